@@ -1,4 +1,14 @@
-import type { WorldModelPrediction, WorldModelRequest, WorldModelResponse } from "@presage/contract";
+import type {
+  ChatCompletionRequest,
+  ChatCompletionResponse,
+  DeploymentListResponse,
+  DeploymentStatus,
+  Model,
+  ModelListResponse,
+  WorldModelPrediction,
+  WorldModelRequest,
+  WorldModelResponse,
+} from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
@@ -25,5 +35,43 @@ export function predict({ json }: Transport): Predict {
       ...(cacheControl === undefined ? {} : { "cache-control": cacheControl }),
     };
     return json({ method: "POST", path: "/v1/predict", body, headers, isRepeatable: true }, options);
+  };
+}
+
+export interface ChatCompletions {
+  /** Completes a chat, or predicts in that format: `POST /v1/chat/completions`. Returns the upstream's response. */
+  create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
+}
+
+export function chatCompletions({ json }: Transport): ChatCompletions {
+  return {
+    create: (body, options) =>
+      json({ method: "POST", path: "/v1/chat/completions", body, isRepeatable: true }, options),
+  };
+}
+
+export interface Models {
+  /** Lists the upstream's models: `GET /v1/models`. */
+  list(options?: CallOptions): Promise<Model[]>;
+}
+
+export function models({ json }: Transport): Models {
+  return {
+    async list(options) {
+      return (await json<ModelListResponse>({ method: "GET", path: "/v1/models" }, options)).data;
+    },
+  };
+}
+
+export interface Deployments {
+  /** Lists the models behind the server and, for the account `default`, their replicas: `GET /v1/deployments`. */
+  list(options?: CallOptions): Promise<DeploymentStatus[]>;
+}
+
+export function deployments({ json }: Transport): Deployments {
+  return {
+    async list(options) {
+      return (await json<DeploymentListResponse>({ method: "GET", path: "/v1/deployments" }, options)).data;
+    },
   };
 }

@@ -9,7 +9,7 @@ import type {
   KeptPredictionValuesResponse,
 } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
-import { iterateAllPages } from "../paging/list-all-pages.ts";
+import { iterateAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */

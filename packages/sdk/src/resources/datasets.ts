@@ -12,10 +12,15 @@ import type {
   DatasetTrajectoryListResponse,
   EpisodeSelection,
 } from "@presage/contract";
-import type { CallOptions, ListOptions, WriteOptions } from "../../call.ts";
-import { iterateAllPages, listAllPages } from "../../paging/list-all-pages.ts";
-import type { Transport } from "../../transport.ts";
-import { underOneKey } from "../../under-one-key.ts";
+import {
+  type CallOptions,
+  type ListOptions,
+  type PageOptions,
+  underOneKey,
+  type WriteOptions,
+} from "../call.ts";
+import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
 
 /** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
 export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
@@ -50,13 +55,6 @@ export interface TrajectoryFilter extends Pick<DatasetTrajectoryListQuery, "cont
 export interface DeleteDatasetOptions extends CallOptions {
   /** Deletes the dataset's runs as well. Absent: a dataset with runs is not deleted. */
   withRuns?: boolean | undefined;
-}
-
-/** A page of a list. */
-export interface PageOptions extends CallOptions {
-  limit?: number | undefined;
-  /** The `next` of the page before. */
-  after?: string | undefined;
 }
 
 export interface Datasets {

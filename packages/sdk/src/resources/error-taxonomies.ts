@@ -8,9 +8,8 @@ import type {
   ErrorTaxonomyRevisionListResponse,
   RecentErrorFindingsResponse,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../../call.ts";
-import type { Transport } from "../../transport.ts";
-import { underOneKey } from "../../under-one-key.ts";
+import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
 
 /** Selects revisions; all given filters must match. */
 export interface ErrorTaxonomyFilter

@@ -1,21 +1,24 @@
 import type {
+  ComparedSample,
+  ComparedSampleListQuery,
+  ComparedSampleListResponse,
+  Comparison,
   EvaluatorReference,
   Run,
   RunCreateRequest,
   RunListQuery,
   RunListResponse,
+  RunReport,
   RunSample,
   RunSampleListQuery,
   RunSampleListResponse,
   RunUpload,
 } from "@presage/contract";
-import type { CallOptions, WriteOptions } from "../../call.ts";
-import { iterateAllPages, listAllPages } from "../../paging/list-all-pages.ts";
-import type { Transport } from "../../transport.ts";
-import { underOneKey } from "../../under-one-key.ts";
-import { type WaitOptions, waitUntil } from "../../wait-until.ts";
-import type { DatasetLines, PageOptions } from "./datasets.ts";
-import { type RunReports, runReports } from "./run-reports.ts";
+import { type CallOptions, type PageOptions, underOneKey, type WriteOptions } from "../call.ts";
+import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
+import { type WaitOptions, waitUntil } from "../wait-until.ts";
+import type { DatasetLines } from "./datasets.ts";
 
 /** Which runs: of a dataset, with a status, of a name. */
 export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
@@ -93,11 +96,11 @@ export interface Runs extends RunReports {
   waitUntilEnded(id: string, options?: WaitOptions<Run>): Promise<Run>;
 }
 
-const path = "/v1/runs";
+const runsPath = "/v1/runs";
 
 export function runs(transport: Transport): Runs {
   const { json, lines } = transport;
-  const pathOf = (id: string, more = "") => `${path}/${encodeURIComponent(id)}${more}`;
+  const pathOf = (id: string, more = "") => `${runsPath}/${encodeURIComponent(id)}${more}`;
   const read = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
   // Repeating it changes nothing.
   const change = (of: string, body?: unknown) =>
@@ -105,11 +108,12 @@ export function runs(transport: Transport): Runs {
 
   return {
     ...runReports(transport),
-    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    create: (body, options) =>
+      json({ method: "POST", path: runsPath, body, ...underOneKey(options) }, options),
     get: (id, options) => json(read(pathOf(id)), options),
     list: (filter, options) =>
-      listAllPages((query) => json<RunListResponse>(read(path, { ...filter, ...query }), options)),
-    listPage: (filter, options) => json<RunListResponse>(read(path, { ...filter }), options),
+      listAllPages((query) => json<RunListResponse>(read(runsPath, { ...filter, ...query }), options)),
+    listPage: (filter, options) => json<RunListResponse>(read(runsPath, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
     resume: (id, options) => json(change(pathOf(id, "/resume")), options),
@@ -148,4 +152,86 @@ export function runs(transport: Transport): Runs {
 
 function hasEnded({ status }: Run): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+export interface RunReports {
+  /** Gets what a run says so far: `GET /v1/runs/{id}/report`. */
+  report(id: string, options?: CallOptions): Promise<RunReport>;
+  /** Gets the same as one HTML page without scripts, or as Markdown. */
+  reportAs(id: string, format: "html" | "md", options?: CallOptions): Promise<string>;
+}
+
+function runReports({ json, text }: Transport): RunReports {
+  const get = (id: string, format: "json" | "html" | "md") => ({
+    method: "GET" as const,
+    path: `/v1/runs/${encodeURIComponent(id)}/report`,
+    query: { format },
+    isRepeatable: true,
+  });
+  return {
+    report: (id, options) => json(get(id, "json"), options),
+    reportAs: (id, format, options) => text(get(id, format), options),
+  };
+}
+
+/** Which samples of a comparison: of one evaluator, and whether the candidate's score is lower or higher. */
+export type ComparedSampleFilter = Pick<ComparedSampleListQuery, "evaluator" | "profile_name" | "direction">;
+
+/** The two runs of a list of samples. */
+export interface ComparedPair {
+  reference: string;
+  candidate: string;
+}
+
+/** A part of a list of samples. */
+export interface ComparedSamplePage {
+  /** The most samples of the page. Default: 100. */
+  limit?: number | undefined;
+  /** The `next` of an earlier page. */
+  after?: string | undefined;
+}
+
+export interface Comparisons {
+  /** Compares runs with the first one: `GET /v1/comparisons`. At most 10. */
+  get(runIds: readonly string[], options?: CallOptions): Promise<Comparison>;
+  /** Lists one page of the samples that differ, the most different first: `GET /v1/comparisons/samples`. `next` is null on the last page. */
+  listSamples(
+    runs: ComparedPair,
+    filter: ComparedSampleFilter & ComparedSamplePage,
+    options?: CallOptions,
+  ): Promise<{ data: ComparedSample[]; next: string | null }>;
+  /** Yields the samples that differ, the most different first, page by page: `GET /v1/comparisons/samples`. */
+  iterateSamples(
+    runs: ComparedPair,
+    filter: ComparedSampleFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<ComparedSample, void, undefined>;
+}
+
+const comparisonsPath = "/v1/comparisons";
+
+export function comparisons({ json }: Transport): Comparisons {
+  const listSamples: Comparisons["listSamples"] = ({ reference, candidate }, filter, options) =>
+    json<ComparedSampleListResponse>(
+      {
+        method: "GET",
+        path: `${comparisonsPath}/samples`,
+        query: { runs: `${reference},${candidate}`, ...filter },
+      },
+      options,
+    );
+
+  return {
+    get: (runIds, options) =>
+      json({ method: "GET", path: comparisonsPath, query: { runs: runIds.join(",") } }, options),
+    listSamples,
+    async *iterateSamples(runs, filter, options) {
+      let after: string | undefined;
+      do {
+        const page = await listSamples(runs, { ...filter, after }, options);
+        yield* page.data;
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+    },
+  };
 }
