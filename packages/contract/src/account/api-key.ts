@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { CaptureSetting } from "../prediction/capture.ts";
+import { CaptureSetting } from "../prediction/stored-prediction.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { shortText } from "../text.ts";
-import { KeyScope, scopesField } from "./role.ts";
+import { dateTime, shortText } from "../text.ts";
+import { KeyScope, scopesField } from "./user.ts";
 
 const instant = z.iso.datetime({ offset: true });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { dateTime } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
 export const AuditAction = z.enum([

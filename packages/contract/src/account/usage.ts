@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { ErrorCategory } from "../errors.ts";
+import { ErrorCategory } from "../responses.ts";
+import { dateTime } from "../text.ts";
 
 const instant = z.iso.datetime({ offset: true });
 

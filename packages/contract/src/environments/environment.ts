@@ -1,7 +1,14 @@
 import { z } from "zod";
-import { list } from "../list.ts";
+import { list } from "../custom-schemas.ts";
 import { Context, Params } from "../prediction/prediction.ts";
-import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery, queryBoolean } from "../query.ts";
+import {
+  defaultPageLimit,
+  defaultRevisionLimit,
+  nextCursor,
+  numberedPageQuery,
+  pageQuery,
+  queryBoolean,
+} from "../query.ts";
 import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -261,3 +268,54 @@ export const TaskListResponse = z
   })
   .meta({ id: "TaskListResponse" });
 export type TaskListResponse = z.infer<typeof TaskListResponse>;
+
+/** One of the states that an environment has had. */
+export const EnvironmentRevision = z
+  .object({
+    revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
+    config: EnvironmentConfig.meta({ description: "What it is made of." }),
+    created_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .meta({ description: "When it was made. Null if it is built in." }),
+  })
+  .meta({ id: "EnvironmentRevision" });
+export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;
+
+/** Query of `GET /v1/environments/{name}/revisions`. */
+export const EnvironmentRevisionListQuery = z.object(
+  numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
+);
+export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
+
+/** Response of `GET /v1/environments/{name}/revisions`. */
+export const EnvironmentRevisionListResponse = z
+  .object({
+    data: z.array(EnvironmentRevision).meta({ description: "The revisions, the highest number first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "EnvironmentRevisionListResponse" });
+export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
+
+/**
+ * First segments of paths that are Presage's own, or may become so: the API, pages, probes, and the paths of the Open Reward Standard
+ * without an environment. That protocol has `/{environment}/…` at the root, so no environment has one of these names.
+ */
+const reserved: ReadonlySet<string> = new Set([
+  // The API, probes, documents and files.
+  ...["v1", "v2", "v3", "api", "health", "ready", "live", "metrics", "status", "docs", "openapi"],
+  ...["assets", "static", "favicon", "robots", "well-known"],
+  // Signing in, and pages.
+  ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "account", "settings", "admin"],
+  ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
+  ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
+  ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
+  // Protocols.
+  ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
+  ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],
+]);
+
+/** Whether no environment may have this name, as paths begin with it that are Presage's own. */
+export function isReservedName(name: string): boolean {
+  return reserved.has(name);
+}

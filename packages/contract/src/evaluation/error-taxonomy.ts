@@ -1,8 +1,14 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { list } from "../list.ts";
+import { list } from "../custom-schemas.ts";
 import { defaultRevisionLimit, pageFields, queryBoolean } from "../query.ts";
-import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  boundedObject,
+  boundedText,
+  dateTime,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
 import { maxTaxonomyLevels } from "./read-taxonomy.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { queryInteger } from "../query.ts";
-import { Correction } from "./evaluation-result.ts";
-import { EvaluationResultFilter } from "./evaluation-search.ts";
-import { instant } from "./result-fields.ts";
+import { Correction, instant } from "./result.ts";
+import { EvaluationResultFilter } from "./result-search.ts";
 
 const defaultQueueLimit = 50;
 const maxQueueLimit = 200;

@@ -1,13 +1,43 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { list } from "../list.ts";
+import { list, smallRecord } from "../custom-schemas.ts";
 import { queryBoolean, queryInteger, queryNumber } from "../query.ts";
-import { smallRecord } from "../small-record.ts";
-import { storableText } from "../text.ts";
-import { EvaluationResult } from "./evaluation-result.ts";
-import { deprecated, EvaluationStatus, ExplainStrategy } from "./result-fields.ts";
-import { resultId } from "./result-id.ts";
-import { IntervalMethod } from "./runs/interval-method.ts";
+import { dateTime, storableText } from "../text.ts";
+import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./result.ts";
+
+/**
+ * A result's id as clients send it: an integer or its digits. Ids too large for any result are valid too; the largest
+ * numbers are parsed as infinite.
+ */
+function resultId() {
+  return z
+    .unknown()
+    .check(({ value, issues }) => {
+      if (typeof value === "string") {
+        if (!/^\d+$/.test(value)) issues.push({ code: "invalid_format", format: "int", input: value });
+      } else if (!isWhole(value)) {
+        issues.push({ code: "invalid_type", expected: "int", input: value });
+      } else if (value < 0) {
+        issues.push({ code: "too_small", origin: "number", minimum: 0, inclusive: true, input: value });
+      }
+    })
+    .meta({
+      anyOf: [
+        { type: "integer", minimum: 0 },
+        { type: "string", pattern: "^\\d+$" },
+      ],
+    });
+}
+
+/** Converts a valid id to a number. Ids beyond all results become the largest safe integer. */
+export function readResultId(id: unknown): number {
+  return Math.min(Number(id), Number.MAX_SAFE_INTEGER);
+}
+
+function isWhole(value: unknown): value is number {
+  return (
+    typeof value === "number" && (Number.isInteger(value) || Math.abs(value) === Number.POSITIVE_INFINITY)
+  );
+}
 
 const name = storableText().nullish();
 const instant = dateTime().meta({
@@ -157,124 +187,54 @@ export const EvaluationResultExportQuery = z
   .meta({ id: "EvaluationResultExportQuery" });
 export type EvaluationResultExportQuery = z.infer<typeof EvaluationResultExportQuery>;
 
-/** What a summary can be grouped by. */
-export const SummaryDimension = z.enum(["evaluator", "profile", "app", "tag", "day", "run"]);
-export type SummaryDimension = z.infer<typeof SummaryDimension>;
+/**
+ * Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. `has_run` is not among
+ * them: a process of the version before, which may continue a deletion, would ignore it and delete more.
+ */
+export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
+  order: true,
+  format: true,
+  has_run: true,
+})
+  .extend({
+    dry_run: queryBoolean()
+      .optional()
+      .meta({ default: false, description: "Only count what would be deleted; delete nothing." }),
+    expected_count: queryInteger({ minimum: 0 }).optional().meta({
+      description:
+        "The `count` of the same request with dry_run. Required to delete: if another number of results matches by then, nothing is deleted.",
+    }),
+  })
+  .meta({ id: "EvaluationResultDeleteQuery" });
+export type EvaluationResultDeleteQuery = z.infer<typeof EvaluationResultDeleteQuery>;
 
-/** Body of `POST /v1/evaluation-results/summary`: the search's filters, and what to group by. */
-export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
-  group_by: list(SummaryDimension).max(6).nullish().meta({
-    default: [],
-    description:
-      "If omitted or empty, there is one group. Days are UTC days; each revision of a profile is a group. At most 10,000 groups.",
+/** What `DELETE /v1/evaluation-results` would delete. */
+export const EvaluationResultDeletionCount = z
+  .object({
+    count: z.int().meta({ description: "How many results would be deleted." }),
+    kept: z.int().meta({
+      description: "How many results match as well and stay, because a run or an experiment has them.",
+    }),
+  })
+  .meta({ id: "EvaluationResultDeletionCount" });
+export type EvaluationResultDeletionCount = z.infer<typeof EvaluationResultDeletionCount>;
+
+/** A deletion of results, which continues in the background and survives a restart of the server. */
+export const EvaluationResultDeletion = z
+  .object({
+    id: z.uuid().meta({ description: "The deletion's id." }),
+    status: z.enum(["running", "finished"]).meta({ description: "Whether results are still being deleted." }),
+    count: z.int().meta({ description: "How many results matched at the request." }),
+    deleted: z.int().meta({ description: "How many are deleted." }),
+    created_at: z.iso.datetime().meta({ description: "When it was requested." }),
+    finished_at: z.iso.datetime().nullable().meta({ description: "When it ended; null if it is running." }),
+  })
+  .meta({ id: "EvaluationResultDeletion" });
+export type EvaluationResultDeletion = z.infer<typeof EvaluationResultDeletion>;
+
+export const EvaluationResultDeletionPath = z.object({
+  id: storableText().meta({
+    description: "The deletion's id.",
+    examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
   }),
-  tag: storableText().nullish().meta({ description: "The name of the tag, if group_by includes `tag`." }),
-  intervals: z.boolean().nullish().meta({
-    default: true,
-    description:
-      "Whether to compute intervals. Where results name a trajectory or a sample, this reads each of those results, so counts alone are faster without.",
-  }),
-}).meta({
-  id: "EvaluationSummaryRequest",
-  if: {
-    required: ["group_by"],
-    properties: { group_by: { type: "array", contains: { const: "tag" } } },
-  },
-  // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
-  then: { required: ["tag"], properties: { tag: { type: "string", minLength: 1 } } },
 });
-export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
-
-const interval = z
-  .object({
-    level: z.number().meta({ description: "Confidence level, for example 0.95." }),
-    lower: z.number().meta({ description: "Lower end." }),
-    upper: z.number().meta({ description: "Upper end." }),
-  })
-  .nullable()
-  .meta({
-    description: "At 95 %. Null if there are too few results or clusters, or if `interval_method` is null.",
-  });
-
-/** The figures of one group. Corrected verdicts count as corrected. */
-export const EvaluationSummaryGroup = z
-  .object({
-    key: z
-      .object({
-        evaluator_id: z.string().optional().meta({ description: "Grouped by `evaluator`." }),
-        evaluator_family: z.string().nullable().optional().meta({
-          description: "Grouped by `evaluator`: its family; null for imported results.",
-        }),
-        profile_name: z.string().nullable().optional().meta({
-          description: "Grouped by `profile`; null for results without one.",
-        }),
-        evaluator_profile_public_id: z.string().nullable().optional().meta({
-          description: "Grouped by `profile`: the profile's id.",
-        }),
-        evaluator_profile_revision: z.int().nullable().optional().meta({
-          description: "Grouped by `profile`: the profile's revision.",
-        }),
-        app: z.string().optional().meta({ description: "Grouped by `app`." }),
-        tag: z.string().nullable().optional().meta({
-          description: "Grouped by `tag`: its value; null for results without it.",
-        }),
-        day: z.iso.date().optional().meta({ description: "Grouped by `day`: a UTC day." }),
-        evaluation_run_id: z.string().nullable().optional().meta({
-          description: "Grouped by `run`; null for results without one.",
-        }),
-      })
-      .meta({ description: "The group's values for the requested dimensions." }),
-    count: z.int().meta({ description: "All evaluations, including those without a verdict." }),
-    scored: z.int().meta({
-      description:
-        "Evaluations with a score. `mean_score` is over these; `pass_rate` also counts ungraded verdicts.",
-    }),
-    passed: z.int().meta({ description: "Evaluations with the verdict pass." }),
-    not_passed: z.int().meta({ description: "Evaluations with the verdict fail." }),
-    failed: z.int().meta({
-      description:
-        "Evaluations without a verdict, except those with the status `not_applicable`. They do not count as fails.",
-    }),
-    not_applicable: z.int().meta({
-      description: "Evaluations with this status: neither a verdict nor a failure.",
-    }),
-    interval_method: IntervalMethod.nullable().meta({
-      description:
-        "Null: intervals were not requested, or more than 2,000,000 results name a trajectory or a sample; use a narrower filter.",
-    }),
-    clusters: z.int().nullable().meta({
-      description:
-        "The number of clusters of the verdicts (of the scores, without verdicts) if the intervals are clustered. With fewer than 10, intervals are wide and themselves uncertain.",
-    }),
-    pass_rate: z.number().nullable().meta({
-      description:
-        "passed / (passed + not_passed). Rates of several evaluators or profiles in one group say little: group by `evaluator` and `profile`.",
-    }),
-    pass_rate_interval: interval,
-    mean_score: z.number().nullable().meta({ description: "Mean score; null if there is none." }),
-    mean_score_interval: interval,
-    p10: z
-      .number()
-      .nullable()
-      .meta({ description: "10 % of the scores are at most this, by nearest rank, to three decimals." }),
-    p50: z.number().nullable().meta({ description: "Median score, to three decimals." }),
-    p90: z
-      .number()
-      .nullable()
-      .meta({ description: "90 % of the scores are at most this, by nearest rank, to three decimals." }),
-  })
-  .meta({ id: "EvaluationSummaryGroup" });
-export type EvaluationSummaryGroup = z.infer<typeof EvaluationSummaryGroup>;
-
-export const EvaluationSummaryResponse = z
-  .object({
-    source: z.enum(["rollups", "results"]).meta({
-      description:
-        "Whether the figures come from counts of results (rollups) or from the results themselves.",
-    }),
-    groups: z
-      .array(EvaluationSummaryGroup)
-      .meta({ description: "The groups, by day if requested, then largest first." }),
-  })
-  .meta({ id: "EvaluationSummaryResponse" });
-export type EvaluationSummaryResponse = z.infer<typeof EvaluationSummaryResponse>;

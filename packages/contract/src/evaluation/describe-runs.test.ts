@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeComparison } from "./describe-comparison.ts";
+import { describeComparison } from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
 const compared = {

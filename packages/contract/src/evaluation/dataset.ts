@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { list } from "../../list.ts";
-import { objectWithRule, type Rule } from "../../object-with-rule.ts";
-import { Context, Interaction } from "../../prediction/prediction.ts";
+import { list, objectWithRule, type Rule } from "../custom-schemas.ts";
+import { Context, Interaction } from "../prediction/prediction.ts";
 import {
   defaultPageLimit,
   nextCursor,
@@ -9,9 +8,9 @@ import {
   queryBoolean,
   queryInteger,
   wrongCursor,
-} from "../../query.ts";
-import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../../text.ts";
-import { newTags } from "../result-fields.ts";
+} from "../query.ts";
+import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import { newTags } from "./result.ts";
 
 const instant = z.iso.datetime({ offset: true });
 /** With the step behind it, it still fits a result's `dataset_sample_id`. */

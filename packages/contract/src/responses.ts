@@ -88,3 +88,9 @@ export const HTTPValidationError = z
   })
   .meta({ id: "HTTPValidationError" });
 export type HTTPValidationError = z.infer<typeof HTTPValidationError>;
+
+/** Response of `GET /health` and `GET /ready`. */
+export const HealthResponse = z
+  .object({ status: z.string().meta({ description: "ok, ready, starting or stopping." }) })
+  .meta({ id: "HealthResponse" });
+export type HealthResponse = z.infer<typeof HealthResponse>;

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { list } from "../../list.ts";
-import { Params } from "../../prediction/prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
-import { shortText, storableText } from "../../text.ts";
-import { EvaluatorReference } from "../evaluate.ts";
-import { instant, newTags } from "../result-fields.ts";
+import { list } from "../custom-schemas.ts";
+import { Params } from "../prediction/prediction.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
+import { EvaluatorReference } from "./evaluate.ts";
+import { instant, newTags } from "./result.ts";
 
 export const maxRepeats = 20;
 export const maxRunConcurrency = 256;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageQuery } from "../../query.ts";
-import { storableText } from "../../text.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dateTime, readInstant } from "./date-time.ts";
+import { dateTime, readInstant } from "./text.ts";
 
 const midnight = Date.UTC(2026, 10, 21) * 1000;
 

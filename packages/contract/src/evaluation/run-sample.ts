@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { PredictionFailure } from "../../prediction/kept-prediction.ts";
-import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../../query.ts";
-import { storableText } from "../../text.ts";
-import { EvaluationStatus } from "../result-fields.ts";
+import { PredictionFailure } from "../prediction/stored-prediction.ts";
+import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
+import { storableText } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
+import { EvaluationStatus } from "./result.ts";
 import { maxRepeats } from "./run.ts";
 
 /** One prediction of a run. */
