@@ -45,7 +45,7 @@ import {
 } from "./resources/projects.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
 import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
-import { type KeptPredictions, keptPredictions } from "./resources/stored-predictions.ts";
+import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 export interface PresageOptions {
@@ -70,7 +70,9 @@ export interface Presage {
   me: Me;
   whoAmI: WhoAmI;
   signOut: SignOut;
-  keptPredictions: KeptPredictions;
+  storedPredictions: StoredPredictions;
+  /** @deprecated Use `storedPredictions`. */
+  keptPredictions: StoredPredictions;
   chatCompletions: ChatCompletions;
   models: Models;
   deployments: Deployments;
@@ -107,13 +109,15 @@ export function createPresage(options: PresageOptions = {}): Presage {
     retries: options.retries ?? defaultRetries,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   });
+  const stored = storedPredictions(transport);
   return {
     predict: predict(transport),
     evaluate: evaluate(transport),
     me: me(transport),
     whoAmI: whoAmI(transport),
     signOut: signOut(transport),
-    keptPredictions: keptPredictions(transport),
+    storedPredictions: stored,
+    keptPredictions: stored,
     chatCompletions: chatCompletions(transport),
     models: models(transport),
     deployments: deployments(transport),

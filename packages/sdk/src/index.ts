@@ -74,9 +74,6 @@ export type {
   ExplainStrategy,
   ImportedEvaluationResult,
   Interaction,
-  KeptPrediction,
-  KeptPredictionDetail,
-  KeptPredictionValuesResponse,
   KeyScope,
   Latency,
   LatencyQuery,
@@ -118,6 +115,9 @@ export type {
   SessionResponse,
   SignOutResponse,
   StepResponse,
+  StoredPrediction,
+  StoredPredictionDetail,
+  StoredPredictionValuesResponse,
   SummaryDimension,
   TaskLine,
   TaskSplitName,
@@ -167,8 +167,13 @@ export type {
   RunSampleView,
 } from "./resources/runs.ts";
 export type {
+  KeptPrediction,
+  KeptPredictionDetail,
   KeptPredictionFilter,
   KeptPredictionPage,
+  KeptPredictionValuesResponse,
   LivePredictionFilter,
+  StoredPredictionFilter,
+  StoredPredictionPage,
 } from "./resources/stored-predictions.ts";
 export type { WaitOptions } from "./wait-until.ts";

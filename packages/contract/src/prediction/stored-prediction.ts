@@ -42,8 +42,8 @@ const PredictionStatus = z.enum(["success", "failed"]);
 
 const tokens = (description: string) => z.int().nullable().meta({ description });
 
-/** A prediction that was kept, without its texts. */
-export const KeptPrediction = z
+/** A stored prediction, without its texts. */
+export const StoredPrediction = z
   .object({
     id: z.uuid().meta({ description: "The prediction's id." }),
     source: PredictionSource.meta({
@@ -91,13 +91,14 @@ export const KeptPrediction = z
       .nullable()
       .meta({ description: "The request's `x-request-id`; null if not live." }),
   })
+  // The API document keeps its older names: clients are generated from it.
   .meta({ id: "KeptPrediction" });
-export type KeptPrediction = z.infer<typeof KeptPrediction>;
+export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
 const cut = "Cut after 262,144 characters.";
 
 /** Response of `GET /v1/predictions/{id}`. */
-export const KeptPredictionDetail = KeptPrediction.extend({
+export const StoredPredictionDetail = StoredPrediction.extend({
   context: Context.nullable().meta({
     description: "Background for the world model. Null if there was none.",
   }),
@@ -128,9 +129,9 @@ export const KeptPredictionDetail = KeptPrediction.extend({
     description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
   }),
 }).meta({ id: "KeptPredictionDetail" });
-export type KeptPredictionDetail = z.infer<typeof KeptPredictionDetail>;
+export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
 
-export const KeptPredictionPath = z.object({
+export const StoredPredictionPath = z.object({
   id: storableText().meta({
     description: "The prediction's id.",
     examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
@@ -168,13 +169,13 @@ const filters = {
 };
 
 /** Query of `GET /v1/predictions/count`. */
-export const KeptPredictionCountQuery = z.object(filters);
-export type KeptPredictionCountQuery = z.infer<typeof KeptPredictionCountQuery>;
+export const StoredPredictionCountQuery = z.object(filters);
+export type StoredPredictionCountQuery = z.infer<typeof StoredPredictionCountQuery>;
 
 export const maxCountedPredictions = 10_000;
 
 /** Response of `GET /v1/predictions/count`. */
-export const KeptPredictionCountResponse = z
+export const StoredPredictionCountResponse = z
   .object({
     count: z.int().meta({
       description: `How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`,
@@ -182,7 +183,7 @@ export const KeptPredictionCountResponse = z
     has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
   })
   .meta({ id: "KeptPredictionCountResponse" });
-export type KeptPredictionCountResponse = z.infer<typeof KeptPredictionCountResponse>;
+export type StoredPredictionCountResponse = z.infer<typeof StoredPredictionCountResponse>;
 
 const valuesOf = (what: string) =>
   z
@@ -196,7 +197,7 @@ const valuesOf = (what: string) =>
     .meta({ description: `${what}, the most frequent first, at most 100.` });
 
 /** Response of `GET /v1/predictions/values`: for each filter the values there are, all other filters applied. */
-export const KeptPredictionValuesResponse = z
+export const StoredPredictionValuesResponse = z
   .object({
     source: valuesOf("Where they are from"),
     status: valuesOf("How they ended"),
@@ -206,20 +207,20 @@ export const KeptPredictionValuesResponse = z
     api_key_id: valuesOf("API keys"),
   })
   .meta({ id: "KeptPredictionValuesResponse" });
-export type KeptPredictionValuesResponse = z.infer<typeof KeptPredictionValuesResponse>;
+export type StoredPredictionValuesResponse = z.infer<typeof StoredPredictionValuesResponse>;
 
 /** Query of `GET /v1/predictions`. */
-export const KeptPredictionListQuery = z.object({
+export const StoredPredictionListQuery = z.object({
   ...filters,
   text_limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
     description: "With each prediction, this many characters of what was predicted or why it failed.",
   }),
   ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
 });
-export type KeptPredictionListQuery = z.infer<typeof KeptPredictionListQuery>;
+export type StoredPredictionListQuery = z.infer<typeof StoredPredictionListQuery>;
 
 /** A prediction in a list. */
-export const ListedPrediction = KeptPrediction.extend({
+export const ListedPrediction = StoredPrediction.extend({
   output: z.string().nullable().optional().meta({
     description: "The beginning of what was predicted, if text_limit was sent; null if it failed.",
   }),
@@ -229,17 +230,17 @@ export const ListedPrediction = KeptPrediction.extend({
 }).meta({ id: "ListedPrediction" });
 export type ListedPrediction = z.infer<typeof ListedPrediction>;
 
-/** Response of `GET /v1/predictions`: kept predictions of the account, newest first. */
-export const KeptPredictionListResponse = z
+/** Response of `GET /v1/predictions`: stored predictions of the account, newest first. */
+export const StoredPredictionListResponse = z
   .object({
     data: z.array(ListedPrediction).meta({ description: "The predictions, newest first." }),
     next: nextCursor,
   })
   .meta({ id: "KeptPredictionListResponse" });
-export type KeptPredictionListResponse = z.infer<typeof KeptPredictionListResponse>;
+export type StoredPredictionListResponse = z.infer<typeof StoredPredictionListResponse>;
 
 /** Query of `DELETE /v1/predictions`. */
-export const KeptPredictionDeleteQuery = z.object({
+export const StoredPredictionDeleteQuery = z.object({
   source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
   before: dateTime().meta({
     description: "All that were kept before this time are deleted. UTC if no offset is given.",
@@ -247,10 +248,10 @@ export const KeptPredictionDeleteQuery = z.object({
   }),
   ...commonFilters,
 });
-export type KeptPredictionDeleteQuery = z.infer<typeof KeptPredictionDeleteQuery>;
+export type StoredPredictionDeleteQuery = z.infer<typeof StoredPredictionDeleteQuery>;
 
 /** Response of `DELETE /v1/predictions`. */
-export const KeptPredictionDeleteResponse = z
+export const StoredPredictionDeleteResponse = z
   .object({
     deleted: z.int().meta({ description: "How many were deleted." }),
     has_more: z.boolean().meta({
@@ -258,4 +259,4 @@ export const KeptPredictionDeleteResponse = z
     }),
   })
   .meta({ id: "KeptPredictionDeleteResponse" });
-export type KeptPredictionDeleteResponse = z.infer<typeof KeptPredictionDeleteResponse>;
+export type StoredPredictionDeleteResponse = z.infer<typeof StoredPredictionDeleteResponse>;

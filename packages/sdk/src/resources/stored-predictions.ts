@@ -1,24 +1,24 @@
 import type {
-  KeptPrediction,
-  KeptPredictionCountResponse,
-  KeptPredictionDeleteQuery,
-  KeptPredictionDeleteResponse,
-  KeptPredictionDetail,
-  KeptPredictionListQuery,
-  KeptPredictionListResponse,
-  KeptPredictionValuesResponse,
+  StoredPrediction,
+  StoredPredictionCountResponse,
+  StoredPredictionDeleteQuery,
+  StoredPredictionDeleteResponse,
+  StoredPredictionDetail,
+  StoredPredictionListQuery,
+  StoredPredictionListResponse,
+  StoredPredictionValuesResponse,
 } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import { iterateAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
-export type KeptPredictionFilter = Omit<KeptPredictionListQuery, "limit" | "after" | "text_limit">;
+export type StoredPredictionFilter = Omit<StoredPredictionListQuery, "limit" | "after" | "text_limit">;
 
 /** Which predictions of live traffic from before a time; without any field, all. */
-export type LivePredictionFilter = Omit<KeptPredictionDeleteQuery, "source" | "before">;
+export type LivePredictionFilter = Omit<StoredPredictionDeleteQuery, "source" | "before">;
 
-export interface KeptPredictionPage {
+export interface StoredPredictionPage {
   /** The most predictions of the page. Default: 100. */
   limit?: number | undefined;
   /** The `next` of an earlier page. */
@@ -27,23 +27,23 @@ export interface KeptPredictionPage {
   text_limit?: number | undefined;
 }
 
-export interface KeptPredictions {
+export interface StoredPredictions {
   /** Lists one page, newest first: `GET /v1/predictions`. `next` is null on the last page. */
   list(
-    filter?: KeptPredictionFilter & KeptPredictionPage,
+    filter?: StoredPredictionFilter & StoredPredictionPage,
     options?: CallOptions,
-  ): Promise<KeptPredictionListResponse>;
+  ): Promise<StoredPredictionListResponse>;
   /** Yields all, newest first, page by page: `GET /v1/predictions`. */
   iterate(
-    filter?: KeptPredictionFilter,
+    filter?: StoredPredictionFilter,
     options?: CallOptions,
-  ): AsyncGenerator<KeptPrediction, void, undefined>;
+  ): AsyncGenerator<StoredPrediction, void, undefined>;
   /** Counts those that match, up to 10,000: `GET /v1/predictions/count`. */
-  count(filter?: KeptPredictionFilter, options?: CallOptions): Promise<KeptPredictionCountResponse>;
+  count(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionCountResponse>;
   /** Lists for each filter the values that those matching all others have, with counts: `GET /v1/predictions/values`. */
-  values(filter?: KeptPredictionFilter, options?: CallOptions): Promise<KeptPredictionValuesResponse>;
+  values(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionValuesResponse>;
   /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
-  get(id: string, options?: CallOptions): Promise<KeptPredictionDetail>;
+  get(id: string, options?: CallOptions): Promise<StoredPredictionDetail>;
   /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Deletes those of live traffic from before a time (ISO 8601) that match and returns how many: `DELETE /v1/predictions`, until none remain. */
@@ -52,10 +52,10 @@ export interface KeptPredictions {
 
 const path = "/v1/predictions";
 
-export function keptPredictions({ json }: Transport): KeptPredictions {
+export function storedPredictions({ json }: Transport): StoredPredictions {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
-  const list = (query: KeptPredictionFilter & KeptPredictionPage = {}, options?: CallOptions) =>
-    json<KeptPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
+  const list = (query: StoredPredictionFilter & StoredPredictionPage = {}, options?: CallOptions) =>
+    json<StoredPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
 
   return {
     list,
@@ -72,10 +72,21 @@ export function keptPredictions({ json }: Transport): KeptPredictions {
       let deleted = 0;
       for (;;) {
         const query = { ...filter, source: "live", before };
-        const part = await json<KeptPredictionDeleteResponse>({ method: "DELETE", path, query }, options);
+        const part = await json<StoredPredictionDeleteResponse>({ method: "DELETE", path, query }, options);
         deleted += part.deleted;
         if (!part.has_more) return deleted;
       }
     },
   };
 }
+
+/** @deprecated Use `StoredPrediction`. */
+export type KeptPrediction = StoredPrediction;
+/** @deprecated Use `StoredPredictionDetail`. */
+export type KeptPredictionDetail = StoredPredictionDetail;
+/** @deprecated Use `StoredPredictionValuesResponse`. */
+export type KeptPredictionValuesResponse = StoredPredictionValuesResponse;
+/** @deprecated Use `StoredPredictionFilter`. */
+export type KeptPredictionFilter = StoredPredictionFilter;
+/** @deprecated Use `StoredPredictionPage`. */
+export type KeptPredictionPage = StoredPredictionPage;
