@@ -11,11 +11,11 @@ import {
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
-  KeptPredictionListResponse,
   ModelListResponse,
   Project,
   Run,
   SessionListResponse,
+  StoredPredictionListResponse,
 } from "@presage/contract";
 import {
   compileResponseSchemas,
@@ -186,7 +186,7 @@ async function keepPrediction(presage: Target["presage"]): Promise<string> {
   await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
   const find = async () => {
     const response = await presage.call("GET", "/v1/predictions?source=live");
-    return KeptPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
+    return StoredPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
   };
   return await eventually(find, (id) => id !== "");
 }

@@ -1,4 +1,4 @@
-import type { KeptPredictionFilter, ListedPrediction, LivePredictionFilter, Presage } from "@presage/sdk";
+import type { ListedPrediction, LivePredictionFilter, Presage, StoredPredictionFilter } from "@presage/sdk";
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -9,7 +9,7 @@ import {
 import { flattenPages } from "./flatten-pages.ts";
 import { usePresage } from "./use-presage.ts";
 
-const listKey = ["kept predictions"];
+const listKey = ["stored predictions"];
 const pageSize = 100;
 const excerptCharacters = 200;
 const freshForMs = 30_000;
@@ -17,11 +17,11 @@ const freshForMs = 30_000;
 const detailCacheMs = 30_000;
 
 /** Matching predictions, newest first, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
-export function keptPredictionsQuery(presage: Presage, filter: KeptPredictionFilter) {
+export function storedPredictionsQuery(presage: Presage, filter: StoredPredictionFilter) {
   return infiniteQueryOptions({
     queryKey: [...listKey, "pages", filter],
     queryFn: ({ pageParam, signal }) =>
-      presage.keptPredictions.list(
+      presage.storedPredictions.list(
         { ...filter, limit: pageSize, after: pageParam, text_limit: excerptCharacters },
         { signal },
       ),
@@ -34,29 +34,29 @@ export function keptPredictionsQuery(presage: Presage, filter: KeptPredictionFil
 }
 
 /** How many match, up to 10,000. */
-export function keptPredictionCountQuery(presage: Presage, filter: KeptPredictionFilter) {
+export function storedPredictionCountQuery(presage: Presage, filter: StoredPredictionFilter) {
   return queryOptions({
     queryKey: [...listKey, "count", filter],
-    queryFn: ({ signal }) => presage.keptPredictions.count(filter, { signal }),
+    queryFn: ({ signal }) => presage.storedPredictions.count(filter, { signal }),
     staleTime: freshForMs,
   });
 }
 
 /** The values that the filters can take, with how many predictions have each. */
-export function keptPredictionValuesQuery(presage: Presage, filter: KeptPredictionFilter) {
+export function storedPredictionValuesQuery(presage: Presage, filter: StoredPredictionFilter) {
   return queryOptions({
     queryKey: [...listKey, "values", filter],
-    queryFn: ({ signal }) => presage.keptPredictions.values(filter, { signal }),
+    queryFn: ({ signal }) => presage.storedPredictions.values(filter, { signal }),
     staleTime: freshForMs,
     placeholderData: keepPreviousData,
   });
 }
 
 /** One prediction with what was asked and answered. */
-export function keptPredictionQuery(presage: Presage, id: string) {
+export function storedPredictionQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...listKey, "one", id],
-    queryFn: ({ signal }) => presage.keptPredictions.get(id, { signal }),
+    queryFn: ({ signal }) => presage.storedPredictions.get(id, { signal }),
     gcTime: detailCacheMs,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -66,7 +66,7 @@ export function useDeletePrediction({ onSuccess }: { onSuccess(): void }) {
   const presage = usePresage();
   const refresh = useRefreshPredictions();
   return useMutation({
-    mutationFn: (id: string) => presage.keptPredictions.delete(id),
+    mutationFn: (id: string) => presage.storedPredictions.delete(id),
     onSuccess() {
       onSuccess();
       refresh();
@@ -80,7 +80,7 @@ export function useDeletePredictions({ onSuccess }: { onSuccess(deleted: number)
   const refresh = useRefreshPredictions();
   return useMutation({
     mutationFn: ({ before, filter }: { before: string; filter: LivePredictionFilter }) =>
-      presage.keptPredictions.deleteLive(before, { filter }),
+      presage.storedPredictions.deleteLive(before, { filter }),
     onSuccess,
     onSettled: refresh,
   });
