@@ -49,6 +49,7 @@ export interface Call {
   isRepeatable?: boolean;
 }
 
+/** Query parameters; those that are null or undefined are not sent. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
 /** Path and query of a call, without parameters that are not set. */

@@ -48,6 +48,7 @@ import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
+/** Options of `createPresage`. */
 export interface PresageOptions {
   /** URL of Presage, without `/v1`. Absent: the page's own origin; required outside of a page. */
   baseUrl?: string | undefined;

@@ -17,6 +17,7 @@ export interface Deadline {
   end(): void;
 }
 
+/** Starts a call's time limit. End it, or its timer stays. */
 export function startDeadline(
   baseUrl: string,
   timeoutMs: number,

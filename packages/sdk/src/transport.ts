@@ -4,8 +4,10 @@ import { PresageError } from "./presage-error.ts";
 import { isRedirect, readError, toRedirectError } from "./read-error.ts";
 import { maxRetryAfterMs, mayRetry, retryDelayMs } from "./retry.ts";
 
+/** As much of `fetch` as the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What all calls of a client share. */
 export interface TransportSettings {
   /** Without a trailing slash. */
   baseUrl: string;
@@ -26,6 +28,7 @@ export interface Transport {
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
 
+/** Makes the one transport of a client. */
 export function createTransport(settings: TransportSettings): Transport {
   const { baseUrl, apiKey, csrfToken, fetch } = settings;
 

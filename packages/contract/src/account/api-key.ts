@@ -80,6 +80,7 @@ export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 /** Query of `GET /v1/api-keys`. */
 export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
+/** Response of `GET /v1/api-keys`. */
 export const ApiKeyListResponse = z
   .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "ApiKeyListResponse" });

@@ -47,6 +47,7 @@ export const AuditAction = z.enum([
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
+/** By what way a change was made. */
 export const AuditActorKind = z.enum(["api_key", "session", "sign_in", "command_line"]);
 export type AuditActorKind = z.infer<typeof AuditActorKind>;
 
@@ -113,6 +114,7 @@ export const AuditEventListQuery = z.object({
 });
 export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 
+/** Response of `GET /v1/audit-events`. */
 export const AuditEventListResponse = z
   .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "AuditEventListResponse" });

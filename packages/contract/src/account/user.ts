@@ -121,6 +121,7 @@ export type Member = z.infer<typeof Member>;
 /** Query of `GET /v1/members`. */
 export const MemberListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
+/** Response of `GET /v1/members`. */
 export const MemberListResponse = z
   .object({ data: z.array(Member).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "MemberListResponse" });

@@ -12,6 +12,7 @@ import {
 import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 const instant = z.iso.datetime({ offset: true });
+/** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
 /** An episode's prompt may have all of them. */
 const mostSteps = 1_000;
@@ -25,9 +26,11 @@ const environmentName = z
   .string()
   .regex(namePattern, "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen");
 
+/** How the model is asked: with one state and action, or with the conversation so far. */
 export const PromptForm = z.enum(["state-action", "chat"]);
 export type PromptForm = z.infer<typeof PromptForm>;
 
+/** How the agent did, as far as a stop or a step tells. */
 export const EpisodeOutcome = z.enum(["success", "failure"]);
 export type EpisodeOutcome = z.infer<typeof EpisodeOutcome>;
 
@@ -65,6 +68,7 @@ export const EpisodeGuards = z
   .meta({ id: "EpisodeGuards" });
 export type EpisodeGuards = z.infer<typeof EpisodeGuards>;
 
+/** How the steps of an episode are rewarded. */
 export const EpisodeReward = z
   .strictObject({
     evaluator: shortText(200).meta({
@@ -147,6 +151,7 @@ export const EnvironmentCreateRequest = z
   .meta({ id: "EnvironmentCreateRequest" });
 export type EnvironmentCreateRequest = z.infer<typeof EnvironmentCreateRequest>;
 
+/** The parts that an environment's tasks are in. */
 export const TaskSplitName = z.enum(["train", "validation", "test"]);
 export type TaskSplitName = z.infer<typeof TaskSplitName>;
 
@@ -168,6 +173,7 @@ export const Environment = z
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
 
+/** Path of `/v1/environments/{name}`. */
 export const EnvironmentPath = z.object({
   name: storableText().meta({ description: "The environment's name.", examples: ["sandbox"] }),
 });
@@ -251,6 +257,7 @@ export const TasksAdded = z
   .meta({ id: "TasksAdded" });
 export type TasksAdded = z.infer<typeof TasksAdded>;
 
+/** How many tasks a page has unless its query says so. */
 export const defaultTaskLimit = 100;
 
 /** Query of `GET /v1/environments/{name}/tasks`. */

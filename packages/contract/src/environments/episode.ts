@@ -9,6 +9,7 @@ const instant = z.iso.datetime({ offset: true });
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;
 
+/** Whether an episode can be continued; one that no one continued in time is expired. */
 export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
 export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
 
@@ -151,6 +152,7 @@ export const Episode = z
   .meta({ id: "Episode" });
 export type Episode = z.infer<typeof Episode>;
 
+/** Path of `/v1/episodes/{id}`. */
 export const EpisodePath = z.object({
   id: storableText().meta({
     description: "The episode's id.",

@@ -4,6 +4,7 @@ import { storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
 
+/** The most runs of one comparison, the reference included. */
 export const maxComparedRuns = 10;
 
 const count = (description: string) => z.int().meta({ description });
@@ -63,6 +64,7 @@ const ComparisonStratum = z
     ...paired,
   })
   .meta({ id: "ComparisonStratum" });
+/** A difference within one part of the samples. */
 export type ComparisonStratum = z.infer<typeof ComparisonStratum>;
 
 const strata = (description: string) => z.array(ComparisonStratum).meta({ description });
@@ -80,9 +82,10 @@ const ComparisonStrata = z
     ),
   })
   .meta({ id: "ComparisonStrata" });
+/** Differences by parts of the samples. */
 export type ComparisonStrata = z.infer<typeof ComparisonStrata>;
 
-const sideFields = {
+const comparedRunFields = {
   run_id: runId,
   mean: figure(`Mean score of the samples that are compared. ${noVerdicts}`),
   pass_rate: figure("Share of them that pass."),
@@ -92,11 +95,11 @@ const sideFields = {
   ),
 };
 
-const ComparisonReference = z.object(sideFields).meta({ id: "ComparisonReference" });
+const ComparisonReference = z.object(comparedRunFields).meta({ id: "ComparisonReference" });
 
 const ComparisonCandidate = z
   .object({
-    ...sideFields,
+    ...comparedRunFields,
     trajectories: count("Trajectories that the compared samples are in: the clusters."),
     ...paired,
     p_permutation: figure("The same number as `p_value`."),
@@ -137,6 +140,7 @@ const ComparisonCandidate = z
     }),
   })
   .meta({ id: "ComparisonCandidate" });
+/** A run and how it differs from the reference by one evaluator. */
 export type ComparisonCandidate = z.infer<typeof ComparisonCandidate>;
 
 const ComparisonEvaluator = z

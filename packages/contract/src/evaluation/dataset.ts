@@ -32,6 +32,7 @@ const described = {
 /** A number of a revision, as its dataset counts them from 1. */
 const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
 
+/** In responses to uploads. */
 export const uploadWarnings = z
   .array(z.string())
   .optional()
@@ -174,8 +175,10 @@ const datasetId = storableText().meta({
   examples: ["019aa5f4-2c61-7000-b5a7-41d27c0c9e33"],
 });
 
+/** Path of `/v1/datasets/{id}`. */
 export const DatasetPath = z.object({ id: datasetId });
 
+/** Path of `/v1/datasets/{id}/trajectories/{trajectory_id}`. */
 export const DatasetTrajectoryPath = z.object({
   id: datasetId,
   trajectory_id: storableText().meta({
@@ -232,6 +235,7 @@ export const DatasetTrajectoryQuery = z.object({
 });
 export type DatasetTrajectoryQuery = z.infer<typeof DatasetTrajectoryQuery>;
 
+/** How many trajectories a page has unless its query says so. */
 export const defaultTrajectoryLimit = 100;
 
 /** Query of `GET /v1/datasets/{id}/trajectories`. */
@@ -256,6 +260,7 @@ export const DatasetTrajectoryListQuery = z.object({
 });
 export type DatasetTrajectoryListQuery = z.infer<typeof DatasetTrajectoryListQuery>;
 
+/** How many samples a page has unless its query says so. */
 export const defaultSampleLimit = 100;
 
 /** Query of `GET /v1/datasets/{id}/samples`. */

@@ -10,6 +10,7 @@ export interface DescribedComparison {
   caveats: string[];
 }
 
+/** What a sentence calls two runs and the evaluator, and whether their figures may still change. */
 export interface ComparedNames {
   candidate: string;
   reference: string;

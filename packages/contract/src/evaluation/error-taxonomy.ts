@@ -98,6 +98,7 @@ export const ErrorTaxonomyRevisionListQuery = z.object({
 });
 export type ErrorTaxonomyRevisionListQuery = z.infer<typeof ErrorTaxonomyRevisionListQuery>;
 
+/** Response of `GET /v1/error-taxonomy-revision`. */
 export const ErrorTaxonomyRevisionListResponse = z
   .object({ data: z.array(ErrorTaxonomyRevision).meta({ description: "Newest first." }) })
   .meta({ id: "ErrorTaxonomyRevisionListResponse" });

@@ -140,6 +140,7 @@ export const EvaluationResultBatchRequest = z
   .meta({ id: "EvaluationResultBatchRequest" });
 export type EvaluationResultBatchRequest = z.infer<typeof EvaluationResultBatchRequest>;
 
+/** Response of `POST /v1/evaluation-results/batch`. */
 export const EvaluationResultBatchResponse = z
   .object({
     evaluation_results: z

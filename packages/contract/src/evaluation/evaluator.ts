@@ -36,6 +36,7 @@ export const EvaluatorListQuery = z.object({
   }),
 });
 
+/** Response of `GET /v1/evaluators`. */
 export const EvaluatorListResponse = z
   .object({ evaluators: z.array(Evaluator).meta({ description: "Every version of every family, by id." }) })
   .meta({ id: "EvaluatorListResponse" });
@@ -65,6 +66,7 @@ export const EvaluatorFamily = z
   .meta({ id: "EvaluatorFamily" });
 export type EvaluatorFamily = z.infer<typeof EvaluatorFamily>;
 
+/** Response of `GET /v1/evaluator-families`. */
 export const EvaluatorFamilyListResponse = z
   .object({ evaluator_families: z.array(EvaluatorFamily).meta({ description: "The families." }) })
   .meta({ id: "EvaluatorFamilyListResponse" });
@@ -150,6 +152,7 @@ export const EvaluatorProfileArchiveRequest = z
   .meta({ id: "EvaluatorProfileArchiveRequest" });
 export type EvaluatorProfileArchiveRequest = z.infer<typeof EvaluatorProfileArchiveRequest>;
 
+/** Path of `/v1/evaluator-profiles/{public_id}`. */
 export const EvaluatorProfilePath = z.object({
   public_id: uuid.meta({
     description: "The profile's id, the same for all its revisions.",
@@ -158,6 +161,7 @@ export const EvaluatorProfilePath = z.object({
   }),
 });
 
+/** Response of creating and revising a profile. */
 export const EvaluatorProfileResponse = z
   .object({ evaluator_profile: EvaluatorProfile.meta({ description: "The new revision." }) })
   .meta({ id: "EvaluatorProfileResponse" });
@@ -186,6 +190,7 @@ export const EvaluatorProfileListQuery = z.object({
 });
 export type EvaluatorProfileListQuery = z.infer<typeof EvaluatorProfileListQuery>;
 
+/** Response of listing and archiving profiles. */
 export const EvaluatorProfileListResponse = z
   .object({ evaluator_profiles: z.array(EvaluatorProfile).meta({ description: "Revisions of profiles." }) })
   .meta({ id: "EvaluatorProfileListResponse" });

@@ -22,6 +22,7 @@ export const ProjectCreateRequest = z
   .meta({ id: "ProjectCreateRequest" });
 export type ProjectCreateRequest = z.infer<typeof ProjectCreateRequest>;
 
+/** Path of `/v1/projects/{id}`. */
 export const ProjectPath = z.object({
   id: storableText().meta({
     description: "The project's id.",
@@ -80,6 +81,7 @@ export const ExperimentUpdateRequest = z
   .meta({ id: "ExperimentUpdateRequest" });
 export type ExperimentUpdateRequest = z.infer<typeof ExperimentUpdateRequest>;
 
+/** Path of `/v1/experiments/{id}`. */
 export const ExperimentPath = z.object({
   id: storableText().meta({
     description: "The experiment's id.",
@@ -87,6 +89,7 @@ export const ExperimentPath = z.object({
   }),
 });
 
+/** Response of getting, creating and updating an experiment. */
 export const ExperimentResponse = z
   .object({ experiment: Experiment.meta({ description: "The experiment." }) })
   .meta({ id: "ExperimentResponse" });

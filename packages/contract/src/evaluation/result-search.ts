@@ -146,6 +146,7 @@ export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
 }).meta({ id: "EvaluationResultSearchRequest" });
 export type EvaluationResultSearchRequest = z.infer<typeof EvaluationResultSearchRequest>;
 
+/** Response of `POST /v1/evaluation-results/search`. */
 export const EvaluationResultSearchResponse = z
   .object({
     results: z.array(EvaluationResult).meta({ description: "One page of results, in the requested order." }),
@@ -232,6 +233,7 @@ export const EvaluationResultDeletion = z
   .meta({ id: "EvaluationResultDeletion" });
 export type EvaluationResultDeletion = z.infer<typeof EvaluationResultDeletion>;
 
+/** Path of `/v1/evaluation-result-deletions/{id}`. */
 export const EvaluationResultDeletionPath = z.object({
   id: storableText().meta({
     description: "The deletion's id.",

@@ -120,6 +120,7 @@ export const EvaluationSummaryGroup = z
   .meta({ id: "EvaluationSummaryGroup" });
 export type EvaluationSummaryGroup = z.infer<typeof EvaluationSummaryGroup>;
 
+/** Response of `POST /v1/evaluation-results/summary`. */
 export const EvaluationSummaryResponse = z
   .object({
     source: z.enum(["rollups", "results"]).meta({
@@ -158,6 +159,7 @@ export function readTagCursor(text: string): { key: string; value: string } | un
   }
 }
 
+/** The `next` of a page that ends with this tag; `readTagCursor` reads it. */
 export function writeTagCursor({ key, value }: { key: string; value: string }): string {
   return JSON.stringify([key, value]);
 }

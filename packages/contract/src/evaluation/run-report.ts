@@ -6,6 +6,7 @@ const count = (description: string) => z.int().meta({ description });
 const counted = (description: string) => z.int().nullable().meta({ description });
 const figure = (description: string) => z.number().nullable().meta({ description });
 
+/** What figures of verdicts say of themselves. */
 export const noVerdicts = "Null without verdicts.";
 
 /** An interval of a report or a comparison. */
@@ -107,6 +108,7 @@ const RunStrata = z
     tag: strata("By tag, as `name=value`, the 200 most frequent."),
   })
   .meta({ id: "RunStrata" });
+/** A run's figures by parts of its samples. */
 export type RunStrata = z.infer<typeof RunStrata>;
 
 const StrataLeftOut = z

@@ -7,9 +7,13 @@ import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
 import { instant, newTags } from "./result.ts";
 
+/** The most predictions of each sample. */
 export const maxRepeats = 20;
+/** The most calls of a run at once. */
 export const maxRunConcurrency = 256;
+/** How many calls a run makes at once unless it says so. */
 export const defaultRunConcurrency = 16;
+/** The most evaluators of a run. */
 export const maxRunEvaluators = 20;
 
 /** A revision of a dataset, where a baseline learns from. */
@@ -47,13 +51,15 @@ export const RunTarget = z
 export type RunTarget = z.infer<typeof RunTarget>;
 
 /** The target of a run that a client makes, as an experiment: it sends the results. */
-export const ExternalTarget = z.strictObject({
+const ClientTarget = z.strictObject({
   external: z.literal(true).meta({ description: "A client evaluates and sends the results." }),
 });
 
+/** Whether each step is predicted from the recorded state, or from the prediction before. */
 export const RunMode = z.enum(["teacher-forced", "free-running"]);
 export type RunMode = z.infer<typeof RunMode>;
 
+/** Where a run is; a run that is finished, cancelled or failed has ended. */
 export const RunStatus = z.enum(["queued", "running", "paused", "finished", "cancelled", "failed"]);
 export type RunStatus = z.infer<typeof RunStatus>;
 
@@ -128,6 +134,7 @@ export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
 
 const count = (description: string) => z.int().meta({ description });
 
+/** How far a run is, and what is missing of it. */
 export const RunProgress = z
   .object({
     samples: count("Samples times repeats."),
@@ -208,7 +215,7 @@ export const Run = z
     }),
     dataset_id: z.uuid().nullable().meta({ description: "Null if the target is external." }),
     revision: z.int().nullable().meta({ description: "The dataset's revision." }),
-    target: RunTarget.or(ExternalTarget).meta({ description: "What predicts." }),
+    target: RunTarget.or(ClientTarget).meta({ description: "What predicts." }),
     params: z.record(z.string(), z.unknown()).nullable().meta({ description: "As given." }),
     mode: RunMode.meta({ description: described.mode }),
     evaluators: z.array(ReportEvaluator).meta({
@@ -230,6 +237,7 @@ export const Run = z
   .meta({ id: "Run" });
 export type Run = z.infer<typeof Run>;
 
+/** Path of `/v1/runs/{id}`. */
 export const RunPath = z.object({
   id: storableText().meta({
     description: "The run's id.",

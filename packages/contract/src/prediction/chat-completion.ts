@@ -2,6 +2,7 @@ import { z } from "zod";
 import { list, objectWithRule } from "../custom-schemas.ts";
 import { Context, Interaction, Params, samplingFields } from "./prediction.ts";
 
+/** A message of a chat. */
 export const ChatMessage = z
   .looseObject({
     role: z.enum(["system", "user", "assistant"]).meta({ description: "Who wrote the message." }),
@@ -62,6 +63,7 @@ const OpenAiTextPart = z
 /** Of these, a message may be nothing but the calls of tools, or their results. */
 const mayBeEmpty: readonly unknown[] = ["assistant", "function"];
 
+/** A message of a chat in OpenAI's format, with tools and parts. */
 export const OpenAiChatMessage = objectWithRule(
   {
     role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]).meta({

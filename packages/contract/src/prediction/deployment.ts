@@ -101,5 +101,7 @@ export const DeploymentListResponse = z
   })
   .meta({ id: "DeploymentListResponse" });
 export type DeploymentListResponse = z.infer<typeof DeploymentListResponse>;
+/** A model behind the server, and how it does. */
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
+/** One of the servers of a deployment, and how it does. */
 export type ReplicaStatus = z.infer<typeof ReplicaStatus>;

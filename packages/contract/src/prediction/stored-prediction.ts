@@ -22,6 +22,7 @@ export type CaptureSetting = z.infer<typeof CaptureSetting>;
 
 const instant = z.iso.datetime({ offset: true });
 
+/** What made a prediction. */
 export const PredictionSource = z.enum(["live", "run", "episode"]);
 export type PredictionSource = z.infer<typeof PredictionSource>;
 
@@ -131,6 +132,7 @@ export const StoredPredictionDetail = StoredPrediction.extend({
 }).meta({ id: "KeptPredictionDetail" });
 export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
 
+/** Path of `/v1/predictions/{id}`. */
 export const StoredPredictionPath = z.object({
   id: storableText().meta({
     description: "The prediction's id.",
@@ -138,6 +140,7 @@ export const StoredPredictionPath = z.object({
   }),
 });
 
+/** How many stored predictions a page has unless its query says so. */
 export const defaultPredictionLimit = 100;
 
 /** Filters that lists and deletions have in common. */
@@ -172,6 +175,7 @@ const filters = {
 export const StoredPredictionCountQuery = z.object(filters);
 export type StoredPredictionCountQuery = z.infer<typeof StoredPredictionCountQuery>;
 
+/** Predictions are counted up to this number. */
 export const maxCountedPredictions = 10_000;
 
 /** Response of `GET /v1/predictions/count`. */

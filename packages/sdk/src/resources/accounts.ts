@@ -40,6 +40,7 @@ export function whoAmI({ json }: Transport): WhoAmI {
   };
 }
 
+/** The API keys of the user. */
 export interface ApiKeys {
   /** Lists all keys of the user, newest first, over all pages: `GET /v1/api-keys`. */
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
@@ -66,6 +67,7 @@ export function apiKeys({ json }: Transport): ApiKeys {
   };
 }
 
+/** The browsers in which the user is signed in. */
 export interface Sessions {
   /** Lists all browsers in which the user is signed in, newest first, over all pages: `GET /v1/sessions`. */
   list(options?: CallOptions): Promise<SessionResponse[]>;
@@ -140,6 +142,7 @@ export function auditEvents({ json }: Transport): AuditEvents {
   };
 }
 
+/** Requests, tokens and latencies. */
 export interface Usage {
   /** Gets requests and tokens by key and time, up to date within about 10 s: `GET /v1/usage`. */
   list(query?: UsageQuery, options?: CallOptions): Promise<UsageResponse>;

@@ -25,6 +25,7 @@ import type { Transport } from "../transport.ts";
 /** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
 export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
 
+/** How lines become a revision. */
 export interface UploadOptions extends CallOptions {
   /** What the lines are. Absent: the fields of the first one tell. */
   format?: DatasetFormat | undefined;
@@ -34,11 +35,13 @@ export interface UploadOptions extends CallOptions {
   append?: boolean | undefined;
 }
 
+/** Which revision of a dataset. */
 export interface RevisionOptions extends CallOptions {
   /** The number of a revision. Absent: the latest. */
   revision?: number | undefined;
 }
 
+/** Which samples of a trajectory. */
 export interface TrajectoryOptions extends RevisionOptions {
   /** At most this many samples, up to 1,000. Absent: all. */
   limit?: number | undefined;
@@ -52,11 +55,13 @@ export interface TrajectoryFilter extends Pick<DatasetTrajectoryListQuery, "cont
   revision?: number | undefined;
 }
 
+/** What is deleted with a dataset. */
 export interface DeleteDatasetOptions extends CallOptions {
   /** Deletes the dataset's runs as well. Absent: a dataset with runs is not deleted. */
   withRuns?: boolean | undefined;
 }
 
+/** Recorded transitions, in immutable revisions. */
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
   list(options?: ListOptions): Promise<Dataset[]>;

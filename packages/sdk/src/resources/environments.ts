@@ -32,6 +32,7 @@ import {
 import { listAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
+/** Environments that a world model plays, and their tasks. */
 export interface Environments {
   /** Lists all environments, newest first, and the built-in one: `GET /v1/environments`. */
   list(options?: ListOptions): Promise<Environment[]>;
@@ -108,6 +109,7 @@ export interface EpisodeFilter extends Omit<EpisodeListQuery, "revision" | "inde
   index?: number | undefined;
 }
 
+/** Episodes in environments, step by step. */
 export interface Episodes {
   /** Starts an episode with a task of an environment: `POST /v1/episodes`. */
   start(request: EpisodeCreateRequest, options?: WriteOptions): Promise<EpisodeStart>;

@@ -21,6 +21,7 @@ export interface ErrorTaxonomyFilter
   offset?: number | undefined;
 }
 
+/** Trees of kinds of error, in revisions. */
 export interface ErrorTaxonomies {
   /** Lists revisions, newest first: `GET /v1/error-taxonomy-revision`. Pages over 64 MB are refused with 413: lower `limit`. */
   list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;

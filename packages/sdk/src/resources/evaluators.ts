@@ -16,6 +16,7 @@ import type {
 import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
+/** What can evaluate. */
 export interface Evaluators {
   /** Lists every version of every family: `GET /v1/evaluators`. */
   list(options?: CallOptions): Promise<Evaluator[]>;
@@ -49,6 +50,7 @@ export interface EvaluatorProfileFilter
   offset?: number | undefined;
 }
 
+/** Configurations of evaluators, in revisions. */
 export interface EvaluatorProfiles {
   /** Lists revisions of profiles: `GET /v1/evaluator-profiles`. Pages over 64 MB are refused with 413: lower `limit`. */
   list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;

@@ -15,6 +15,7 @@ import type { Transport } from "../transport.ts";
 /** A prediction; with the prompt as sent if the server enables debug fields. */
 export type Prediction = WorldModelPrediction & Partial<Pick<WorldModelResponse, "messages">>;
 
+/** Options of `predict`. */
 export interface PredictOptions extends CallOptions {
   /** Name of the deployment that is asked. Absent: the default one. The response's header `x-presage-deployment` says who answered. */
   deployment?: string | undefined;
@@ -38,6 +39,7 @@ export function predict({ json }: Transport): Predict {
   };
 }
 
+/** Chats in OpenAI's format. */
 export interface ChatCompletions {
   /** Completes a chat, or predicts in that format: `POST /v1/chat/completions`. Returns the upstream's response. */
   create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
@@ -50,6 +52,7 @@ export function chatCompletions({ json }: Transport): ChatCompletions {
   };
 }
 
+/** The models that can be asked. */
 export interface Models {
   /** Lists the upstream's models: `GET /v1/models`. */
   list(options?: CallOptions): Promise<Model[]>;
@@ -63,6 +66,7 @@ export function models({ json }: Transport): Models {
   };
 }
 
+/** The models behind the server, and how they do. */
 export interface Deployments {
   /** Lists the models behind the server and, for the account `default`, their replicas: `GET /v1/deployments`. */
   list(options?: CallOptions): Promise<DeploymentStatus[]>;

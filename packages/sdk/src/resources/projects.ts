@@ -13,6 +13,7 @@ import { type Call, type CallOptions, underOneKey, type WriteOptions } from "../
 import { listAllPages, readAllOffsets } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
+/** Projects, to which experiments belong. */
 export interface Projects {
   /** Lists all projects, newest first: `GET /v1/projects`. */
   list(options?: CallOptions): Promise<Project[]>;
@@ -49,6 +50,7 @@ export interface ExperimentFilter {
   offset?: number | undefined;
 }
 
+/** Experiments: runs whose results clients send. */
 export interface Experiments {
   /** Lists experiments, newest first: `GET /v1/experiments`. Pages over 64 MB are refused with 413: lower `limit`. */
   list(filter?: ExperimentFilter, options?: CallOptions): Promise<Experiment[]>;
@@ -82,6 +84,7 @@ export function experiments({ json }: Transport): Experiments {
   };
 }
 
+/** The applications that have results. */
 export interface Apps {
   /** Lists all apps that have results, by name, over all pages: `GET /v1/apps`. */
   list(options?: CallOptions): Promise<AppListResponse["apps"]>;

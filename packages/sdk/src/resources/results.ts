@@ -55,12 +55,16 @@ export type ResultFilter = Bounded<EvaluationResultFilter>;
 /** By time, or by the ids of samples. */
 export type ResultOrder = Pick<EvaluationResultSearchRequest, "order">;
 
+/** Which results to find, and which page of them. */
 export type SearchRequest = Bounded<EvaluationResultSearchRequest>;
 
+/** Which results to count, and by what. */
 export type SummaryRequest = Bounded<EvaluationSummaryRequest>;
 
+/** Which results to review, and in which order. */
 export type ReviewRequest = Bounded<ReviewQueueRequest>;
 
+/** Which results to export, and how. */
 export type ExportRequest = ResultFilter & Pick<EvaluationResultExportQuery, "format" | "order">;
 
 /** Filters as a query has them. */
@@ -68,11 +72,13 @@ function resultFilterQuery({ tags, ...rest }: ExportRequest): Query {
   return { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
 }
 
+/** Options of reading all results page by page. */
 export interface IterateOptions extends CallOptions {
   /** Results per request, 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
 }
 
+/** Verdicts: found, counted, corrected, imported, exported, deleted. */
 export interface EvaluationResults extends ResultDeletions {
   /** Gets one result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;

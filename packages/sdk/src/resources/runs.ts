@@ -41,11 +41,13 @@ export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator"
   text_limit?: number | undefined;
 };
 
+/** Options of `uploadPredictions`. */
 export interface PredictionsUploadOptions extends CallOptions {
   /** Whether the lines are compressed with gzip. */
   isGzip?: boolean | undefined;
 }
 
+/** Runs: a dataset predicted and evaluated. */
 export interface Runs extends RunReports {
   /** Creates a run, which begins soon: `POST /v1/runs`. */
   create(request: RunCreateRequest, options?: WriteOptions): Promise<Run>;
@@ -154,6 +156,7 @@ function hasEnded({ status }: Run): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
 }
 
+/** Reports of runs. */
 export interface RunReports {
   /** Gets what a run says so far: `GET /v1/runs/{id}/report`. */
   report(id: string, options?: CallOptions): Promise<RunReport>;
@@ -191,6 +194,7 @@ export interface ComparedSamplePage {
   after?: string | undefined;
 }
 
+/** Runs beside each other. */
 export interface Comparisons {
   /** Compares runs with the first one: `GET /v1/comparisons`. At most 10. */
   get(runIds: readonly string[], options?: CallOptions): Promise<Comparison>;

@@ -18,6 +18,7 @@ export type StoredPredictionFilter = Omit<StoredPredictionListQuery, "limit" | "
 /** Which predictions of live traffic from before a time; without any field, all. */
 export type LivePredictionFilter = Omit<StoredPredictionDeleteQuery, "source" | "before">;
 
+/** Which page of stored predictions, and how much of their texts. */
 export interface StoredPredictionPage {
   /** The most predictions of the page. Default: 100. */
   limit?: number | undefined;
@@ -27,6 +28,7 @@ export interface StoredPredictionPage {
   text_limit?: number | undefined;
 }
 
+/** Predictions that were stored, with what was asked. */
 export interface StoredPredictions {
   /** Lists one page, newest first: `GET /v1/predictions`. `next` is null on the last page. */
   list(
