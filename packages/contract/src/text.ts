@@ -65,6 +65,9 @@ export function dateTime() {
   return z.stringFormat("datetime", (text) => !Number.isNaN(readInstant(text))).meta({ format: "date-time" });
 }
 
+/** A time in responses, with its offset. */
+export const instant = z.iso.datetime({ offset: true });
+
 /** A date-time in microseconds since 1970-01-01 UTC; NaN if the text is not one. */
 export function readInstant(text: string): number {
   const match = pattern.exec(text);

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { dateTime, shortText } from "../text.ts";
+import { dateTime, instant, shortText } from "../text.ts";
 import { KeyScope, scopesField } from "./user.ts";
-
-const instant = z.iso.datetime({ offset: true });
 
 const maxKeyLimit = 1_000_000_000;
 const keyLimit = z.int().min(1).max(maxKeyLimit);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { dateTime } from "../text.ts";
+import { dateTime, instant } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
 export const AuditAction = z.enum([
@@ -50,8 +50,6 @@ export type AuditAction = z.infer<typeof AuditAction>;
 /** By what way a change was made. */
 export const AuditActorKind = z.enum(["api_key", "session", "sign_in", "command_line"]);
 export type AuditActorKind = z.infer<typeof AuditActorKind>;
-
-const instant = z.iso.datetime({ offset: true });
 
 /** Who changed what, and when. */
 export const AuditEvent = z

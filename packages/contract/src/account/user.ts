@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
-import { defaultPageLimit, nextCursor, pageFields, pageQuery } from "../query.ts";
-import { storableText } from "../text.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { instant } from "../text.ts";
 import { keyScopes, roles } from "./permissions.ts";
 
 /** What a user may do in their account. */
@@ -83,28 +83,6 @@ export const WhoAmIResponse = z
   })
   .meta({ id: "WhoAmIResponse" });
 export type WhoAmIResponse = z.infer<typeof WhoAmIResponse>;
-
-/** Query of `GET /v1/apps`. */
-export const AppListQuery = z.object({
-  ...pageFields(defaultPageLimit),
-  after: storableText().optional().meta({
-    description:
-      "The last name of the previous page. Unlike `offset`, it stays fast however many apps there are.",
-  }),
-});
-
-/** Response of `GET /v1/apps`: the apps that have results, sorted by code point. */
-export const AppListResponse = z
-  .object({
-    apps: z
-      .array(z.object({ name: z.string().meta({ description: "The app's name, as results have it." }) }))
-      .meta({ description: "The apps." }),
-    next: nextCursor,
-  })
-  .meta({ id: "AppListResponse" });
-export type AppListResponse = z.infer<typeof AppListResponse>;
-
-const instant = z.iso.datetime({ offset: true });
 
 /** A user of the account. */
 export const Member = z

@@ -9,9 +9,15 @@ import {
   pageQuery,
   queryBoolean,
 } from "../query.ts";
-import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  boundedObject,
+  boundedText,
+  instant,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
 
-const instant = z.iso.datetime({ offset: true });
 /** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
 /** An episode's prompt may have all of them. */

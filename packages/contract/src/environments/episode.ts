@@ -2,10 +2,9 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
-import { dateTime, shortText, storableText } from "../text.ts";
+import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
 
-const instant = z.iso.datetime({ offset: true });
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;
 

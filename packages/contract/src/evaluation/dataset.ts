@@ -9,10 +9,9 @@ import {
   queryInteger,
   wrongCursor,
 } from "../query.ts";
-import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 import { newTags } from "./result.ts";
 
-const instant = z.iso.datetime({ offset: true });
 /** With the step behind it, it still fits a result's `dataset_sample_id`. */
 const maxTrajectoryIdCharacters = 180;
 /** Each message of a conversation counts in every later step of it. */

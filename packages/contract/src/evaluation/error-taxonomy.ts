@@ -5,6 +5,7 @@ import {
   boundedObject,
   boundedText,
   dateTime,
+  instant,
   maxDescriptionCharacters,
   shortText,
   storableText,
@@ -73,7 +74,7 @@ export const ErrorTaxonomyRevision = z
       .meta({ description: "Notes on the revision, as given." }),
     labels: z.array(z.string()).meta({ description: "In the order in which they were set." }),
     account_id: z.uuid().meta({ description: "The account that the revision belongs to." }),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: "When the revision was created." }),
+    created_at: instant.meta({ description: "When the revision was created." }),
   })
   .meta({ id: "ErrorTaxonomyRevision" });
 export type ErrorTaxonomyRevision = z.infer<typeof ErrorTaxonomyRevision>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list, objectWithRule } from "../custom-schemas.ts";
-import { boundedObject, boundedText, shortText } from "../text.ts";
+import { boundedObject, boundedText, instant, shortText } from "../text.ts";
 import {
   appOrExperiment,
   DeprecatedExplain,
@@ -10,7 +10,6 @@ import {
   EvaluationStatus,
   ExplainStrategy,
   evaluatedModelFields,
-  instant,
   metadataFields,
   sampleFields,
   score,

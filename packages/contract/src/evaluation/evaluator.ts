@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { defaultRevisionLimit, pageFields, queryBoolean, queryInteger } from "../query.ts";
-import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  boundedObject,
+  boundedText,
+  instant,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
 import { deprecated } from "./result.ts";
 import { IntervalMethod } from "./result-summary.ts";
 
@@ -73,7 +80,6 @@ export const EvaluatorFamilyListResponse = z
 export type EvaluatorFamilyListResponse = z.infer<typeof EvaluatorFamilyListResponse>;
 
 const uuid = z.guid().meta({ format: "uuid" });
-const instant = z.iso.datetime({ offset: true });
 const config = z.record(z.string(), z.unknown());
 /** Some are JSON Schemas. Every evaluation with a profile reads all of it. */
 const newConfig = boundedObject(1_000_000, "A config");

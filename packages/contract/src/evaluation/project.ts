@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defaultPageLimit, pageFields } from "../query.ts";
-import { boundedObject, shortText, storableText } from "../text.ts";
+import { defaultPageLimit, nextCursor, pageFields } from "../query.ts";
+import { boundedObject, instant, shortText, storableText } from "../text.ts";
 import { newTags } from "./result.ts";
 
 /** Experiments and results that belong together. */
@@ -9,7 +9,7 @@ export const Project = z
     id: z.uuid().meta({ description: "Results name it in project_id." }),
     name: z.string().meta({ description: "Unique in the account." }),
     created_by: z.uuid().nullable().meta({ description: "The id of the user who created it." }),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: "When it was created." }),
+    created_at: instant.meta({ description: "When it was created." }),
   })
   .meta({ id: "Project" });
 export type Project = z.infer<typeof Project>;
@@ -59,7 +59,7 @@ export const Experiment = z
       .record(z.string(), z.unknown())
       .nullable()
       .meta({ description: "Any JSON object, as given." }),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: "When it was created." }),
+    created_at: instant.meta({ description: "When it was created." }),
   })
   .meta({ id: "Experiment" });
 export type Experiment = z.infer<typeof Experiment>;
@@ -107,3 +107,23 @@ export const ExperimentListResponse = z
   .object({ experiments: z.array(Experiment).meta({ description: "The experiments, newest first." }) })
   .meta({ id: "ExperimentListResponse" });
 export type ExperimentListResponse = z.infer<typeof ExperimentListResponse>;
+
+/** Query of `GET /v1/apps`. */
+export const AppListQuery = z.object({
+  ...pageFields(defaultPageLimit),
+  after: storableText().optional().meta({
+    description:
+      "The last name of the previous page. Unlike `offset`, it stays fast however many apps there are.",
+  }),
+});
+
+/** Response of `GET /v1/apps`: the apps that have results, sorted by code point. */
+export const AppListResponse = z
+  .object({
+    apps: z
+      .array(z.object({ name: z.string().meta({ description: "The app's name, as results have it." }) }))
+      .meta({ description: "The apps." }),
+    next: nextCursor,
+  })
+  .meta({ id: "AppListResponse" });
+export type AppListResponse = z.infer<typeof AppListResponse>;

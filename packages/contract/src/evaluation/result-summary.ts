@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { nextCursor, queryInteger } from "../query.ts";
-import { storableText } from "../text.ts";
+import { instant, storableText } from "../text.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
 /** How an interval was made. */
@@ -133,8 +133,6 @@ export const EvaluationSummaryResponse = z
   })
   .meta({ id: "EvaluationSummaryResponse" });
 export type EvaluationSummaryResponse = z.infer<typeof EvaluationSummaryResponse>;
-
-const instant = z.iso.datetime({ offset: true });
 
 /** A tag that results of the account have. */
 export const EvaluationTag = z

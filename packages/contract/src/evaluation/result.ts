@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { list, type Rule, smallRecord } from "../custom-schemas.ts";
-import { boundedObject, boundedText, shortText, storableText } from "../text.ts";
+import { boundedObject, boundedText, instant, shortText, storableText } from "../text.ts";
 
-/** A time in responses, with its offset. */
-export const instant = z.iso.datetime({ offset: true });
 /** From 0, the worst, to 1. */
 export const score = z.number().min(0).max(1);
 const utf8 = new TextEncoder();

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { queryInteger } from "../query.ts";
-import { Correction, instant } from "./result.ts";
+import { instant } from "../text.ts";
+import { Correction } from "./result.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
 const defaultQueueLimit = 50;

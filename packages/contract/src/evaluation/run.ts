@@ -2,10 +2,10 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { shortText, storableText } from "../text.ts";
+import { instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
-import { instant, newTags } from "./result.ts";
+import { newTags } from "./result.ts";
 
 /** The most predictions of each sample. */
 export const maxRepeats = 20;

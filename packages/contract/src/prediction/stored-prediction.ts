@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { ErrorCategory } from "../responses.ts";
-import { dateTime, storableText } from "../text.ts";
+import { dateTime, instant, storableText } from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
 
 /** Of `CaptureSetting`, for where it is no field of a request. */
@@ -19,8 +19,6 @@ export const CaptureSetting = z
     examples: ["failures", "0.01"],
   });
 export type CaptureSetting = z.infer<typeof CaptureSetting>;
-
-const instant = z.iso.datetime({ offset: true });
 
 /** What made a prediction. */
 export const PredictionSource = z.enum(["live", "run", "episode"]);
