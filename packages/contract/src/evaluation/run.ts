@@ -115,7 +115,7 @@ export const RunEvaluator = z
   .meta({ id: "RunEvaluator" });
 export type RunEvaluator = z.infer<typeof RunEvaluator>;
 
-/** An evaluator of a run that may be external. */
+/** An evaluator of a run, also of one whose results a client sends. */
 export const ReportEvaluator = z
   .object({
     evaluator: RunEvaluator.shape.evaluator,
