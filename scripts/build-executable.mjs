@@ -27,8 +27,8 @@ for (const target of given.length > 0 ? given : Object.keys(runtimes)) {
   const work = mkdtempSync(join(tmpdir(), "presage-executable-"));
   try {
     const file = join(dist, `presage-${target}`);
-    const build = join(root, "packages/server/build/build-executable.ts");
-    runOrExit(bun, [build, target, runtimeFor(target, work), file]);
+    const build = join(root, "packages/server/build/build-release.ts");
+    runOrExit(bun, [build, "executable", target, runtimeFor(target, work), file]);
     process.stdout.write(`${file}\n`);
   } finally {
     rmSync(work, { recursive: true, force: true });

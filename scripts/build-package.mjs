@@ -10,12 +10,15 @@ buildDashboard();
 
 const dist = join(root, "dist");
 const parts = [
-  { build: "packages/server/build/build-package.ts", folder: join(dist, "server-package") },
-  { build: "packages/sdk/build.mjs", folder: join(dist, "sdk-package") },
+  {
+    build: [join(root, "packages/server/build/build-release.ts"), "package"],
+    folder: join(dist, "server-package"),
+  },
+  { build: [join(root, "packages/sdk/build.mjs")], folder: join(dist, "sdk-package") },
 ];
 mkdirSync(dist, { recursive: true });
 for (const { build, folder } of parts) {
-  runOrExit(bun, [join(root, build), folder]);
+  runOrExit(bun, [...build, folder]);
   const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const archive = join(dist, `${name.slice(1).replace("/", "-")}-${version}.tgz`);
   rmSync(archive, { force: true });

@@ -2,7 +2,10 @@
 // the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
 import { openThreadDatabase } from "../../packages/server/src/platform/storage/open.ts";
-import { numbersPerStretch, resultNumbers } from "../../packages/server/src/platform/storage/sample-columns.ts";
+import {
+  numbersPerStretch,
+  resultNumbers,
+} from "../../packages/server/src/platform/storage/sample-columns.ts";
 import type { EvaluationSeriesTable } from "../../packages/server/src/platform/storage/schema/results.ts";
 import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-file.ts";
 import { rollUpSomeTags } from "../../packages/server/src/results/summary/tags.ts";

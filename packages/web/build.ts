@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
 import { digestOfSources } from "../../scripts/digest-of-sources.ts";
-import { makeExample } from "../sandbox/src/example/make-example.ts";
+import { makeExample } from "../sandbox/src/example.ts";
 
 const home = import.meta.dir;
 const root = dirname(dirname(home));

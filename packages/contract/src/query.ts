@@ -46,6 +46,7 @@ export function queryNumber() {
     .meta({ type: "number" });
 }
 
+/** What is wrong with an `after` that no response gave. */
 export const wrongCursor = "Input should be the `next` of an earlier response";
 
 /** The paging parameters of a list whose response has `next`. */
@@ -103,6 +104,7 @@ export function numberedPageQuery({
 
 /** How many items a page has unless its query says so: of ordinary lists, and of revisions, which may be long. */
 export const defaultPageLimit = 1_000;
+/** The same of revisions. */
 export const defaultRevisionLimit = 50;
 
 /** The paging parameters of a list by number of items. */

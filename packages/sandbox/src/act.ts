@@ -1,16 +1,7 @@
-import { askWhich, readChoice } from "./ambiguity.ts";
-import { applyDomainRule, refusal } from "./domain-rules.ts";
-import { refer } from "./refer.ts";
 import type { Scene } from "./scene.ts";
-import { connectVerbs } from "./verbs/connect.ts";
-import { deviceVerbs } from "./verbs/devices.ts";
-import { doorVerbs } from "./verbs/doors.ts";
-import { handlingVerbs } from "./verbs/handling.ts";
-import { lookVerbs } from "./verbs/look.ts";
-import { pourVerbs } from "./verbs/pour.ts";
-import { selfVerbs } from "./verbs/self.ts";
-import { travelVerbs } from "./verbs/travel.ts";
-import type { ThingVerb, Verb } from "./verbs/verb.ts";
+import { lookVerbs, selfVerbs, travelVerbs } from "./verbs/agent.ts";
+import { connectVerbs, deviceVerbs, doorVerbs, handlingVerbs, pourVerbs } from "./verbs/things.ts";
+import { type Referent, refer, type ThingVerb, type Verb } from "./verbs/verb.ts";
 
 /** The first matching pattern wins: "move cup to table" must be tried before "move to hallway". */
 const verbs: readonly Verb[] = [
@@ -54,4 +45,82 @@ function handle(
   if (!isChosen && choices.some((things) => things.length > 1)) return askWhich(verb, choices);
   const [first, second] = choices.map((things) => things[0]);
   return first === undefined ? undefined : verb.perform(first, second ?? first);
+}
+
+const questionOpening =
+  "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):";
+
+/** More choices would not help, and the choices of two things multiply. */
+const maxChoices = 12;
+
+/** Asks which of several actions is meant. The next action is expected to be the number of one of them. */
+function askWhich(verb: ThingVerb, choices: readonly Referent[][]): string {
+  const actions = combine(choices).map(
+    (things, index) =>
+      `${index}:\t${things.reduce((form, thing) => form.replace("_", () => writeOut(thing)), verb.form)}`,
+  );
+  return [questionOpening, ...actions, ""].join("\n");
+}
+
+function writeOut({ fullName, place }: Referent): string {
+  return `${fullName} (${place})`;
+}
+
+/** All combinations with one of each. */
+function combine(choices: readonly Referent[][]): Referent[][] {
+  return choices.reduce<Referent[][]>(
+    (chosen, next) =>
+      chosen.flatMap((things) => next.slice(0, maxChoices).map((thing) => [...things, thing])),
+    [[]],
+  );
+}
+
+/** The action that a number stands for, if the state ends by asking for one. */
+function readChoice(state: string, action: string): string | undefined {
+  if (!/^\d{1,4}$/.test(action)) return undefined;
+  const question = state.lastIndexOf(questionOpening);
+  if (question < 0) return undefined;
+  const option = state
+    .slice(question)
+    .split("\n")
+    .find((line) => line.startsWith(`${action}:\t`));
+  return option?.slice(action.length + 2).replace(/ \(in [^()]{1,200}\)/g, "");
+}
+
+/** `When the agent does "sharpen X": … respond "The X is sharp now."` — a rule in the system turn. */
+const rulePattern = /^When the agent does "([^"\n]{1,100})":[^"\n]{0,200}respond "([^"\n]{1,300})"/gm;
+const refusalPattern = /^When action is invalid[^"\n]{0,200}respond "([^"\n]{1,300})"/m;
+const defaultRefusal = "No known action matches that input.";
+
+/** The observation for an action that only the domain knowledge defines. */
+function applyDomainRule(knowledge: string, command: string): string | undefined {
+  for (const [, pattern = "", response = ""] of knowledge.matchAll(rulePattern)) {
+    const names = pattern.split(" ");
+    const filled = fill(names, command.split(" "));
+    if (filled !== undefined) return response.replace(/\b[XYZ]\b/g, (name) => filled.get(name) ?? name);
+  }
+  return undefined;
+}
+
+function refusal(knowledge: string): string {
+  return refusalPattern.exec(knowledge)?.[1] ?? defaultRefusal;
+}
+
+/** Matches "sharpen X with Y" to "sharpen old knife with stone"; a variable matches all words up to the next fixed one. */
+function fill(pattern: readonly string[], words: readonly string[]): Map<string, string> | undefined {
+  const values = new Map<string, string>();
+  let at = 0;
+  for (const [index, part] of pattern.entries()) {
+    if (!/^[XYZ]$/.test(part)) {
+      if (words[at] !== part) return undefined;
+      at += 1;
+      continue;
+    }
+    const next = pattern[index + 1];
+    const found = next === undefined ? words.length : words.indexOf(next, at + 1);
+    if (found <= at) return undefined;
+    values.set(part, words.slice(at, found).join(" "));
+    at = found;
+  }
+  return at === words.length ? values : undefined;
 }

@@ -1,5 +1,4 @@
-import { completeChat, sandboxModel } from "./complete-chat.ts";
-import { readChatRequest } from "./read-chat-request.ts";
+import { completeChat, readChatRequest, sandboxModel } from "./chat.ts";
 
 export interface Sandbox {
   /** Base URL of the chat-completions protocol: http://127.0.0.1:PORT/v1 */

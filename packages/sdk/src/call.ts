@@ -16,6 +16,13 @@ export interface ListOptions extends CallOptions {
   atMost?: number | undefined;
 }
 
+/** A page of a list. */
+export interface PageOptions extends CallOptions {
+  limit?: number | undefined;
+  /** The `next` of the page before. */
+  after?: string | undefined;
+}
+
 /** Options of methods that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**
@@ -42,6 +49,7 @@ export interface Call {
   isRepeatable?: boolean;
 }
 
+/** Query parameters; those that are null or undefined are not sent. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
 /** Path and query of a call, without parameters that are not set. */
@@ -51,4 +59,18 @@ export function targetOf({ path, query = {} }: Pick<Call, "path" | "query">): st
     if (value !== undefined && value !== null) set.set(name, String(value));
   }
   return set.size === 0 ? path : `${path}?${set}`;
+}
+
+/** Makes a write repeatable: one key for a call and all its retries. */
+export function underOneKey(options: WriteOptions = {}): Required<Pick<Call, "headers" | "isRepeatable">> {
+  return {
+    headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
+    isRepeatable: true,
+  };
+}
+
+/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

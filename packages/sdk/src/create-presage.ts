@@ -1,29 +1,54 @@
-import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
-import { type AuditEvents, auditEvents } from "./resources/audit-events.ts";
-import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
-import { type Deployments, deployments } from "./resources/deployments.ts";
-import { type Environments, environments } from "./resources/environments.ts";
-import { type Episodes, episodes } from "./resources/episodes.ts";
-import { type Apps, apps } from "./resources/evaluation/apps.ts";
-import { type ErrorTaxonomies, errorTaxonomies } from "./resources/evaluation/error-taxonomies.ts";
-import { type Evaluate, evaluate } from "./resources/evaluation/evaluate.ts";
-import { type EvaluationResults, evaluationResults } from "./resources/evaluation/evaluation-results.ts";
-import { type EvaluatorProfiles, evaluatorProfiles } from "./resources/evaluation/evaluator-profiles.ts";
-import { type Evaluators, evaluators } from "./resources/evaluation/evaluators.ts";
-import { type Experiments, experiments } from "./resources/evaluation/experiments.ts";
-import { type Projects, projects } from "./resources/evaluation/projects.ts";
-import { type KeptPredictions, keptPredictions } from "./resources/kept-predictions.ts";
-import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
-import { type Members, members } from "./resources/members.ts";
-import { type Models, models } from "./resources/models.ts";
-import { type Predict, predict } from "./resources/predictions.ts";
-import { type Comparisons, comparisons } from "./resources/runs/comparisons.ts";
-import { type Datasets, datasets } from "./resources/runs/datasets.ts";
-import { type Runs, runs } from "./resources/runs/runs.ts";
-import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
-import { type Usage, usage } from "./resources/usage.ts";
+import {
+  type ApiKeys,
+  type AuditEvents,
+  apiKeys,
+  auditEvents,
+  type Me,
+  type Members,
+  me,
+  members,
+  type Sessions,
+  type SignOut,
+  sessions,
+  signOut,
+  type Usage,
+  usage,
+  type WhoAmI,
+  whoAmI,
+} from "./resources/accounts.ts";
+import { type Datasets, datasets } from "./resources/datasets.ts";
+import { type Environments, type Episodes, environments, episodes } from "./resources/environments.ts";
+import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
+import {
+  type EvaluatorProfiles,
+  type Evaluators,
+  evaluatorProfiles,
+  evaluators,
+} from "./resources/evaluators.ts";
+import {
+  type ChatCompletions,
+  chatCompletions,
+  type Deployments,
+  deployments,
+  type Models,
+  models,
+  type Predict,
+  predict,
+} from "./resources/predictions.ts";
+import {
+  type Apps,
+  apps,
+  type Experiments,
+  experiments,
+  type Projects,
+  projects,
+} from "./resources/projects.ts";
+import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
+import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
+/** Options of `createPresage`. */
 export interface PresageOptions {
   /** URL of Presage, without `/v1`. Absent: the page's own origin; required outside of a page. */
   baseUrl?: string | undefined;
@@ -46,7 +71,9 @@ export interface Presage {
   me: Me;
   whoAmI: WhoAmI;
   signOut: SignOut;
-  keptPredictions: KeptPredictions;
+  storedPredictions: StoredPredictions;
+  /** @deprecated Use `storedPredictions`. */
+  keptPredictions: StoredPredictions;
   chatCompletions: ChatCompletions;
   models: Models;
   deployments: Deployments;
@@ -83,13 +110,15 @@ export function createPresage(options: PresageOptions = {}): Presage {
     retries: options.retries ?? defaultRetries,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   });
+  const stored = storedPredictions(transport);
   return {
     predict: predict(transport),
     evaluate: evaluate(transport),
     me: me(transport),
     whoAmI: whoAmI(transport),
     signOut: signOut(transport),
-    keptPredictions: keptPredictions(transport),
+    storedPredictions: stored,
+    keptPredictions: stored,
     chatCompletions: chatCompletions(transport),
     models: models(transport),
     deployments: deployments(transport),

@@ -1,5 +1,4 @@
 import { PresageError } from "./presage-error.ts";
-import { sleep } from "./sleep.ts";
 
 /** Longer timers fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -18,6 +17,7 @@ export interface Deadline {
   end(): void;
 }
 
+/** Starts a call's time limit. End it, or its timer stays. */
 export function startDeadline(
   baseUrl: string,
   timeoutMs: number,
@@ -58,5 +58,21 @@ export function startDeadline(
 function timedOut(baseUrl: string, timeoutMs: number): PresageError {
   return new PresageError(`Presage at ${baseUrl} did not respond within ${timeoutMs} ms.`, {
     category: "timeout",
+  });
+}
+
+/** Waits, or rejects with the signal's reason. */
+export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -74,9 +74,6 @@ export type {
   ExplainStrategy,
   ImportedEvaluationResult,
   Interaction,
-  KeptPrediction,
-  KeptPredictionDetail,
-  KeptPredictionValuesResponse,
   KeyScope,
   Latency,
   LatencyQuery,
@@ -118,6 +115,9 @@ export type {
   SessionResponse,
   SignOutResponse,
   StepResponse,
+  StoredPrediction,
+  StoredPredictionDetail,
+  StoredPredictionValuesResponse,
   SummaryDimension,
   TaskLine,
   TaskSplitName,
@@ -133,42 +133,47 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, ListOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, PageOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
-export type { Environments } from "./resources/environments.ts";
-export type { EpisodeFilter, Episodes } from "./resources/episodes.ts";
-export type { ErrorTaxonomyFilter } from "./resources/evaluation/error-taxonomies.ts";
-export type { IterateOptions } from "./resources/evaluation/evaluation-results.ts";
-export type { EvaluatorProfileFilter } from "./resources/evaluation/evaluator-profiles.ts";
-export type { ExperimentFilter } from "./resources/evaluation/experiments.ts";
-export type {
-  ExportRequest,
-  ResultFilter,
-  ReviewRequest,
-  SearchRequest,
-  SummaryRequest,
-} from "./resources/evaluation/result-filter.ts";
-export type {
-  KeptPredictionFilter,
-  KeptPredictionPage,
-  LivePredictionFilter,
-} from "./resources/kept-predictions.ts";
-export type { Prediction, PredictOptions } from "./resources/predictions.ts";
-export type { ComparedPair, ComparedSampleFilter, ComparedSamplePage } from "./resources/runs/comparisons.ts";
 export type {
   DatasetLines,
   DeleteDatasetOptions,
-  PageOptions,
   RevisionOptions,
   TrajectoryFilter,
   TrajectoryOptions,
   UploadOptions,
-} from "./resources/runs/datasets.ts";
+} from "./resources/datasets.ts";
+export type { Environments, EpisodeFilter, Episodes } from "./resources/environments.ts";
+export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
+export type { EvaluatorProfileFilter } from "./resources/evaluators.ts";
+export type { Prediction, PredictOptions } from "./resources/predictions.ts";
+export type { ExperimentFilter } from "./resources/projects.ts";
 export type {
+  ExportRequest,
+  IterateOptions,
+  ResultFilter,
+  ReviewRequest,
+  SearchRequest,
+  SummaryRequest,
+} from "./resources/results.ts";
+export type {
+  ComparedPair,
+  ComparedSampleFilter,
+  ComparedSamplePage,
   PredictionsUploadOptions,
   RunFilter,
   RunSampleFilter,
   RunSampleView,
-} from "./resources/runs/runs.ts";
+} from "./resources/runs.ts";
+export type {
+  KeptPrediction,
+  KeptPredictionDetail,
+  KeptPredictionFilter,
+  KeptPredictionPage,
+  KeptPredictionValuesResponse,
+  LivePredictionFilter,
+  StoredPredictionFilter,
+  StoredPredictionPage,
+} from "./resources/stored-predictions.ts";
 export type { WaitOptions } from "./wait-until.ts";

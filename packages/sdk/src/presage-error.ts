@@ -15,6 +15,7 @@ export type PresageErrorCategory =
   | "connection"
   | "unexpected";
 
+/** What a `PresageError` is made of, beside its message. */
 export interface PresageErrorFields {
   category: PresageErrorCategory;
   status?: number | undefined;

@@ -2,11 +2,12 @@ import { type Call, type CallOptions, targetOf } from "./call.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
 import { isRedirect, readError, toRedirectError } from "./read-error.ts";
-import { readLines } from "./read-lines.ts";
 import { maxRetryAfterMs, mayRetry, retryDelayMs } from "./retry.ts";
 
+/** As much of `fetch` as the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What all calls of a client share. */
 export interface TransportSettings {
   /** Without a trailing slash. */
   baseUrl: string;
@@ -27,6 +28,7 @@ export interface Transport {
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
 
+/** Makes the one transport of a client. */
 export function createTransport(settings: TransportSettings): Transport {
   const { baseUrl, apiKey, csrfToken, fetch } = settings;
 
@@ -170,4 +172,35 @@ function toCallError(
     requestId: response?.headers.get("x-request-id") ?? undefined,
     cause: error,
   });
+}
+
+/** Called before and after each wait for a chunk. */
+export interface ChunkWatch {
+  beforeChunk(): void;
+  afterChunk(): void;
+}
+
+/** Yields the lines of a body without their line feeds. Throws if the body does not end with one: it was cut off. */
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  { beforeChunk, afterChunk }: ChunkWatch,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      beforeChunk();
+      const { done, value } = await reader.read();
+      afterChunk();
+      if (done) break;
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+    if (rest !== "") throw new TypeError("The last line is incomplete.");
+  } finally {
+    // The reader may stop early; after a failure there is nothing left to cancel.
+    await reader.cancel().catch(() => {});
+  }
 }

@@ -1,6 +1,6 @@
 import type { CallOptions } from "./call.ts";
+import { sleep } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
-import { sleep } from "./sleep.ts";
 
 /** Options of methods that wait for something which the server does in the background. */
 export interface WaitOptions<Value> extends CallOptions {

@@ -86,7 +86,7 @@ describe("the package", () => {
 
   test("rejects at compile time what the types do not allow, in pages and on Node.js", async () => {
     const source = `
-      import { createPresage, PresageError, type EvaluationResult, type EvaluateRequest } from "@presage/sdk";
+      import { createPresage, PresageError, type EvaluationResult, type EvaluateRequest, type KeptPrediction, type StoredPrediction } from "@presage/sdk";
       const presage = createPresage({ baseUrl: "https://presage.example", apiKey: "k" });
       const request: EvaluateRequest = { evaluated_model_output: "a", evaluators: [{ evaluator: "regex" }] };
       const pass: boolean | null | undefined = (await presage.evaluate(request))[0]?.evaluation_result?.pass;
@@ -102,6 +102,8 @@ describe("the package", () => {
       await presage.results.search({ status: "passed" });
       // @ts-expect-error: the server reads the key from the client
       await presage.apiKeys.create({ name: 5 });
+      const stored: StoredPrediction | undefined = (await presage.storedPredictions.list()).data[0];
+      const byOlderName: KeptPrediction | undefined = stored;
       const error = new PresageError("m", { category: "rate_limit" });
       // @ts-expect-error: no such category
       if (error.category === "nonsense") throw error;

@@ -36,22 +36,26 @@ describe("against a real Presage", () => {
     expect(deployment?.replicas?.[0]).toMatchObject({ state: "up", in_flight: 0, prefix_share: 1 });
   });
 
-  test("kept predictions are listed, read and deleted", async () => {
+  test("stored predictions are listed, read and deleted", async () => {
     const { key } = await presage.apiKeys.create({ name: "captured", capture: "all" });
     const own = createPresage({ baseUrl: server.url, apiKey: key });
     for (const action of ["open it", "close it", "open it"])
       await own.predict({ interaction: { state: "A door.", action } });
-    const listed = () => Array.fromAsync(presage.keptPredictions.iterate({ source: "live" }));
+    const listed = () => Array.fromAsync(presage.storedPredictions.iterate({ source: "live" }));
     const kept = await eventually(listed, ({ length }) => length === 3);
     expect(kept.map(({ status }) => status)).toEqual(["success", "success", "success"]);
-    const { data, next } = await presage.keptPredictions.list({ deployment: "default", limit: 2 });
+    const { data, next } = await presage.storedPredictions.list({ deployment: "default", limit: 2 });
     expect([data, next]).toEqual([kept.slice(0, 2), expect.any(String)]);
     const id = kept[1]?.id ?? "";
-    expect((await presage.keptPredictions.get(id)).interaction?.action).toBe("close it");
-    await presage.keptPredictions.delete(id);
-    expect((await caught(presage.keptPredictions.get(id))).category).toBe("not_found");
-    expect(await presage.keptPredictions.deleteLive(new Date(Date.now() + 60_000).toISOString())).toBe(2);
+    expect((await presage.storedPredictions.get(id)).interaction?.action).toBe("close it");
+    await presage.storedPredictions.delete(id);
+    expect((await caught(presage.storedPredictions.get(id))).category).toBe("not_found");
+    expect(await presage.storedPredictions.deleteLive(new Date(Date.now() + 60_000).toISOString())).toBe(2);
     expect(await listed()).toEqual([]);
+  });
+
+  test("stored predictions have their older name too", () => {
+    expect(presage.keptPredictions).toBe(presage.storedPredictions);
   });
 
   test("a key is created, used, listed and revoked, and then rejected", async () => {

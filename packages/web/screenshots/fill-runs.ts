@@ -1,5 +1,5 @@
 import { createPresage, type Presage, type Run } from "@presage/sdk";
-import { makeExample } from "../../sandbox/src/example/make-example.ts";
+import { makeExample } from "../../sandbox/src/example.ts";
 import type { Transition } from "./read-transitions.ts";
 
 const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }, { evaluator: "rouge-l" }];

@@ -27,7 +27,7 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const [sample] = worse.data;
   const place = encodeURIComponent(`${sample?.trajectory_id}/${sample?.step}`);
   const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
-  const { data: predictions } = await presage.keptPredictions.list({ source: "live", limit: 1 });
+  const { data: predictions } = await presage.storedPredictions.list({ source: "live", limit: 1 });
   const [episode] = await presage.episodes.list({ outcome: "success", index: 3 }, { atMost: 1 });
   return [
     { name: "overview", path: "/?period=30d" },

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { CaptureSetting } from "../prediction/capture.ts";
+import { CaptureSetting } from "../prediction/stored-prediction.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { shortText } from "../text.ts";
-import { KeyScope, scopesField } from "./role.ts";
-
-const instant = z.iso.datetime({ offset: true });
+import { dateTime, instant, shortText } from "../text.ts";
+import { KeyScope, scopesField } from "./user.ts";
 
 const maxKeyLimit = 1_000_000_000;
 const keyLimit = z.int().min(1).max(maxKeyLimit);
@@ -81,6 +78,7 @@ export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 /** Query of `GET /v1/api-keys`. */
 export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
+/** Response of `GET /v1/api-keys`. */
 export const ApiKeyListResponse = z
   .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "ApiKeyListResponse" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { dateTime, instant } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
 export const AuditAction = z.enum([
@@ -47,10 +47,9 @@ export const AuditAction = z.enum([
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
+/** By what way a change was made. */
 export const AuditActorKind = z.enum(["api_key", "session", "sign_in", "command_line"]);
 export type AuditActorKind = z.infer<typeof AuditActorKind>;
-
-const instant = z.iso.datetime({ offset: true });
 
 /** Who changed what, and when. */
 export const AuditEvent = z
@@ -113,6 +112,7 @@ export const AuditEventListQuery = z.object({
 });
 export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 
+/** Response of `GET /v1/audit-events`. */
 export const AuditEventListResponse = z
   .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "AuditEventListResponse" });

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { ErrorCategory } from "../errors.ts";
-
-const instant = z.iso.datetime({ offset: true });
+import { ErrorCategory } from "../responses.ts";
+import { dateTime, instant } from "../text.ts";
 
 /** What a request was for. `judge`: one of an evaluation's calls to the judges' model. `run`: one of a run's calls to a deployment. */
 export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge", "run"]);

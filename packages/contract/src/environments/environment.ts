@@ -1,10 +1,24 @@
 import { z } from "zod";
-import { list } from "../list.ts";
+import { list } from "../custom-schemas.ts";
 import { Context, Params } from "../prediction/prediction.ts";
-import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery, queryBoolean } from "../query.ts";
-import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  defaultPageLimit,
+  defaultRevisionLimit,
+  nextCursor,
+  numberedPageQuery,
+  pageQuery,
+  queryBoolean,
+} from "../query.ts";
+import {
+  boundedObject,
+  boundedText,
+  instant,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
 
-const instant = z.iso.datetime({ offset: true });
+/** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
 /** An episode's prompt may have all of them. */
 const mostSteps = 1_000;
@@ -18,9 +32,11 @@ const environmentName = z
   .string()
   .regex(namePattern, "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen");
 
+/** How the model is asked: with one state and action, or with the conversation so far. */
 export const PromptForm = z.enum(["state-action", "chat"]);
 export type PromptForm = z.infer<typeof PromptForm>;
 
+/** How the agent did, as far as a stop or a step tells. */
 export const EpisodeOutcome = z.enum(["success", "failure"]);
 export type EpisodeOutcome = z.infer<typeof EpisodeOutcome>;
 
@@ -58,6 +74,7 @@ export const EpisodeGuards = z
   .meta({ id: "EpisodeGuards" });
 export type EpisodeGuards = z.infer<typeof EpisodeGuards>;
 
+/** How the steps of an episode are rewarded. */
 export const EpisodeReward = z
   .strictObject({
     evaluator: shortText(200).meta({
@@ -140,6 +157,7 @@ export const EnvironmentCreateRequest = z
   .meta({ id: "EnvironmentCreateRequest" });
 export type EnvironmentCreateRequest = z.infer<typeof EnvironmentCreateRequest>;
 
+/** The parts that an environment's tasks are in. */
 export const TaskSplitName = z.enum(["train", "validation", "test"]);
 export type TaskSplitName = z.infer<typeof TaskSplitName>;
 
@@ -161,6 +179,7 @@ export const Environment = z
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
 
+/** Path of `/v1/environments/{name}`. */
 export const EnvironmentPath = z.object({
   name: storableText().meta({ description: "The environment's name.", examples: ["sandbox"] }),
 });
@@ -244,6 +263,7 @@ export const TasksAdded = z
   .meta({ id: "TasksAdded" });
 export type TasksAdded = z.infer<typeof TasksAdded>;
 
+/** How many tasks a page has unless its query says so. */
 export const defaultTaskLimit = 100;
 
 /** Query of `GET /v1/environments/{name}/tasks`. */
@@ -261,3 +281,54 @@ export const TaskListResponse = z
   })
   .meta({ id: "TaskListResponse" });
 export type TaskListResponse = z.infer<typeof TaskListResponse>;
+
+/** One of the states that an environment has had. */
+export const EnvironmentRevision = z
+  .object({
+    revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
+    config: EnvironmentConfig.meta({ description: "What it is made of." }),
+    created_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .meta({ description: "When it was made. Null if it is built in." }),
+  })
+  .meta({ id: "EnvironmentRevision" });
+export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;
+
+/** Query of `GET /v1/environments/{name}/revisions`. */
+export const EnvironmentRevisionListQuery = z.object(
+  numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
+);
+export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
+
+/** Response of `GET /v1/environments/{name}/revisions`. */
+export const EnvironmentRevisionListResponse = z
+  .object({
+    data: z.array(EnvironmentRevision).meta({ description: "The revisions, the highest number first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "EnvironmentRevisionListResponse" });
+export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
+
+/**
+ * First segments of paths that are Presage's own, or may become so: the API, pages, probes, and the paths of the Open Reward Standard
+ * without an environment. That protocol has `/{environment}/…` at the root, so no environment has one of these names.
+ */
+const reserved: ReadonlySet<string> = new Set([
+  // The API, probes, documents and files.
+  ...["v1", "v2", "v3", "api", "health", "ready", "live", "metrics", "status", "docs", "openapi"],
+  ...["assets", "static", "favicon", "robots", "well-known"],
+  // Signing in, and pages.
+  ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "account", "settings", "admin"],
+  ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
+  ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
+  ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
+  // Protocols.
+  ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
+  ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],
+]);
+
+/** Whether no environment may have this name, as paths begin with it that are Presage's own. */
+export function isReservedName(name: string): boolean {
+  return reserved.has(name);
+}

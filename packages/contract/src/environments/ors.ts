@@ -63,6 +63,7 @@ export type OrsCallResult =
     }
   | { ok: false; error: string };
 
+/** A text as the Open Reward Standard has it in answers. */
 export function orsText(text: string): OrsTextBlock {
   return { type: "text", text, detail: null };
 }

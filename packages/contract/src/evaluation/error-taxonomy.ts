@@ -1,8 +1,15 @@
 import { z } from "zod";
-import { dateTime } from "../date-time.ts";
-import { list } from "../list.ts";
+import { list } from "../custom-schemas.ts";
 import { defaultRevisionLimit, pageFields, queryBoolean } from "../query.ts";
-import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  boundedObject,
+  boundedText,
+  dateTime,
+  instant,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
 import { maxTaxonomyLevels } from "./read-taxonomy.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
@@ -67,7 +74,7 @@ export const ErrorTaxonomyRevision = z
       .meta({ description: "Notes on the revision, as given." }),
     labels: z.array(z.string()).meta({ description: "In the order in which they were set." }),
     account_id: z.uuid().meta({ description: "The account that the revision belongs to." }),
-    created_at: z.iso.datetime({ offset: true }).meta({ description: "When the revision was created." }),
+    created_at: instant.meta({ description: "When the revision was created." }),
   })
   .meta({ id: "ErrorTaxonomyRevision" });
 export type ErrorTaxonomyRevision = z.infer<typeof ErrorTaxonomyRevision>;
@@ -92,6 +99,7 @@ export const ErrorTaxonomyRevisionListQuery = z.object({
 });
 export type ErrorTaxonomyRevisionListQuery = z.infer<typeof ErrorTaxonomyRevisionListQuery>;
 
+/** Response of `GET /v1/error-taxonomy-revision`. */
 export const ErrorTaxonomyRevisionListResponse = z
   .object({ data: z.array(ErrorTaxonomyRevision).meta({ description: "Newest first." }) })
   .meta({ id: "ErrorTaxonomyRevisionListResponse" });

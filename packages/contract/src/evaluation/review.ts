@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { queryInteger } from "../query.ts";
-import { Correction } from "./evaluation-result.ts";
-import { EvaluationResultFilter } from "./evaluation-search.ts";
-import { instant } from "./result-fields.ts";
+import { instant } from "../text.ts";
+import { Correction } from "./result.ts";
+import { EvaluationResultFilter } from "./result-search.ts";
 
 const defaultQueueLimit = 50;
 const maxQueueLimit = 200;
+/** How many disagreements are listed unless the query says so. */
 export const defaultDisagreements = 50;
 
 const count = (description: string) => z.int().meta({ description });
@@ -30,6 +31,7 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
   .meta({ id: "ReviewQueueRequest" });
 export type ReviewQueueRequest = z.infer<typeof ReviewQueueRequest>;
 
+/** Why a person should review a result. */
 export const ReviewReason = z.enum(["repeats-disagree", "near-threshold", "model-judged", "drawn"]);
 export type ReviewReason = z.infer<typeof ReviewReason>;
 

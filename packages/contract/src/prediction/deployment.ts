@@ -1,5 +1,31 @@
 import { z } from "zod";
-import { ErrorCategory } from "../errors.ts";
+import { ErrorCategory } from "../responses.ts";
+
+/** One model of the upstream, in OpenAI's shape. Unknown properties are kept. */
+export const Model = z
+  .looseObject({
+    id: z.string().meta({ description: "The model's name, as requests send it." }),
+    object: z.string().optional().meta({ description: "`model`." }),
+  })
+  .meta({ id: "Model" });
+export type Model = z.infer<typeof Model>;
+
+/** Path parameters of one model. */
+export const ModelPath = z.object({
+  id: z.string().meta({
+    description: "A model's id. Its slashes need not be encoded.",
+    examples: ["presage-sandbox"],
+  }),
+});
+
+/** Response of `GET /v1/models`: the upstream's list, unchanged. */
+export const ModelListResponse = z
+  .looseObject({
+    object: z.string().optional().meta({ description: "`list`." }),
+    data: z.array(Model).meta({ description: "The models." }),
+  })
+  .meta({ id: "ModelListResponse" });
+export type ModelListResponse = z.infer<typeof ModelListResponse>;
 
 const ReplicaStatus = z.object({
   url: z.string().meta({ description: "The base URL, without user, password and query." }),
@@ -75,5 +101,7 @@ export const DeploymentListResponse = z
   })
   .meta({ id: "DeploymentListResponse" });
 export type DeploymentListResponse = z.infer<typeof DeploymentListResponse>;
+/** A model behind the server, and how it does. */
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
+/** One of the servers of a deployment, and how it does. */
 export type ReplicaStatus = z.infer<typeof ReplicaStatus>;

@@ -69,6 +69,7 @@ export const WorldModelRequest = z
   .meta({ id: "WorldModelRequest" });
 export type WorldModelRequest = z.infer<typeof WorldModelRequest>;
 
+/** The message with the prediction. */
 export const AssistantMessage = z
   .object({
     role: z.literal("assistant").meta({ default: "assistant", description: "Always `assistant`." }),
@@ -85,6 +86,7 @@ export const PromptMessage = z
   .meta({ id: "PromptMessage" });
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
+/** How many tokens a prediction took. */
 export const Usage = z
   .object({
     prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),

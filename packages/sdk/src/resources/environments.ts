@@ -6,18 +6,33 @@ import type {
   EnvironmentRevision,
   EnvironmentRevisionListResponse,
   EnvironmentTask,
+  Episode,
+  EpisodeCreateRequest,
+  EpisodeFigures,
+  EpisodeFiguresQuery,
+  EpisodeFiguresResponse,
+  EpisodeListQuery,
+  EpisodeListResponse,
+  EpisodeStart,
+  EpisodeSummary,
+  StepResponse,
   TaskLine,
   TaskListResponse,
   TaskSplitName,
   TasksAdded,
   TasksFromDataset,
 } from "@presage/contract";
-import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
-import { listAllPages } from "../paging/list-all-pages.ts";
+import {
+  type CallOptions,
+  type ListOptions,
+  type PageOptions,
+  underOneKey,
+  type WriteOptions,
+} from "../call.ts";
+import { listAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
-import { underOneKey } from "../under-one-key.ts";
-import type { PageOptions } from "./runs/datasets.ts";
 
+/** Environments that a world model plays, and their tasks. */
 export interface Environments {
   /** Lists all environments, newest first, and the built-in one: `GET /v1/environments`. */
   list(options?: ListOptions): Promise<Environment[]>;
@@ -43,22 +58,23 @@ export interface Environments {
   listTasks(name: string, split: TaskSplitName, options?: ListOptions): Promise<EnvironmentTask[]>;
 }
 
-const path = "/v1/environments";
+const environmentsPath = "/v1/environments";
 
 export function environments({ json }: Transport): Environments {
-  const pathOf = (name: string, rest = "") => `${path}/${encodeURIComponent(name)}${rest}`;
+  const pathOf = (name: string, rest = "") => `${environmentsPath}/${encodeURIComponent(name)}${rest}`;
   const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
 
   return {
     list: ({ atMost, ...options } = {}) =>
-      listAllPages((query) => json<EnvironmentListResponse>(get(path, query), options), atMost),
+      listAllPages((query) => json<EnvironmentListResponse>(get(environmentsPath, query), options), atMost),
     get: (name, options) => json(get(pathOf(name)), options),
     listRevisions: (name, { atMost, ...options } = {}) =>
       listAllPages(
         (query) => json<EnvironmentRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
         atMost,
       ),
-    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    create: (body, options) =>
+      json({ method: "POST", path: environmentsPath, body, ...underOneKey(options) }, options),
     revise: (name, body, options) => json({ method: "PATCH", path: pathOf(name), body }, options),
     async delete(name, { withEpisodes, ...options } = {}) {
       const query = { with_episodes: withEpisodes };
@@ -83,5 +99,62 @@ export function environments({ json }: Transport): Environments {
         (query) => json<TaskListResponse>(get(pathOf(name, "/tasks"), { split, ...query }), options),
         atMost,
       ),
+  };
+}
+
+/** Which episodes. */
+export interface EpisodeFilter extends Omit<EpisodeListQuery, "revision" | "index" | "limit" | "after"> {
+  revision?: number | undefined;
+  /** The task's place in its split. */
+  index?: number | undefined;
+}
+
+/** Episodes in environments, step by step. */
+export interface Episodes {
+  /** Starts an episode with a task of an environment: `POST /v1/episodes`. */
+  start(request: EpisodeCreateRequest, options?: WriteOptions): Promise<EpisodeStart>;
+  /** Takes a step, once however often it is retried: `POST /v1/episodes/{id}/step`. */
+  step(id: string, action: string, options?: WriteOptions): Promise<StepResponse>;
+  /** Gets an episode with its steps: `GET /v1/episodes/{id}`. */
+  get(id: string, options?: CallOptions): Promise<Episode>;
+  /** Lists all episodes that match, newest first: `GET /v1/episodes`. */
+  list(filter?: EpisodeFilter, options?: ListOptions): Promise<EpisodeSummary[]>;
+  /** Gets one page of the episodes that match: `GET /v1/episodes`. */
+  page(filter?: EpisodeFilter, options?: PageOptions): Promise<EpisodeListResponse>;
+  /** How episodes went, by environment and one thing more: `GET /v1/episodes/figures`. */
+  figures(query?: EpisodeFiguresQuery, options?: CallOptions): Promise<EpisodeFigures[]>;
+  /** Deletes an episode with its steps: `DELETE /v1/episodes/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+const episodesPath = "/v1/episodes";
+
+export function episodes({ json }: Transport): Episodes {
+  const pathOf = (id: string, rest = "") => `${episodesPath}/${encodeURIComponent(id)}${rest}`;
+
+  return {
+    start: (body, options) =>
+      json({ method: "POST", path: episodesPath, body, ...underOneKey(options) }, options),
+    step: (id, action, options) =>
+      json({ method: "POST", path: pathOf(id, "/step"), body: { action }, ...underOneKey(options) }, options),
+    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    list: (filter, { atMost, ...options } = {}) =>
+      listAllPages(
+        (query) =>
+          json<EpisodeListResponse>(
+            { method: "GET", path: episodesPath, query: { ...filter, ...query } },
+            options,
+          ),
+        atMost,
+      ),
+    page: (filter, { limit, after, ...options } = {}) =>
+      json({ method: "GET", path: episodesPath, query: { ...filter, limit, after } }, options),
+    async figures(query, options) {
+      const call = { method: "GET", path: `${episodesPath}/figures`, query: { ...query } } as const;
+      return (await json<EpisodeFiguresResponse>(call, options)).data;
+    },
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id) }, options);
+    },
   };
 }

@@ -1,10 +1,21 @@
-import type { WorldModelPrediction, WorldModelRequest, WorldModelResponse } from "@presage/contract";
+import type {
+  ChatCompletionRequest,
+  ChatCompletionResponse,
+  DeploymentListResponse,
+  DeploymentStatus,
+  Model,
+  ModelListResponse,
+  WorldModelPrediction,
+  WorldModelRequest,
+  WorldModelResponse,
+} from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 /** A prediction; with the prompt as sent if the server enables debug fields. */
 export type Prediction = WorldModelPrediction & Partial<Pick<WorldModelResponse, "messages">>;
 
+/** Options of `predict`. */
 export interface PredictOptions extends CallOptions {
   /** Name of the deployment that is asked. Absent: the default one. The response's header `x-presage-deployment` says who answered. */
   deployment?: string | undefined;
@@ -25,5 +36,46 @@ export function predict({ json }: Transport): Predict {
       ...(cacheControl === undefined ? {} : { "cache-control": cacheControl }),
     };
     return json({ method: "POST", path: "/v1/predict", body, headers, isRepeatable: true }, options);
+  };
+}
+
+/** Chats in OpenAI's format. */
+export interface ChatCompletions {
+  /** Completes a chat, or predicts in that format: `POST /v1/chat/completions`. Returns the upstream's response. */
+  create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
+}
+
+export function chatCompletions({ json }: Transport): ChatCompletions {
+  return {
+    create: (body, options) =>
+      json({ method: "POST", path: "/v1/chat/completions", body, isRepeatable: true }, options),
+  };
+}
+
+/** The models that can be asked. */
+export interface Models {
+  /** Lists the upstream's models: `GET /v1/models`. */
+  list(options?: CallOptions): Promise<Model[]>;
+}
+
+export function models({ json }: Transport): Models {
+  return {
+    async list(options) {
+      return (await json<ModelListResponse>({ method: "GET", path: "/v1/models" }, options)).data;
+    },
+  };
+}
+
+/** The models behind the server, and how they do. */
+export interface Deployments {
+  /** Lists the models behind the server and, for the account `default`, their replicas: `GET /v1/deployments`. */
+  list(options?: CallOptions): Promise<DeploymentStatus[]>;
+}
+
+export function deployments({ json }: Transport): Deployments {
+  return {
+    async list(options) {
+      return (await json<DeploymentListResponse>({ method: "GET", path: "/v1/deployments" }, options)).data;
+    },
   };
 }

@@ -12,7 +12,7 @@ import { errorTaxonomyPaths } from "../evaluators/taxonomies/taxonomies-route.ts
 import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
-import { keptPredictionPaths } from "../predictions/stored-predictions-route.ts";
+import { storedPredictionPaths } from "../predictions/stored-predictions-route.ts";
 import { resultDeletionPaths } from "../results/delete/deletions-route.ts";
 import { evaluatePaths } from "../results/evaluate-route.ts";
 import { projectPaths } from "../results/projects.ts";
@@ -73,7 +73,7 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
       ...withForbidden({
         ...predictionPaths,
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
-        ...keptPredictionPaths,
+        ...storedPredictionPaths,
         ...deploymentPaths,
         ...mePaths,
         ...apiKeyPaths,

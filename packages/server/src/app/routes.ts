@@ -17,7 +17,7 @@ import { type RequestCounter, type ServePath, servePath } from "../http/serve-pa
 import type { OpenSockets } from "../http/sockets.ts";
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
 import { predictionRoutes } from "../predictions/predictions-route.ts";
-import { keptPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { resultImportRoutes } from "../results/imports.ts";
@@ -58,7 +58,7 @@ export function createApp(services: Services): App {
     ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...predictionRoutes(services),
-    ...keptPredictionRoutes(services),
+    ...storedPredictionRoutes(services),
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),

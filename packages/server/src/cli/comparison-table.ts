@@ -1,5 +1,5 @@
 import type { Comparison } from "@presage/contract";
-import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeComparison } from "@presage/contract/describe-runs";
 import { countOf, printable } from "../platform/words.ts";
 import { describeP, nameOf } from "./gate.ts";
 import { printNotice } from "./print-notice.ts";

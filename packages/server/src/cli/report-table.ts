@@ -1,5 +1,5 @@
 import type { RunReport } from "@presage/contract";
-import { describeTrouble } from "@presage/contract/describe-trouble";
+import { describeTrouble } from "@presage/contract/describe-runs";
 import { countOf, printable } from "../platform/words.ts";
 import { nameOf } from "./gate.ts";
 import { percent } from "./outcome-table.ts";

@@ -1,5 +1,5 @@
 import type { Run } from "@presage/contract";
-import { describeFailures } from "@presage/contract/describe-trouble";
+import { describeFailures } from "@presage/contract/describe-runs";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { findRun, type PlaceOptions, withPlace } from "./place.ts";

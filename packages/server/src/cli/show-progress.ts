@@ -1,5 +1,5 @@
 import type { Run } from "@presage/contract";
-import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
+import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
 import { printable } from "../platform/words.ts";
 import { printNotice } from "./print-notice.ts";

@@ -1,17 +1,17 @@
 import {
   defaultPredictionLimit,
-  type KeptPrediction,
-  KeptPredictionCountQuery,
-  KeptPredictionCountResponse,
-  KeptPredictionDeleteQuery,
-  KeptPredictionDeleteResponse,
-  KeptPredictionDetail,
-  KeptPredictionListQuery,
-  KeptPredictionListResponse,
-  KeptPredictionPath,
-  KeptPredictionValuesResponse,
   maxCountedPredictions,
   readInstant,
+  type StoredPrediction,
+  StoredPredictionCountQuery,
+  StoredPredictionCountResponse,
+  StoredPredictionDeleteQuery,
+  StoredPredictionDeleteResponse,
+  StoredPredictionDetail,
+  StoredPredictionListQuery,
+  StoredPredictionListResponse,
+  StoredPredictionPath,
+  StoredPredictionValuesResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { isOperator } from "../accounts/users.ts";
@@ -38,16 +38,16 @@ import {
   countPredictions,
   type PredictionFilter,
   type StoredPayload,
-  type StoredPrediction,
+  type StoredPredictionRow,
   selectBeginnings,
   selectPredictions,
 } from "./stored-predictions-store.ts";
 
-function toKeptPrediction(
-  { created_at, latency_micros, replica, ...same }: Omit<StoredPrediction, "characters">,
+function toStoredPrediction(
+  { created_at, latency_micros, replica, ...same }: Omit<StoredPredictionRow, "characters">,
   showsReplicas: boolean,
   names: ReadonlyMap<string, string>,
-): KeptPrediction {
+): StoredPrediction {
   const { prompt_tokens, cached_tokens, completion_tokens } = same;
   const hasAnswered = same.status === "success" && same.deployment !== null;
   return {
@@ -63,24 +63,24 @@ function toKeptPrediction(
 
 /** What was asked. */
 export type MadePrompt = Pick<
-  KeptPredictionDetail,
+  StoredPredictionDetail,
   "context" | "interaction" | "messages" | "params" | "requested_model"
 >;
 
-function toKeptPredictionDetail(
-  prediction: KeptPrediction,
+function toStoredPredictionDetail(
+  prediction: StoredPrediction,
   { request, context, ...texts }: StoredPayload,
   /** What a run or an episode asked, which is stored with its dataset or its steps. */
   made?: MadePrompt,
-): KeptPredictionDetail {
+): StoredPredictionDetail {
   if (made !== undefined) return { ...prediction, ...made, ...texts };
   // Numbers too long for a double are sent as they were received.
-  const asked = (request === null ? {} : parseJson(request)) as Partial<KeptPredictionDetail> & {
+  const asked = (request === null ? {} : parseJson(request)) as Partial<StoredPredictionDetail> & {
     model?: string | null;
   };
   return {
     ...prediction,
-    context: context === null ? null : (parseJson(context) as KeptPredictionDetail["context"]),
+    context: context === null ? null : (parseJson(context) as StoredPredictionDetail["context"]),
     interaction: asked.interaction ?? null,
     messages: asked.messages ?? null,
     params: asked.params ?? null,
@@ -93,11 +93,11 @@ const path = "/v1/predictions";
 /** Of texts that are not all Latin-1. */
 const bytesPerCharacter = 2;
 
-export function keptPredictionRoutes(services: Services): Route[] {
+export function storedPredictionRoutes(services: Services): Route[] {
   const { store } = services;
   return [
     withCaller("GET", path, "read", async (call) => {
-      const query = readKnownQuery(call, KeptPredictionListQuery);
+      const query = readKnownQuery(call, StoredPredictionListQuery);
       const requester = requesterOf(call);
       const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
       const reader = store.briefReader(requester);
@@ -109,30 +109,30 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const named = rows.flatMap(({ run_id, api_key_id }) => [run_id, api_key_id]);
       const names = await selectNames(reader, requester.accountId, named);
       const data = rows.map((row) => ({
-        ...toKeptPrediction(row, showsReplicas, names),
+        ...toStoredPrediction(row, showsReplicas, names),
         ...beginnings?.(row.id),
       }));
-      return Response.json({ data, next: toCursor(next) } satisfies KeptPredictionListResponse);
+      return Response.json({ data, next: toCursor(next) } satisfies StoredPredictionListResponse);
     }),
     withCaller("DELETE", path, "manage", async (call) => {
-      const query = readKnownQuery(call, KeptPredictionDeleteQuery);
+      const query = readKnownQuery(call, StoredPredictionDeleteQuery);
       keepOpen(call);
       const { source, before, ...filter } = query;
       const wanted = { before: readInstant(before), filter: readFilter(filter) };
       const { deleted, hasMore } = await deletePredictionsBefore(services, requesterOf(call), wanted);
-      return Response.json({ deleted, has_more: hasMore } satisfies KeptPredictionDeleteResponse);
+      return Response.json({ deleted, has_more: hasMore } satisfies StoredPredictionDeleteResponse);
     }),
     withCaller("GET", `${path}/count`, "read", async (call) => {
-      const query = readKnownQuery(call, KeptPredictionCountQuery);
+      const query = readKnownQuery(call, StoredPredictionCountQuery);
       const requester = requesterOf(call);
       const most = maxCountedPredictions + 1;
       const reader = store.briefReader(requester);
       const found = await countPredictions(reader, requester.accountId, readFilter(query), most);
       const count = Math.min(found, maxCountedPredictions);
-      return Response.json({ count, has_more: found > count } satisfies KeptPredictionCountResponse);
+      return Response.json({ count, has_more: found > count } satisfies StoredPredictionCountResponse);
     }),
     withCaller("GET", `${path}/values`, "read", async (call) => {
-      const query = readKnownQuery(call, KeptPredictionCountQuery);
+      const query = readKnownQuery(call, StoredPredictionCountQuery);
       const requester = requesterOf(call);
       const reader = store.briefReader(requester);
       const counts = await countValues(reader, requester.accountId, readFilter(query));
@@ -141,7 +141,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const keys = values("api_key_id");
       const keyIds = keys.map(({ value }) => value);
       const names = await selectNames(reader, requester.accountId, keyIds);
-      const response: KeptPredictionValuesResponse = {
+      const response: StoredPredictionValuesResponse = {
         source: values("source"),
         status: values("status"),
         category: values("error_category"),
@@ -152,7 +152,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
       return Response.json(response);
     }),
     withCaller("GET", `${path}/:id`, "read", async (call) => {
-      const { id } = readPath(call, KeptPredictionPath);
+      const { id } = readPath(call, StoredPredictionPath);
       const requester = requesterOf(call);
       const { characters, ...prediction } = await findPrediction(services, requester, id);
       const source = await findPrompt(services, requester, prediction);
@@ -162,12 +162,12 @@ export function keptPredictionRoutes(services: Services): Route[] {
       const showsReplicas = await isOperator(store.database, call.caller);
       const named = [prediction.run_id, prediction.api_key_id];
       const names = await selectNames(store.database, requester.accountId, named);
-      const kept = toKeptPrediction(prediction, showsReplicas, names);
-      const detail = toKeptPredictionDetail(kept, payload, prompt);
+      const kept = toStoredPrediction(prediction, showsReplicas, names);
+      const detail = toStoredPredictionDetail(kept, payload, prompt);
       return jsonResponse(detail, undefined, logBrokenResponse(services, call));
     }),
     withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
-      const { id } = readPath(call, KeptPredictionPath);
+      const { id } = readPath(call, StoredPredictionPath);
       await deletePrediction(services, requesterOf(call), id);
       return new Response(null, { status: 204 });
     }),
@@ -177,7 +177,7 @@ export function keptPredictionRoutes(services: Services): Route[] {
 /** What is listed of each prediction's texts; nothing if the limit is 0. */
 async function readBeginnings(
   reader: Database,
-  rows: readonly StoredPrediction[],
+  rows: readonly StoredPredictionRow[],
   limit: number,
 ): Promise<((id: string) => Beginning) | undefined> {
   if (limit === 0) return undefined;
@@ -190,7 +190,7 @@ async function readBeginnings(
 async function findPrompt(
   { environments, evaluation }: Services,
   requester: Requester,
-  prediction: Pick<StoredPrediction, "source" | "run_id" | "position" | "repeat">,
+  prediction: Pick<StoredPredictionRow, "source" | "run_id" | "position" | "repeat">,
 ): Promise<{ bytes: number; read(): Promise<MadePrompt | undefined> } | undefined> {
   if (prediction.source === "episode") {
     const source = await findEpisodePromptSource(environments, requester, prediction);
@@ -202,7 +202,7 @@ async function findPrompt(
   return source && { bytes: source.size.bytes, read: () => readRunPrompt(evaluation, requester, source) };
 }
 
-function readFilter(query: KeptPredictionCountQuery): PredictionFilter {
+function readFilter(query: StoredPredictionCountQuery): PredictionFilter {
   const { source, run_id, status, category, deployment, model, api_key_id, request_id, from, to } = query;
   return defined({
     source,
@@ -218,7 +218,7 @@ function readFilter(query: KeptPredictionCountQuery): PredictionFilter {
   });
 }
 
-const example: KeptPrediction = {
+const example: StoredPrediction = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
   source: "live",
   created_at: "2026-11-22T03:46:47.926Z",
@@ -241,22 +241,22 @@ const example: KeptPrediction = {
   request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",
 };
 
-export const keptPredictionPaths: ZodOpenApiPathsObject = {
+export const storedPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions": {
     get: operation("listPredictions", "kept predictions", "List kept predictions", {
       description:
         "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginning that `text_limit` requests.",
-      requestParams: { query: KeptPredictionListQuery },
+      requestParams: { query: StoredPredictionListQuery },
       responses: {
-        "200": response("The predictions, newest first", KeptPredictionListResponse, page(example)),
+        "200": response("The predictions, newest first", StoredPredictionListResponse, page(example)),
       },
     }),
     delete: operation("deletePredictions", "kept predictions", "Delete kept predictions of live traffic", {
       description:
         "Deletes the account's kept predictions of live traffic from before a time, with their prompts; the other parameters narrow them down. One request deletes for about 5 s; repeat it while `has_more` is true.",
-      requestParams: { query: KeptPredictionDeleteQuery },
+      requestParams: { query: StoredPredictionDeleteQuery },
       responses: {
-        "200": response("How many were deleted", KeptPredictionDeleteResponse, {
+        "200": response("How many were deleted", StoredPredictionDeleteResponse, {
           deleted: 1200,
           has_more: false,
         }),
@@ -266,18 +266,18 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions/count": {
     get: operation("countPredictions", "kept predictions", "Count kept predictions", {
       description: "Says how many kept predictions a list or a deletion with the same filters has.",
-      requestParams: { query: KeptPredictionCountQuery },
+      requestParams: { query: StoredPredictionCountQuery },
       responses: {
-        "200": response("How many match", KeptPredictionCountResponse, { count: 1200, has_more: false }),
+        "200": response("How many match", StoredPredictionCountResponse, { count: 1200, has_more: false }),
       },
     }),
   },
   "/v1/predictions/values": {
     get: operation("listPredictionValues", "kept predictions", "List the values that filters can take", {
       description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} kept predictions that match all other filters.`,
-      requestParams: { query: KeptPredictionCountQuery },
+      requestParams: { query: StoredPredictionCountQuery },
       responses: {
-        "200": response("The values with their counts", KeptPredictionValuesResponse, {
+        "200": response("The values with their counts", StoredPredictionValuesResponse, {
           source: [{ value: "live", count: 1200 }],
           status: [
             { value: "success", count: 1188 },
@@ -297,9 +297,9 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
     get: operation("getPrediction", "kept predictions", "Get a kept prediction", {
       description:
         "Shows a kept prediction with its prompt and response. A run's prompts are read from its dataset.",
-      requestParams: { path: KeptPredictionPath },
+      requestParams: { path: StoredPredictionPath },
       responses: {
-        "200": response("The prediction", KeptPredictionDetail, {
+        "200": response("The prediction", StoredPredictionDetail, {
           ...example,
           context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
           interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
@@ -315,7 +315,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
     }),
     delete: operation("deletePrediction", "kept predictions", "Delete a kept prediction", {
       description: "Deletes one kept prediction of live traffic, with its prompt.",
-      requestParams: { path: KeptPredictionPath },
+      requestParams: { path: StoredPredictionPath },
       responses: {
         "204": { description: "The prediction is deleted" },
         ...noSuch("prediction"),

@@ -109,7 +109,7 @@ function selectNewestMatching<Column extends keyof PredictionsTable>(
     .limit(limit);
 }
 
-export type StoredPrediction = Omit<PredictionsTable, "account_id" | "sent_model">;
+export type StoredPredictionRow = Omit<PredictionsTable, "account_id" | "sent_model">;
 export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
   context: string | null;
 };
@@ -203,7 +203,7 @@ export async function selectPredictions(
   accountId: string,
   filter: PredictionFilter,
   page: KeysetPage,
-): Promise<ListPart<StoredPrediction>> {
+): Promise<ListPart<StoredPredictionRow>> {
   const { limit, after } = page;
   // A row beyond the page means that there is another one.
   const rows = await selectNewestMatching(reader, accountId, filter, {
@@ -234,7 +234,7 @@ export async function selectPrediction(
   reader: Database,
   accountId: string,
   id: string,
-): Promise<(StoredPrediction & { characters: number }) | undefined> {
+): Promise<(StoredPredictionRow & { characters: number }) | undefined> {
   const found = await joinPayload(reader, accountId, id)
     .select(columns.map((column) => `prediction.${column}` as const))
     .select(

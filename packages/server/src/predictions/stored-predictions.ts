@@ -6,7 +6,7 @@ import {
   countedColumns,
   type PredictionFilter,
   type StoredPayload,
-  type StoredPrediction,
+  type StoredPredictionRow,
   selectPayload,
   selectPrediction,
   selectValueCounts,
@@ -38,7 +38,7 @@ export async function findPrediction(
   { store }: Services,
   requester: Requester,
   id: string,
-): Promise<StoredPrediction & { characters: number }> {
+): Promise<StoredPredictionRow & { characters: number }> {
   const found = await selectPrediction(store.briefReader(requester), requester.accountId, id);
   if (found === undefined) throw noSuchPrediction();
   return found;

@@ -35,8 +35,8 @@ describe.if(process.platform === "linux")("On Linux", () => {
     work = await mkdtemp(join(tmpdir(), "presage-executable-"));
     executable = join(work, "presage");
     await runInFolder(root, [process.execPath, "packages/web/build.ts"]);
-    const build = join(server, "build/build-executable.ts");
-    await runInFolder(work, [process.execPath, build, target, process.execPath, executable]);
+    const build = join(server, "build/build-release.ts");
+    await runInFolder(work, [process.execPath, build, "executable", target, process.execPath, executable]);
     presage = await spawnPresage({}, [executable]);
   });
   afterAll(async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const consumer = join(work, "consumer");
   await mkdir(consumer);
   await runInFolder(root, [process.execPath, "packages/web/build.ts"]);
-  await runInFolder(root, [process.execPath, join(server, "build/build-package.ts"), built]);
+  await runInFolder(root, [process.execPath, join(server, "build/build-release.ts"), "package", built]);
   await runInFolder(work, ["npm", "pack", built, "--loglevel=error"]);
   await runInFolder(consumer, ["npm", "install", "--prefix", ".", ...fromCache, await packed()]);
   folder = join(consumer, "node_modules");

@@ -7,8 +7,8 @@ import {
   EpisodeFiguresResponse,
   EpisodeListResponse,
   EpisodeStart,
-  KeptPredictionDetail,
   StepResponse,
+  StoredPredictionDetail,
 } from "@presage/contract";
 import { readEpisodeLines } from "../../src/environments/make-dataset.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -143,7 +143,7 @@ onEachDatabase((database) => {
     const [, last] = await samplesOf(id);
     expect(last?.messages).toEqual(sent as DatasetSample["messages"]);
     const path = `/v1/predictions/${steps[1]?.info.prediction_id}`;
-    const kept = KeptPredictionDetail.parse(await get(path));
+    const kept = StoredPredictionDetail.parse(await get(path));
     expect(kept).toMatchObject({ source: "episode", messages: sent, interaction: null, output: "after two" });
   });
 

@@ -11,13 +11,19 @@ import {
   EvaluatorCriteriaResponse,
   EvaluatorProfileResponse,
   ExperimentResponse,
-  KeptPredictionListResponse,
   ModelListResponse,
   Project,
   Run,
   SessionListResponse,
+  StoredPredictionListResponse,
 } from "@presage/contract";
-import { compileResponseSchemas, type ResponseSchemas, openRewardStandardPaths, type Operation, readDocument } from "../../../../fuzz/document.ts";
+import {
+  compileResponseSchemas,
+  type Operation,
+  openRewardStandardPaths,
+  type ResponseSchemas,
+  readDocument,
+} from "../../../../fuzz/document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/target.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeUser } from "../support/sign-in/make-user.ts";
@@ -181,7 +187,7 @@ async function keepPrediction(presage: Target["presage"]): Promise<string> {
   await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
   const find = async () => {
     const response = await presage.call("GET", "/v1/predictions?source=live");
-    return KeptPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
+    return StoredPredictionListResponse.parse(await response.json()).data[0]?.id ?? "";
   };
   return await eventually(find, (id) => id !== "");
 }

@@ -1,5 +1,9 @@
 import { beforeEach, expect, test } from "bun:test";
-import { ApiKeyCreateResponse, KeptPredictionDetail, KeptPredictionListResponse } from "@presage/contract";
+import {
+  ApiKeyCreateResponse,
+  StoredPredictionDetail,
+  StoredPredictionListResponse,
+} from "@presage/contract";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -35,11 +39,11 @@ onEachDatabase((database) => {
   async function list(query = "", of: TestPresage = presage) {
     const response = await of.call("GET", `/v1/predictions${query}`);
     expect(response.status).toBe(200);
-    return KeptPredictionListResponse.parse(await response.json());
+    return StoredPredictionListResponse.parse(await response.json());
   }
 
   /** The prediction of a request, once it is stored. */
-  async function kept(requestId: string): Promise<KeptPredictionDetail> {
+  async function kept(requestId: string): Promise<StoredPredictionDetail> {
     const found = await eventually(
       async () => (await list()).data.find(({ request_id }) => request_id === requestId),
       (one) => one !== undefined,
@@ -47,7 +51,7 @@ onEachDatabase((database) => {
     const response = await presage.call("GET", `/v1/predictions/${found?.id}`);
     const body = await response.json();
     expect(body).toMatchObject({ ...found });
-    return KeptPredictionDetail.parse(body);
+    return StoredPredictionDetail.parse(body);
   }
 
   async function keyWith(capture: string | null) {

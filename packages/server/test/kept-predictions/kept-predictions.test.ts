@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  KeptPredictionCountResponse,
-  KeptPredictionDeleteResponse,
-  type KeptPredictionDetail,
-  KeptPredictionListResponse,
-  KeptPredictionValuesResponse,
+  StoredPredictionCountResponse,
+  StoredPredictionDeleteResponse,
+  type StoredPredictionDetail,
+  StoredPredictionListResponse,
+  StoredPredictionValuesResponse,
 } from "@presage/contract";
 import { microsPerDay, nowMicros } from "../../src/platform/storage/columns.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/runs.ts";
@@ -80,7 +80,7 @@ onEachDatabase((database) => {
   async function list(query: string) {
     const response = await presage.call("GET", `/v1/predictions?${query}`);
     expect(response.status).toBe(200);
-    return KeptPredictionListResponse.parse(await response.json());
+    return StoredPredictionListResponse.parse(await response.json());
   }
 
   const listedIds = async (query: string) => (await list(query)).data.map(({ id }) => id);
@@ -195,7 +195,9 @@ onEachDatabase((database) => {
 
   test("A prediction of a run that is gone has no prompt, and predictions of runs are deleted with their run only", async () => {
     const [id = ""] = await keep([{ source: "run", run_id: crypto.randomUUID(), position: 7, repeat: 0 }]);
-    const found = (await (await presage.call("GET", `/v1/predictions/${id}`)).json()) as KeptPredictionDetail;
+    const found = (await (
+      await presage.call("GET", `/v1/predictions/${id}`)
+    ).json()) as StoredPredictionDetail;
     expect(found).toMatchObject({ source: "run", position: 7, interaction: null, params: null });
     const refused = await remove(`/${id}`);
     expect([refused.status, await refused.json()]).toMatchObject([
@@ -213,7 +215,7 @@ onEachDatabase((database) => {
     expect(await contextsLike("shared")).toBe(1);
     const found = (await (
       await presage.call("GET", `/v1/predictions/${two}`)
-    ).json()) as KeptPredictionDetail;
+    ).json()) as StoredPredictionDetail;
     expect(found.context).toEqual({ environment_state: "shared" });
     expect((await remove(`/${two}`)).status).toBe(204);
     expect(await contextsLike("shared")).toBe(0);
@@ -242,7 +244,7 @@ onEachDatabase((database) => {
     ]);
     const response = await remove("?source=live&before=1970-01-01T00:00:03Z");
     expect(response.status).toBe(200);
-    expect(KeptPredictionDeleteResponse.parse(await response.json())).toEqual({
+    expect(StoredPredictionDeleteResponse.parse(await response.json())).toEqual({
       deleted: 450,
       has_more: false,
     });
@@ -269,7 +271,7 @@ onEachDatabase((database) => {
     ]);
     const count = async (query: string) => {
       const response = await presage.call("GET", `/v1/predictions/count?${query}`);
-      return KeptPredictionCountResponse.parse(await response.json());
+      return StoredPredictionCountResponse.parse(await response.json());
     };
     expect(await count("deployment=some")).toEqual({ count: 234, has_more: false });
     expect(await count("deployment=some&status=failed&category=timeout")).toMatchObject({ count: 230 });
@@ -278,7 +280,7 @@ onEachDatabase((database) => {
     expect((await presage.call("GET", "/v1/predictions/count?limit=3")).status).toBe(422);
 
     const values = await presage.call("GET", "/v1/predictions/values?deployment=some&status=failed");
-    const found = KeptPredictionValuesResponse.parse(await values.json());
+    const found = StoredPredictionValuesResponse.parse(await values.json());
     // Each filter's own choice does not hide what else could be chosen.
     expect(found.status).toEqual([
       { value: "failed", count: 230 },
@@ -316,7 +318,7 @@ onEachDatabase((database) => {
       expect(removed.status).toBe(204);
       const found = (await (
         await presage.call("GET", `/v1/predictions/${second}`)
-      ).json()) as KeptPredictionDetail;
+      ).json()) as StoredPredictionDetail;
       expect(found.context).toEqual({ environment_state: "contended" });
       await remove(`/${second}`);
       expect(await contextsLike("contended")).toBe(0);
@@ -343,7 +345,9 @@ onEachDatabase((database) => {
       callWithKey(presage.url, "GET", `/v1/predictions/${id}`, undefined, { "x-api-key": key });
     expect((await get(ours)).status).toBe(404);
     expect(await (await get(theirs)).json()).toMatchObject({ id: theirs, replica: null });
-    const own = (await (await presage.call("GET", `/v1/predictions/${ours}`)).json()) as KeptPredictionDetail;
+    const own = (await (
+      await presage.call("GET", `/v1/predictions/${ours}`)
+    ).json()) as StoredPredictionDetail;
     expect(own.replica).toBe(replica);
   });
 

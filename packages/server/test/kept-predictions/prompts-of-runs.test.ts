@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type KeptPredictionDetail, KeptPredictionListResponse } from "@presage/contract";
+import { type StoredPredictionDetail, StoredPredictionListResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -35,11 +35,11 @@ onEachDatabase((database) => {
     const { id } = await runs.create({ dataset_id, target: { deployment: "sandbox" }, ...run });
     await runs.end(id);
     const list = await presage.call("GET", `/v1/predictions?run_id=${id}`);
-    const { data } = KeptPredictionListResponse.parse(await list.json());
+    const { data } = StoredPredictionListResponse.parse(await list.json());
     const details = await Promise.all(
       data.map(
         async ({ id }) =>
-          (await (await presage.call("GET", `/v1/predictions/${id}`)).json()) as KeptPredictionDetail,
+          (await (await presage.call("GET", `/v1/predictions/${id}`)).json()) as StoredPredictionDetail,
       ),
     );
     return details.sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || (a.repeat ?? 0) - (b.repeat ?? 0));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { KeptPredictionDetail, KeptPredictionListResponse } from "@presage/contract";
+import { StoredPredictionDetail, StoredPredictionListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { testKey } from "../support/presage/presage.ts";
@@ -220,11 +220,11 @@ test("a chat is stored and counted as it was sent to the model", async () => {
   await (await presage.call("POST", path, body, headers)).text();
   const find = async () => {
     const found = await presage.call("GET", "/v1/predictions?request_id=stored-chat");
-    return KeptPredictionListResponse.parse(await found.json()).data;
+    return StoredPredictionListResponse.parse(await found.json()).data;
   };
   const [kept] = await eventually(find, (data) => data.length === 1);
   const detail = await presage.call("GET", `/v1/predictions/${kept?.id}`);
-  expect(KeptPredictionDetail.parse(await detail.json())).toMatchObject({
+  expect(StoredPredictionDetail.parse(await detail.json())).toMatchObject({
     messages: [{ role: "system", content: "Hi." }, ...messages],
     params: { seed: 3 },
     output: "Hi.",

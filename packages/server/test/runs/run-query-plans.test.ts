@@ -6,8 +6,8 @@ import { countRunsOf, selectDiscardedRun } from "../../src/runs/change-run.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
 import {
   claimRun,
-  selectKeptPredictions,
-  selectKeptVerdicts,
+  selectStoredPredictions,
+  selectStoredVerdicts,
   selectTrajectoryIds,
 } from "../../src/runs/runner/work-store.ts";
 import { selectRuns } from "../../src/runs/runs-store.ts";
@@ -37,8 +37,8 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
       limit: 10,
       after: { steps: 3, trajectoryId: "t" },
     }),
-  "predictions of samples": (database) => selectKeptPredictions(database, "r", [1, 2]),
-  "verdicts on samples": (database) => selectKeptVerdicts(database, "r", 2, [1, 2]),
+  "predictions of samples": (database) => selectStoredPredictions(database, "r", [1, 2]),
+  "verdicts on samples": (database) => selectStoredVerdicts(database, "r", 2, [1, 2]),
   trajectories: (database) => selectTrajectoryIds(database, 1, "", 10),
 };
 

@@ -69,7 +69,7 @@ export function useRemoveExample({ onSuccess }: { onSuccess(): void }) {
 /** Everything that the example adds to or takes away. */
 function useRefresh(): () => Promise<unknown> {
   const queryClient = useQueryClient();
-  const keys = [exampleKey, ["datasets"], ["runs"], ["comparisons"], ["kept predictions"], ["results"]];
+  const keys = [exampleKey, ["datasets"], ["runs"], ["comparisons"], ["stored predictions"], ["results"]];
   return () => Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 

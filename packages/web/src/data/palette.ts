@@ -55,7 +55,7 @@ export function byIdQuery(presage: Presage, id: string) {
       const [run, dataset, prediction, episode] = await Promise.all([
         findOrNone(presage.runs.get(id, { signal })),
         findOrNone(presage.datasets.get(id, { signal })),
-        findOrNone(presage.keptPredictions.get(id, { signal })),
+        findOrNone(presage.storedPredictions.get(id, { signal })),
         findOrNone(presage.episodes.get(id, { signal })),
       ]);
       const found: (FoundById | undefined)[] = [

@@ -1,4 +1,4 @@
-export { describeP, formatPoints } from "@presage/contract/describe-comparison";
+export { describeP, formatPoints } from "@presage/contract/describe-runs";
 
 /** A p-value; small ones as a bound. */
 export function formatP(p: number | null): string {

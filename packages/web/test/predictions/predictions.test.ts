@@ -33,7 +33,7 @@ dashboardTest(
       );
     }
     await eventually(
-      () => client.keptPredictions.count(),
+      () => client.storedPredictions.count(),
       ({ count }) => count === 3,
       20_000,
     );
@@ -144,7 +144,7 @@ dashboardTest(
     await dialog.getByText("3 predictions of live traffic match the filters.").waitFor();
     await dialog.getByRole("button", { name: "Delete" }).click();
     await page.getByText("No stored prediction matches these filters").waitFor();
-    expect(await client.keptPredictions.count()).toEqual({ count: 0, has_more: false });
+    expect(await client.storedPredictions.count()).toEqual({ count: 0, has_more: false });
   },
 );
 

@@ -6,7 +6,7 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
-import { describeTrouble } from "@presage/contract/describe-trouble";
+import { describeTrouble } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import { type ChartPoint, chartSvg } from "./report-route.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, TeacherForced } from "@presage/contract";
-import { preliminaryNote } from "@presage/contract/describe-comparison";
+import { preliminaryNote } from "@presage/contract/describe-runs";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";

@@ -8,9 +8,9 @@ import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "../run.ts";
 import {
-  selectKeptPredictions,
-  selectKeptVerdicts,
   selectOutputs,
+  selectStoredPredictions,
+  selectStoredVerdicts,
   selectTraitPositions,
   selectTrajectoryIds,
 } from "./work-store.ts";
@@ -129,8 +129,8 @@ async function readStates(
 ): Promise<StepState[]> {
   const positions = sizes.map(({ position }) => position);
   const [predictions, verdicts, withTraits] = await Promise.all([
-    selectKeptPredictions(reader, run.id, positions),
-    selectKeptVerdicts(reader, run.id, run.evaluators.length, positions),
+    selectStoredPredictions(reader, run.id, positions),
+    selectStoredVerdicts(reader, run.id, run.evaluators.length, positions),
     selectTraitPositions(reader, run.dataset.revisionId, positions),
   ]);
   const keyOf = (one: { position: number; repeat: number }) => `${one.position}/${one.repeat}`;

@@ -17,7 +17,7 @@ import { selectRun } from "../runs-store.ts";
 import { type PromptTurn, promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
-import { selectKeptPredictions, selectOutputs } from "./work-store.ts";
+import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 /** One prediction that a run asks a deployment for. */
 export interface StepRequest {
@@ -370,7 +370,7 @@ async function readPredicted(
 ): Promise<string[]> {
   const limit = interaction ? 1 : maxEarlierSteps;
   const positions = await selectEarlierPositions(reader, revisionId, { trajectory_id, step, limit });
-  const kept = await selectKeptPredictions(reader, run.id, positions);
+  const kept = await selectStoredPredictions(reader, run.id, positions);
   const ofRepeat = new Map(kept.filter((one) => one.repeat === repeat).map((one) => [one.position, one.id]));
   const outputs = await selectOutputs(reader, [...ofRepeat.values()]);
   return positions.flatMap((position) => outputs.get(ofRepeat.get(position) ?? "") ?? []);

@@ -253,17 +253,17 @@ export async function storeWork(database: Database, work: RunWork): Promise<bool
 }
 
 /** A prediction of a run, without its texts. */
-export type KeptPrediction = Pick<PredictionsTable, "id" | "status" | "model"> & {
+export type StoredPrediction = Pick<PredictionsTable, "id" | "status" | "model"> & {
   position: number;
   repeat: number;
 };
 
 /** The predictions that a run has for some samples. */
-export async function selectKeptPredictions(
+export async function selectStoredPredictions(
   reader: Database,
   runId: string,
   positions: readonly number[],
-): Promise<KeptPrediction[]> {
+): Promise<StoredPrediction[]> {
   if (positions.length === 0) return [];
   const rows = await reader
     .selectFrom("predictions")
@@ -285,15 +285,15 @@ export async function selectOutputs(reader: Database, ids: readonly string[]): P
   return new Map(rows.map(({ prediction_id, output }) => [prediction_id, output ?? ""]));
 }
 
-export type KeptVerdict = Pick<RunVerdictsTable, "evaluator" | "position" | "repeat" | "status">;
+export type StoredVerdict = Pick<RunVerdictsTable, "evaluator" | "position" | "repeat" | "status">;
 
 /** The verdicts that a run has on some samples. */
-export async function selectKeptVerdicts(
+export async function selectStoredVerdicts(
   reader: Database,
   runId: string,
   evaluators: number,
   positions: readonly number[],
-): Promise<KeptVerdict[]> {
+): Promise<StoredVerdict[]> {
   if (positions.length === 0 || evaluators === 0) return [];
   return await reader
     .selectFrom("run_verdicts")

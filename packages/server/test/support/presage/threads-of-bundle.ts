@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { plugin } from "bun";
-import { threadFile } from "../../../build/thread-file.ts";
+import { threadFile } from "../../../build/bundle-server.ts";
 
 /** The server in the tests' process starts its threads from the bundle at `main`: loading one takes half the processor time. */
 export function startThreadsFrom(main: string): void {

@@ -1,4 +1,4 @@
-import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeComparison } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
 import { describeP, formatPoints } from "../../format/format-difference.ts";
 import { formatCount, formatScore } from "../../format/format-number.ts";

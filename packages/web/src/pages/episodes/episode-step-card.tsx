@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import { keptPredictionQuery } from "../../data/kept-predictions.ts";
+import { storedPredictionQuery } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -57,7 +57,7 @@ export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardPr
 }
 
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
-  const prediction = useQuery(keptPredictionQuery(usePresage(), info.prediction_id));
+  const prediction = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
   const { replica = null, finish_reason = null } = prediction.data ?? {};
   const facts: [name: string, title: string | undefined, value: ReactNode][] = [
     ["Reward", "What the step was worth", formatScore(reward)],
@@ -103,7 +103,7 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
 
 /** What the model was asked for the step. Closed at first, as it repeats what is above. */
 function SentPrompt({ predictionId }: { predictionId: string }) {
-  const prediction = useQuery(keptPredictionQuery(usePresage(), predictionId));
+  const prediction = useQuery(storedPredictionQuery(usePresage(), predictionId));
   const { params = null, reasoning = null } = prediction.data ?? {};
   return (
     <>

@@ -1,4 +1,4 @@
-import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
+import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";

@@ -1,7 +1,7 @@
-import type { KeptPredictionFilter } from "@presage/sdk";
+import type { StoredPredictionFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { keptPredictionCountQuery, useDeletePredictions } from "../../data/kept-predictions.ts";
+import { storedPredictionCountQuery, useDeletePredictions } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/counted.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -10,7 +10,7 @@ import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 interface DeletePredictionsDialogProps {
   isOpen: boolean;
   onClose(): void;
-  filter: KeptPredictionFilter;
+  filter: StoredPredictionFilter;
   isFiltered: boolean;
 }
 
@@ -26,7 +26,7 @@ function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDi
   const { source, run_id: runId, to: _to, ...liveFilter } = filter;
   const isOfRuns = runId !== undefined || (source !== undefined && source !== "live");
   const { data, error, isPending, refetch } = useQuery({
-    ...keptPredictionCountQuery(presage, { ...liveFilter, source: "live", to: before }),
+    ...storedPredictionCountQuery(presage, { ...liveFilter, source: "live", to: before }),
     enabled: !isOfRuns,
   });
   const deletion = useDeletePredictions({ onSuccess: onClose });

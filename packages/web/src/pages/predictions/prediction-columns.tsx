@@ -1,4 +1,4 @@
-import type { KeptPrediction, ListedPrediction } from "@presage/sdk";
+import type { ListedPrediction, StoredPrediction } from "@presage/sdk";
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { formatCount, formatDuration } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -119,7 +119,7 @@ export const narrowPredictionColumns = [time, output, status, ...rest].filter(
   (column) => column !== undefined,
 );
 
-export function StatusBadge({ prediction }: { prediction: KeptPrediction }) {
+export function StatusBadge({ prediction }: { prediction: StoredPrediction }) {
   const { status, error_category, finish_reason } = prediction;
   if (status === "failed") {
     return (

@@ -4,10 +4,10 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import {
-  keptPredictionCountQuery,
-  keptPredictionsQuery,
+  storedPredictionCountQuery,
+  storedPredictionsQuery,
   useRefreshPredictions,
-} from "../../data/kept-predictions.ts";
+} from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
@@ -36,8 +36,8 @@ function PredictionsPage() {
   const refresh = useRefreshPredictions();
   const [isDeleting, setDeleting] = useState(false);
   const filter = toPredictionFilter(log.search, useNow());
-  const list = useInfiniteQuery(keptPredictionsQuery(presage, filter));
-  const count = useQuery(keptPredictionCountQuery(presage, filter));
+  const list = useInfiniteQuery(storedPredictionsQuery(presage, filter));
+  const count = useQuery(storedPredictionCountQuery(presage, filter));
   return (
     <Page
       title="Predictions"

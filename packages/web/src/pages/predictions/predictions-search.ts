@@ -1,9 +1,9 @@
-import type { KeptPrediction, KeptPredictionFilter } from "@presage/sdk";
+import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
 import { type Period, periods } from "../../data/figures/period.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
 
-export const sources = ["live", "run", "episode"] as const satisfies KeptPrediction["source"][];
-export const statuses = ["success", "failed"] as const satisfies KeptPrediction["status"][];
+export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
+export const statuses = ["success", "failed"] as const satisfies StoredPrediction["status"][];
 export const categories = [
   "context_exceeded",
   "rate_limit",
@@ -15,7 +15,7 @@ export const categories = [
   "error",
   "skipped",
   "not_reached",
-] as const satisfies NonNullable<KeptPrediction["error_category"]>[];
+] as const satisfies NonNullable<StoredPrediction["error_category"]>[];
 
 /** The search parameters of the log of predictions. */
 export interface PredictionsSearch extends TableSearch {
@@ -71,7 +71,7 @@ const hoursOf: Record<Period, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 2
 const hourMs = 3_600_000;
 
 /** The API's filter. The start of the period is a whole minute, so that it is the same for a while. */
-export function toPredictionFilter(search: PredictionsSearch, nowMs: number): KeptPredictionFilter {
+export function toPredictionFilter(search: PredictionsSearch, nowMs: number): StoredPredictionFilter {
   const { source, status, category, deployment, model, key, run, request, period } = search;
   const fromMs = period && Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000;
   return present({

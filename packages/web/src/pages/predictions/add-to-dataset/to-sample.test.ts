@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 import { toSample } from "./to-sample.ts";
 
 const step = {
@@ -8,7 +8,7 @@ const step = {
   interaction: { state: "The fridge is closed.", action: "open fridge" },
   messages: null,
   output: "The fridge is open.",
-} as KeptPredictionDetail;
+} as StoredPredictionDetail;
 
 test("A step becomes a transition of a trajectory of its own", () => {
   expect(toSample(step)).toEqual({

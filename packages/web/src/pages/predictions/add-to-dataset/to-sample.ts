@@ -1,10 +1,10 @@
-import type { DatasetSample, KeptPredictionDetail } from "@presage/sdk";
+import type { DatasetSample, StoredPredictionDetail } from "@presage/sdk";
 import type { NewSample } from "../../../data/evaluation/add-sample.ts";
 
 type Messages = NonNullable<DatasetSample["messages"]>;
 
 /** A prediction as a recorded transition; undefined if what was asked is not known, or is more than text. */
-export function toSample(prediction: KeptPredictionDetail): NewSample | undefined {
+export function toSample(prediction: StoredPredictionDetail): NewSample | undefined {
   const { id, context, interaction, output } = prediction;
   const asked =
     interaction === null
@@ -22,7 +22,7 @@ export function toSample(prediction: KeptPredictionDetail): NewSample | undefine
 
 const roles = ["system", "user", "assistant"] as const;
 
-function toMessages(messages: KeptPredictionDetail["messages"]): { messages: Messages } | undefined {
+function toMessages(messages: StoredPredictionDetail["messages"]): { messages: Messages } | undefined {
   if (messages === null || messages.length === 0) return undefined;
   const read = messages.map(({ role, content }) => {
     const known = roles.find((one) => one === role);

@@ -1,8 +1,8 @@
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useDeletePrediction } from "../../../data/kept-predictions.ts";
+import { useDeletePrediction } from "../../../data/stored-predictions.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -13,7 +13,7 @@ import { toSample } from "../add-to-dataset/to-sample.ts";
 import { toPlaygroundDraft } from "./to-playground-draft.ts";
 
 interface PredictionActionsProps {
-  prediction: KeptPredictionDetail;
+  prediction: StoredPredictionDetail;
   onDeleted(): void;
 }
 

@@ -1,4 +1,4 @@
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { StatusBadge } from "../prediction-columns.tsx";
 import type { PredictionLog } from "../use-log.ts";
@@ -7,7 +7,7 @@ import { PredictionFacts } from "./prediction-facts.tsx";
 import { promptOf, roleLabels } from "./prompt-of.ts";
 
 interface PredictionDetailProps {
-  prediction: KeptPredictionDetail;
+  prediction: StoredPredictionDetail;
   log: PredictionLog;
   onDeleted(): void;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { keptPredictionQuery } from "../../../data/kept-predictions.ts";
+import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Drawer } from "../../../ui/overlay/drawer.tsx";
@@ -39,7 +39,7 @@ function OpenPrediction({
   ...neighbours
 }: Omit<PredictionDrawerProps, "id" | "onCloseAutoFocus"> & { id: string }) {
   const presage = usePresage();
-  const { data: prediction, error, refetch } = useQuery(keptPredictionQuery(presage, id));
+  const { data: prediction, error, refetch } = useQuery(storedPredictionQuery(presage, id));
   return (
     <>
       <DrawerHeader {...neighbours} onOpen={onOpen} onClose={() => onOpen(undefined)}>

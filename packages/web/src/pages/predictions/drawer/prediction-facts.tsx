@@ -1,4 +1,4 @@
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
@@ -12,7 +12,7 @@ import { sourceLabels } from "../prediction-labels.ts";
 import type { LogChanges, PredictionLog } from "../use-log.ts";
 
 interface PredictionFactsProps {
-  prediction: KeptPredictionDetail;
+  prediction: StoredPredictionDetail;
   log: PredictionLog;
 }
 
@@ -65,7 +65,7 @@ export function PredictionFacts({ prediction, log }: PredictionFactsProps) {
   );
 }
 
-function pageOf(source: KeptPredictionDetail["source"], id: string) {
+function pageOf(source: StoredPredictionDetail["source"], id: string) {
   return source === "run"
     ? ({ to: "/runs/$runId", params: { runId: id } } as const)
     : ({ to: "/episodes/$episodeId", params: { episodeId: id } } as const);

@@ -1,5 +1,5 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 
 export interface PromptTurn {
   role: string;
@@ -15,7 +15,7 @@ export const roleLabels: Record<string, string> = {
 };
 
 /** What the model was sent: the composed turns of an interaction, or the messages of a chat. */
-export function promptOf({ context, interaction, messages }: KeptPredictionDetail): PromptTurn[] {
+export function promptOf({ context, interaction, messages }: StoredPredictionDetail): PromptTurn[] {
   if (interaction !== null)
     return composePrompt(context ?? undefined, interaction).map((turn) => ({ ...turn, isText: true }));
   return (messages ?? []).map(({ role, content, ...rest }) => {

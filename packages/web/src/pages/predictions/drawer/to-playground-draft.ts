@@ -1,4 +1,4 @@
-import type { KeptPredictionDetail } from "@presage/sdk";
+import type { StoredPredictionDetail } from "@presage/sdk";
 import { contextSections } from "../../playground/input/context-sections.ts";
 import { type Draft, emptyDraft, paramFields } from "../../playground/input/draft.ts";
 
@@ -7,7 +7,7 @@ export function toPlaygroundDraft({
   context,
   interaction,
   params,
-}: Pick<KeptPredictionDetail, "context" | "interaction" | "params">): Draft | undefined {
+}: Pick<StoredPredictionDetail, "context" | "interaction" | "params">): Draft | undefined {
   if (interaction === null) return undefined;
   const sections = contextSections.map(({ field }) => [field, context?.[field] ?? ""]);
   const { known, further } = splitParams(params ?? {});

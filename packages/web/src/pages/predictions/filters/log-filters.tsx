@@ -1,8 +1,8 @@
-import type { KeptPredictionFilter, KeptPredictionValuesResponse } from "@presage/sdk";
+import type { StoredPredictionFilter, StoredPredictionValuesResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { ListFilter } from "lucide-react";
 import { type Period, periodLabels, periods } from "../../../data/figures/period.ts";
-import { keptPredictionValuesQuery } from "../../../data/kept-predictions.ts";
+import { storedPredictionValuesQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Choice } from "../../../ui/form/choice.tsx";
@@ -17,13 +17,13 @@ import { TextFilter } from "./text-filter.tsx";
 interface LogFiltersProps {
   log: PredictionLog;
   /** What the address chooses, as a request. */
-  filter: KeptPredictionFilter;
+  filter: StoredPredictionFilter;
 }
 
 /** Everything that predictions can be filtered by: the values there are, with how many have them. */
 export function LogFilters({ log: { search, change }, filter }: LogFiltersProps) {
   const presage = usePresage();
-  const { data: values } = useQuery(keptPredictionValuesQuery(presage, filter));
+  const { data: values } = useQuery(storedPredictionValuesQuery(presage, filter));
   return (
     <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
       <Choice
@@ -114,7 +114,7 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
   );
 }
 
-type Values = KeptPredictionValuesResponse["source"];
+type Values = StoredPredictionValuesResponse["source"];
 
 /** Without counts yet, or where they would be of something else, all can be chosen. */
 function countOf(values: Values | undefined, value: string): { count?: number } {

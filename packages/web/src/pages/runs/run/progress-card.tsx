@@ -1,4 +1,4 @@
-import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
+import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { CirclePause, TriangleAlert } from "lucide-react";
 import { isActive } from "../../../data/runs/recent-runs.ts";

@@ -2,10 +2,10 @@ import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Route, X } from "lucide-react";
-import { keptPredictionQuery } from "../../../data/kept-predictions.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { datasetSampleQuery } from "../../../data/runs/datasets.ts";
 import { runSampleQuery, runTrajectoryQuery } from "../../../data/runs/run-samples.ts";
+import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -111,7 +111,7 @@ function Texts({ run, sample }: { run: Run; sample: RunSample }) {
   const { trajectory_id: trajectoryId, step, repeat } = sample;
   const place = { datasetId: run.dataset_id ?? "", revision: run.revision ?? undefined, trajectoryId, step };
   const recorded = useQuery(datasetSampleQuery(presage, place));
-  const predicted = useQuery(keptPredictionQuery(presage, sample.prediction.id));
+  const predicted = useQuery(storedPredictionQuery(presage, sample.prediction.id));
   const isFreeRunning = run.mode === "free-running";
   const trajectory = useQuery({
     ...runTrajectoryQuery(presage, run.id, trajectoryId),
@@ -119,7 +119,7 @@ function Texts({ run, sample }: { run: Run; sample: RunSample }) {
   });
   const before = trajectory.data?.samples.findLast((one) => one.repeat === repeat && one.step < step);
   const told = useQuery({
-    ...keptPredictionQuery(presage, before?.prediction.id ?? ""),
+    ...storedPredictionQuery(presage, before?.prediction.id ?? ""),
     enabled: before !== undefined,
   });
   const failure = findQueryError([recorded, predicted, trajectory, told]);

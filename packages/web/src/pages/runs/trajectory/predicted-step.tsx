@@ -1,9 +1,9 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import { keptPredictionQuery } from "../../../data/kept-predictions.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { datasetSampleQuery } from "../../../data/runs/datasets.ts";
+import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -28,10 +28,10 @@ export function PredictedStep({ run, sample, before, names, steps, link }: Predi
   const { trajectory_id: trajectoryId, step } = sample;
   const place = { datasetId: run.dataset_id ?? "", revision: run.revision ?? undefined, trajectoryId, step };
   const recorded = useQuery(datasetSampleQuery(presage, place));
-  const predicted = useQuery(keptPredictionQuery(presage, sample.prediction.id));
+  const predicted = useQuery(storedPredictionQuery(presage, sample.prediction.id));
   const isFreeRunning = run.mode === "free-running" && before !== undefined;
   const told = useQuery({
-    ...keptPredictionQuery(presage, before?.prediction.id ?? ""),
+    ...storedPredictionQuery(presage, before?.prediction.id ?? ""),
     enabled: isFreeRunning,
   });
   const failure = findQueryError([recorded, predicted, told]);

@@ -1,4 +1,4 @@
-import type { DatasetSample, KeptPredictionDetail, RunSample } from "@presage/sdk";
+import type { DatasetSample, RunSample, StoredPredictionDetail } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
 import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import { Fact } from "../../../ui/fact.tsx";
@@ -13,7 +13,7 @@ interface StepBodyProps {
   /** Undefined while loading. */
   recorded: DatasetSample | undefined;
   /** Undefined while loading. */
-  predicted: KeptPredictionDetail | undefined;
+  predicted: StoredPredictionDetail | undefined;
   /** Of a free-running run: what the model predicted for the step before. Undefined if it was told the recorded state. */
   told: { step: number; output: string | null | undefined } | undefined;
 }
@@ -97,7 +97,7 @@ function PredictionFacts({
   predicted: { model, replica },
 }: {
   sample: RunSample;
-  predicted: KeptPredictionDetail;
+  predicted: StoredPredictionDetail;
 }) {
   const { usage, latency_ms, finish_reason } = prediction;
   const facts: [string, string | undefined][] = [

@@ -1,0 +1,356 @@
+import { z } from "zod";
+import { list, objectWithRule, type Rule } from "../custom-schemas.ts";
+import { Context, Interaction } from "../prediction/prediction.ts";
+import {
+  defaultPageLimit,
+  nextCursor,
+  pageQuery,
+  queryBoolean,
+  queryInteger,
+  wrongCursor,
+} from "../query.ts";
+import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import { newTags } from "./result.ts";
+
+/** With the step behind it, it still fits a result's `dataset_sample_id`. */
+const maxTrajectoryIdCharacters = 180;
+/** Each message of a conversation counts in every later step of it. */
+export const maxConversationMessages = 1_000;
+
+const described = {
+  sampleId: "Unique in the revision; results name it in dataset_sample_id.",
+  trajectoryId: "The trajectory that the step belongs to.",
+  step: "The place in the trajectory.",
+  nextState: "What the environment answered.",
+  reward: "The environment's reward.",
+  done: "Whether the episode ended with this step.",
+  messages:
+    "Instead of interaction: the conversation up to and including the user's turn, sent unchanged. Empty if only the response is known.",
+};
+
+/** A number of a revision, as its dataset counts them from 1. */
+const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
+
+/** In responses to uploads. */
+export const uploadWarnings = z
+  .array(z.string())
+  .optional()
+  .meta({ description: "Of an upload: what was passed over, if anything." });
+
+/** An immutable set of samples. */
+export const DatasetRevision = z
+  .object({
+    revision: revisionNumber,
+    digest: z.string().meta({
+      description: "SHA-256 of the revision's lines as they are exported, in hexadecimal.",
+      pattern: "^[0-9a-f]{64}$",
+    }),
+    samples: z.int().meta({ description: "The number of samples." }),
+    trajectories: z.int().meta({ description: "The number of trajectories." }),
+    bytes: z.int().meta({ description: "The length of the exported lines, which counts against the quota." }),
+    created_at: instant.meta({ description: "When its upload was complete." }),
+    warnings: uploadWarnings,
+  })
+  .meta({ id: "DatasetRevision" });
+export type DatasetRevision = z.infer<typeof DatasetRevision>;
+
+const jsonPath = z
+  .string()
+  .max(500)
+  .regex(
+    /^\$(\.[^.[\]'*\s]+|\.\*|\[(\d+|\*|'[^']*')\])*$/,
+    "A path is like $.objects[*].properties or $['game state'][0]",
+  );
+const jsonPaths = list(jsonPath).min(1).max(50).nullish();
+
+const pathsOrIgnore: Rule = {
+  isKept: ({ paths, ignore }: { paths?: unknown; ignore?: unknown }) => !paths !== !ignore,
+  path: ["paths"],
+  message: "Give either paths or ignore",
+  jsonSchema: {
+    oneOf: ["paths", "ignore"].map((name) => ({
+      required: [name],
+      properties: { [name]: { type: "array" } },
+    })),
+  },
+};
+
+/** What of JSON states counts when it is asked whether the state changed. */
+export const DatasetChange = objectWithRule(
+  {
+    paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
+    ignore: jsonPaths.meta({ description: "All but what is at these JSON paths counts." }),
+  },
+  pathsOrIgnore,
+).meta({ id: "DatasetChange" });
+export type DatasetChange = z.infer<typeof DatasetChange>;
+
+const change =
+  "What counts as a change of JSON states: reports group samples by it. Null: every field, of LLM-Sim's states what its authors count.";
+
+/** Recorded transitions of an environment, in revisions. */
+export const Dataset = z
+  .object({
+    id: z.uuid().meta({ description: "Results name it in dataset_id." }),
+    name: z.string().meta({ description: "Unique in the account." }),
+    description: z.string().nullable().meta({ description: "What the dataset is." }),
+    tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
+    change: DatasetChange.nullable().meta({ description: change }),
+    latest_revision: DatasetRevision.nullable().meta({
+      description: "The revision with the highest number; null until there is one.",
+    }),
+    created_by: z.uuid().meta({ description: "The id of the user who created it." }),
+    created_at: instant.meta({ description: "When it was created." }),
+  })
+  .meta({ id: "Dataset" });
+export type Dataset = z.infer<typeof Dataset>;
+
+/** Body of `POST /v1/datasets`. */
+export const DatasetCreateRequest = z
+  .strictObject({
+    name: shortText(200).meta({ description: "No other dataset of the account may have it." }),
+    description: boundedText(maxDescriptionCharacters)
+      .nullish()
+      .meta({ description: "What the dataset is." }),
+    tags: newTags,
+    change: DatasetChange.strict()
+      .meta({ ...pathsOrIgnore.jsonSchema })
+      .nullish()
+      .meta({ description: `${change} It stays as it is.` }),
+  })
+  .meta({ id: "DatasetCreateRequest" });
+export type DatasetCreateRequest = z.infer<typeof DatasetCreateRequest>;
+
+const SampleMessage = z.strictObject({
+  role: z.enum(["system", "user", "assistant"]).meta({ description: "Who wrote the message." }),
+  content: z.string().meta({ description: "The message's text." }),
+});
+
+const stepFields = {
+  trajectory_id: shortText(maxTrajectoryIdCharacters).meta({ description: described.trajectoryId }),
+  step: z.int().min(0).meta({ description: described.step }),
+};
+
+/** One line of an upload in Presage's own format. */
+export const DatasetLine = z
+  .strictObject({
+    dataset_sample_id: shortText(200)
+      .nullish()
+      .meta({ description: `${described.sampleId} TRAJECTORY/STEP if not given.` }),
+    ...stepFields,
+    context: Context.nullish().meta({ description: "Background for the world model. Not beside messages." }),
+    interaction: Interaction.nullish().meta({ description: "The state and the action." }),
+    messages: list(SampleMessage)
+      .max(maxConversationMessages)
+      .nullish()
+      .meta({ description: described.messages }),
+    next_state: z.string().meta({ description: described.nextState }),
+    reward: z.number().nullish().meta({ description: described.reward }),
+    done: z.boolean().nullish().meta({ description: described.done }),
+    tags: newTags,
+  })
+  .meta({ id: "DatasetLine" });
+export type DatasetLine = z.infer<typeof DatasetLine>;
+
+/** A recorded transition. */
+export const DatasetSample = z
+  .object({
+    dataset_sample_id: z.string().meta({ description: described.sampleId }),
+    trajectory_id: z.string().meta({ description: described.trajectoryId }),
+    step: z.int().meta({ description: described.step }),
+    context: Context.optional().meta({ description: "Background for the world model." }),
+    interaction: Interaction.optional().meta({ description: "The state and the action." }),
+    messages: z.array(SampleMessage).optional().meta({ description: described.messages }),
+    next_state: z.string().meta({ description: described.nextState }),
+    reward: z.number().optional().meta({ description: described.reward }),
+    done: z.boolean().optional().meta({ description: described.done }),
+    tags: z.record(z.string(), z.string()).optional().meta({ description: "Texts by name, as given." }),
+  })
+  .meta({ id: "DatasetSample" });
+export type DatasetSample = z.infer<typeof DatasetSample>;
+
+const datasetId = storableText().meta({
+  description: "The dataset's id.",
+  examples: ["019aa5f4-2c61-7000-b5a7-41d27c0c9e33"],
+});
+
+/** Path of `/v1/datasets/{id}`. */
+export const DatasetPath = z.object({ id: datasetId });
+
+/** Path of `/v1/datasets/{id}/trajectories/{trajectory_id}`. */
+export const DatasetTrajectoryPath = z.object({
+  id: datasetId,
+  trajectory_id: storableText().meta({
+    description: "The trajectory's id, percent-encoded.",
+    examples: ["kitchen-1"],
+  }),
+});
+
+/** The formats of uploaded lines. */
+export const DatasetFormat = z.enum(["presage", "chat", "llm-sim", "predictions"]);
+export type DatasetFormat = z.infer<typeof DatasetFormat>;
+
+/** Query of `POST /v1/datasets/{id}/revisions`. */
+export const DatasetUploadQuery = z.object({
+  append: queryBoolean().optional().meta({
+    default: false,
+    description:
+      "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, the request gets 409.",
+  }),
+  from: z.enum(["episodes"]).optional().meta({
+    description:
+      "`episodes`: the body says as JSON which episodes become the trajectories of the revision (`EpisodeSelection`), in place of lines.",
+  }),
+  format: DatasetFormat.optional().meta({
+    description:
+      'Not with `from=episodes`. What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
+  }),
+});
+export type DatasetUploadQuery = z.infer<typeof DatasetUploadQuery>;
+
+const revision = queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+  .optional()
+  .meta({ description: "The number of a revision; the latest if not given." });
+
+/** Query parameters of routes that read one revision. */
+export const DatasetRevisionQuery = z.object({ revision });
+export type DatasetRevisionQuery = z.infer<typeof DatasetRevisionQuery>;
+
+const followingPage = "The `next` of an earlier response, to get the following page.";
+const after = queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+  .optional()
+  .meta({ description: followingPage });
+
+/** Query of `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+export const DatasetTrajectoryQuery = z.object({
+  revision,
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    description:
+      "Maximum number of samples; a page of long samples may have fewer. If not given, all samples follow.",
+  }),
+  after: queryInteger({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
+    description: "A step: only the samples behind it. The `next` of an earlier response is one.",
+  }),
+});
+export type DatasetTrajectoryQuery = z.infer<typeof DatasetTrajectoryQuery>;
+
+/** How many trajectories a page has unless its query says so. */
+export const defaultTrajectoryLimit = 100;
+
+/** Query of `GET /v1/datasets/{id}/trajectories`. */
+export const DatasetTrajectoryListQuery = z.object({
+  revision,
+  contains: storableText()
+    .max(maxTrajectoryIdCharacters)
+    .optional()
+    .meta({ description: "Only trajectories whose id has this text; ASCII letters match in both cases." }),
+  order: z.enum(["trajectory_id", "steps", "-steps"]).optional().meta({
+    default: "trajectory_id",
+    description: "By id, or by the number of steps, with a minus the longest first.",
+  }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    default: defaultTrajectoryLimit,
+    description: "Maximum number of trajectories on the page. A page of long samples may have fewer.",
+  }),
+  after: storableText()
+    .regex(/^\d{1,15}\.[\s\S]{1,400}$/, wrongCursor)
+    .optional()
+    .meta({ description: followingPage }),
+});
+export type DatasetTrajectoryListQuery = z.infer<typeof DatasetTrajectoryListQuery>;
+
+/** How many samples a page has unless its query says so. */
+export const defaultSampleLimit = 100;
+
+/** Query of `GET /v1/datasets/{id}/samples`. */
+export const DatasetSampleListQuery = z.object({
+  revision,
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    default: defaultSampleLimit,
+    description: "Maximum number of samples on the page. A page of long samples may have fewer.",
+  }),
+  after,
+});
+export type DatasetSampleListQuery = z.infer<typeof DatasetSampleListQuery>;
+
+/** Query of `DELETE /v1/datasets/{id}`. */
+export const DatasetDeleteQuery = z.object({
+  with_runs: queryBoolean().optional().meta({
+    default: false,
+    description: "Deletes the dataset's runs as well. Otherwise a dataset with runs is not deleted.",
+  }),
+});
+export type DatasetDeleteQuery = z.infer<typeof DatasetDeleteQuery>;
+
+/** Query of `GET /v1/datasets`. */
+export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export type DatasetListQuery = z.infer<typeof DatasetListQuery>;
+
+/** Response of `GET /v1/datasets`: the account's datasets, newest first. */
+export const DatasetListResponse = z
+  .object({
+    data: z.array(Dataset).meta({ description: "The datasets, newest first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetListResponse" });
+export type DatasetListResponse = z.infer<typeof DatasetListResponse>;
+
+/** Query of `GET /v1/datasets/{id}/revisions`. */
+export const DatasetRevisionListQuery = z.object({
+  limit: queryInteger({ minimum: 1, maximum: 1000 })
+    .optional()
+    .meta({ default: defaultPageLimit, description: "Maximum number of items on the page." }),
+  after,
+});
+export type DatasetRevisionListQuery = z.infer<typeof DatasetRevisionListQuery>;
+
+/** Response of `GET /v1/datasets/{id}/revisions`: the revisions, newest first. */
+export const DatasetRevisionListResponse = z
+  .object({
+    data: z.array(DatasetRevision).meta({ description: "The revisions, newest first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetRevisionListResponse" });
+export type DatasetRevisionListResponse = z.infer<typeof DatasetRevisionListResponse>;
+
+/** Response of `GET /v1/datasets/{id}/samples`: samples in the order of their lines. */
+export const DatasetSampleListResponse = z
+  .object({
+    data: z.array(DatasetSample).meta({ description: "The samples, in the order of their lines." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetSampleListResponse" });
+export type DatasetSampleListResponse = z.infer<typeof DatasetSampleListResponse>;
+
+/** Response of `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+export const DatasetTrajectory = z
+  .object({
+    samples: z.array(DatasetSample).meta({ description: "Its samples, by step." }),
+    trajectory_id: z.string().meta({ description: "The trajectory's id." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetTrajectory" });
+export type DatasetTrajectory = z.infer<typeof DatasetTrajectory>;
+
+/** A trajectory of a revision, without its samples. */
+export const DatasetTrajectorySummary = z
+  .object({
+    trajectory_id: z.string().meta({ description: "The trajectory's id." }),
+    steps: z.int().meta({ description: "The number of its samples." }),
+    first_step: z.int().meta({ description: "The lowest step." }),
+    last_step: z.int().meta({ description: "The highest step." }),
+    tags: z.record(z.string(), z.string()).nullable().meta({ description: "The tags of its first sample." }),
+  })
+  .meta({ id: "DatasetTrajectorySummary" });
+export type DatasetTrajectorySummary = z.infer<typeof DatasetTrajectorySummary>;
+
+/** Response of `GET /v1/datasets/{id}/trajectories`. */
+export const DatasetTrajectoryListResponse = z
+  .object({
+    data: z
+      .array(DatasetTrajectorySummary)
+      .meta({ description: "The trajectories, in the requested order." }),
+    next: nextCursor,
+  })
+  .meta({ id: "DatasetTrajectoryListResponse" });
+export type DatasetTrajectoryListResponse = z.infer<typeof DatasetTrajectoryListResponse>;

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { describeComparison } from "./describe-runs.ts";
+
+const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
+const compared = {
+  mean: 0.75,
+  pass_rate: 0.75,
+  count: 400,
+  mean_failures_as_zero: 0.75,
+  trajectories: 25,
+  difference: 0.031,
+  interval: { level: 0.95, lower: 0.012, upper: 0.05 },
+  p_value: 0.002,
+  p_permutation: 0.002,
+  p_adjusted: 0.004,
+  measure: "score" as const,
+  outcome: "better" as const,
+  why: null,
+  survives_one_failure: true,
+  unseen_share: 0.113,
+  wins: 20,
+  losses: 8,
+  ties: 372,
+  only_in_reference: 0,
+  only_in_candidate: 0,
+  difference_failures_as_zero: 0.031,
+  min_detectable: 0.028,
+  trajectories_for_1_point: 200,
+  note: null,
+};
+
+const undecided = { ...compared, outcome: "undecided" as const, survives_one_failure: null };
+
+test("A difference that is shown is said with its interval", () => {
+  expect(describeComparison(compared, names)).toEqual({
+    sentence: "B is better than A on exact-match by 3.1 points, 95 % interval +1.2 to +5.0, p = 0.004.",
+    caveats: [],
+  });
+});
+
+test("One that a whole failure would undo says whose", () => {
+  const worse = {
+    ...compared,
+    difference: -0.031,
+    interval: { level: 0.95, lower: -0.05, upper: -0.012 },
+    outcome: "worse" as const,
+    survives_one_failure: false,
+  };
+  expect(describeComparison(worse, names).sentence).toBe(
+    "B is worse than A on exact-match by 3.1 points, 95 % interval −5.0 to −1.2, p = 0.004. One trajectory in which A fails whole would undo this.",
+  );
+});
+
+test("Otherwise no difference can be shown, and why not", () => {
+  const noise = { ...undecided, why: "within_noise" as const, p_adjusted: 0.06, p_value: 0.03 };
+  const { sentence, caveats } = describeComparison(noise, names);
+  expect(sentence).toStartWith("No difference between B and A can be shown on exact-match: +3.1 points");
+  expect(caveats.join(" ")).toContain("Taken alone it would be significant (p = 0.030)");
+  expect(caveats.join(" ")).toContain("2.8 points in four of five cases");
+  const few = { ...undecided, why: "few_differ" as const, p_adjusted: 0.125 };
+  expect(describeComparison(few, names).caveats).toEqual([
+    "The runs differ in fewer than 6 trajectories, which no test can tell from chance.",
+  ]);
+});
+
+test("Five trajectories that all lose nearly everything are no difference", () => {
+  const note = "5 trajectories are too few to tell a difference from chance: at least 6 are needed.";
+  const five = {
+    ...undecided,
+    ...{ difference: -0.975, interval: null, p_value: 0.0625, p_adjusted: 0.0625, trajectories: 5, note },
+    why: "few_trajectories" as const,
+  };
+  expect(describeComparison(five, names)).toEqual({
+    sentence:
+      "No difference between B and A can be shown on exact-match: −97.5 points, no interval, p = 0.063.",
+    caveats: [note],
+  });
+});
+
+test("Without common verdicts nothing is claimed", () => {
+  const nothing = { ...undecided, difference: null, interval: null, p_value: null, p_adjusted: null };
+  expect(describeComparison({ ...nothing, why: "few_trajectories" }, names).sentence).toContain(
+    "have no sample in common",
+  );
+});
+
+test("Samples that only one run has are said, with failures as zero", () => {
+  const { caveats } = describeComparison(
+    { ...compared, only_in_reference: 12, difference_failures_as_zero: -0.01 },
+    names,
+  );
+  expect(caveats).toEqual([
+    "12 samples have a verdict in one of the two only, and do not count. With failures as 0 the difference is −1.0 points.",
+  ]);
+});

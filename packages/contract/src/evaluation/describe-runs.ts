@@ -1,0 +1,123 @@
+// Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
+import type { ComparisonCandidate } from "./comparison.ts";
+import type { RunProgress } from "./run.ts";
+
+/** What a comparison says of two runs, for people. */
+export interface DescribedComparison {
+  /** What can be said, in one sentence; where it would not survive one more failure, in two. */
+  sentence: string;
+  /** What qualifies it. */
+  caveats: string[];
+}
+
+/** What a sentence calls two runs and the evaluator, and whether their figures may still change. */
+export interface ComparedNames {
+  candidate: string;
+  reference: string;
+  evaluator: string;
+  preliminary: boolean;
+}
+
+type Compared = Omit<ComparisonCandidate, "strata" | "run_id">;
+
+/** Of a report or a comparison whose figures may still change by themselves. */
+export const preliminaryNote =
+  "Preliminary: a run has not ended, and the figures are of what there is so far.";
+
+/** Says which of two runs is better by an evaluator, or that no difference can be shown: the test's outcome, never another one. */
+export function describeComparison(compared: Compared, names: ComparedNames): DescribedComparison {
+  const caveats = [...(names.preliminary ? [preliminaryNote] : []), ...caveatsOf(compared)];
+  return { sentence: sentenceOf(compared, names), caveats };
+}
+
+function sentenceOf(compared: Compared, { candidate, reference, evaluator }: ComparedNames): string {
+  const { difference, outcome, p_adjusted: p, survives_one_failure: survives } = compared;
+  if (difference === null)
+    return `${candidate} and ${reference} have no sample in common that ${evaluator} gave a verdict on.`;
+  const figures = [describeRange(compared), p === null ? "no p-value" : describeP(p)].join(", ");
+  if (outcome === "undecided") {
+    const points = `${formatPoints(difference)} points, ${figures}`;
+    return `No difference between ${candidate} and ${reference} can be shown on ${evaluator}: ${points}.`;
+  }
+  const points = formatPoints(Math.abs(difference)).slice(1);
+  const better = outcome === "better" ? candidate : reference;
+  const undone = survives === false ? ` One trajectory in which ${better} fails whole would undo this.` : "";
+  return `${candidate} is ${outcome} than ${reference} on ${evaluator} by ${points} points, ${figures}.${undone}`;
+}
+
+function describeRange({ interval }: Pick<Compared, "interval">): string {
+  if (interval === null) return "no interval";
+  return `${Math.round(interval.level * 100)} % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+}
+
+function caveatsOf(compared: Compared): string[] {
+  const { p_value: p, p_adjusted, difference, difference_failures_as_zero: withFailures, why } = compared;
+  const { only_in_reference, only_in_candidate, note, min_detectable } = compared;
+  const caveats: string[] = [];
+  if (why === "few_differ" && difference !== null && difference !== 0)
+    caveats.push("The runs differ in fewer than 6 trajectories, which no test can tell from chance.");
+  if (why === "within_noise") {
+    if (p !== null && p < 0.05 && p !== p_adjusted)
+      caveats.push(
+        `Taken alone it would be significant (${describeP(p)}); after adjusting for the other comparisons it is not.`,
+      );
+    if (min_detectable !== null)
+      caveats.push(
+        `Data like this shows a true difference of ${formatPoints(min_detectable).slice(1)} points in four of five cases; a smaller one may be there, unseen.`,
+      );
+  }
+  const missing = only_in_reference + only_in_candidate;
+  if (missing > 0) {
+    const asZero =
+      withFailures === null
+        ? ""
+        : ` With failures as 0 the difference is ${formatPoints(withFailures)} points.`;
+    const samples = missing === 1 ? "1 sample has" : `${missing.toLocaleString("en-US")} samples have`;
+    caveats.push(
+      `${samples} a verdict in one of the two only, and ${missing === 1 ? "does" : "do"} not count.${asZero}`,
+    );
+  }
+  if (note !== null) caveats.push(note);
+  return caveats;
+}
+
+/** +3.1, or −3.1: a difference of scores or shares in percentage points. */
+export function formatPoints(difference: number | null): string {
+  if (difference === null) return "–";
+  const points = (Math.abs(difference) * 100).toFixed(1);
+  if (points === "0.0") return points;
+  return `${difference < 0 ? "−" : "+"}${points}`;
+}
+
+/** “p = 0.012”, or “p < 0.001” */
+export function describeP(p: number): string {
+  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+}
+
+const some = (count: number, one: string, many: string) =>
+  count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+
+/** What is missing of a run, in words: failed predictions and missing verdicts, by these names everywhere. */
+export function describeFailures({ failed_predictions, without_verdict }: RunProgress): string[] {
+  return [
+    ...some(failed_predictions, "prediction failed", "predictions failed"),
+    ...some(without_verdict, "without a verdict", "without a verdict"),
+  ];
+}
+
+/** What a run's failures do not show, in words: answers that are not what they seem, and calls that were tried again. */
+export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" | "tries">): string[] {
+  const { truncated = 0, empty = 0, repaired = 0 } = answers ?? {};
+  const { retried = {}, timed_out = 0, at_once } = tries ?? {};
+  const kinds = Object.entries(retried).map(([category, count]) => `${category} ${count}`);
+  const calls = Object.values(retried).reduce((sum, count) => sum + count, 0);
+  const byKind = `tried again (${kinds.join(", ")})`;
+  return [
+    ...some(truncated, "answer cut", "answers cut"),
+    ...some(empty, "answer empty", "answers empty"),
+    ...some(repaired, "verdict on a repaired answer", "verdicts on repaired answers"),
+    ...some(calls, `call ${byKind}`, `calls ${byKind}`),
+    ...some(timed_out, "call timed out", "calls timed out"),
+    ...(at_once === undefined ? [] : [`the deployment answers about ${at_once} at once`]),
+  ];
+}

@@ -1,0 +1,297 @@
+import { z } from "zod";
+import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
+
+const number = (description: string) => z.number().meta({ description });
+const count = (description: string) => z.int().meta({ description });
+const counted = (description: string) => z.int().nullable().meta({ description });
+const figure = (description: string) => z.number().nullable().meta({ description });
+
+/** What figures of verdicts say of themselves. */
+export const noVerdicts = "Null without verdicts.";
+
+/** An interval of a report or a comparison. */
+export function intervalOf(description: string) {
+  return z
+    .object({
+      level: number("Confidence level, for example 0.95."),
+      lower: number("Lower end."),
+      upper: number("Upper end."),
+    })
+    .nullable()
+    .meta({ description });
+}
+
+/** Which formulas the figures are made by, so that saved ones can be told apart. */
+export function statisticsOf(kind: "report" | "comparison") {
+  return z.literal(2).meta({
+    description: `The formulas of its figures (docs/statistics.md). A ${kind} that was saved without it has figures of the first kind, whose intervals are often too narrow.`,
+  });
+}
+
+const noChange = z
+  .object({
+    mean: number("Mean score."),
+    pass_rate: number("Share of the samples that pass."),
+    count: count("Samples that it is known of."),
+  })
+  .nullable()
+  .meta({
+    description:
+      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges.",
+  });
+
+const figures = {
+  samples: count("Samples of the group, whatever became of them."),
+  count: count("Samples with a verdict. With repeats, a sample's value is the mean of its repeats."),
+  without_verdict: count("Samples without a verdict: `samples` − `count`."),
+  verdicts: count("Predictions with a verdict. Each repeat of a sample is a prediction."),
+  graded: count("Predictions whose verdict has a score."),
+  failed: count("Predictions without a verdict, because the prediction or the evaluator failed."),
+  not_applicable: count(
+    "Predictions that this evaluator has nothing to say of, whatever they are. They count nowhere else.",
+  ),
+  trajectories: count("Trajectories with a verdict: the clusters of the intervals."),
+  effective_trajectories: figure(
+    "The number of equally long trajectories that would carry as much information: N² / Σ n_g², over samples with a verdict. Null without one.",
+  ),
+  mean: figure("Mean score, of the verdicts that have one. Null without any."),
+  standard_error: figure(
+    "Of the mean, by leaving out one trajectory at a time. Null for fewer than two trajectories.",
+  ),
+  interval: intervalOf(
+    "Of the mean, at 95 %, clustered by trajectory. The same as `pass_interval` where every score is its verdict, 0 or 1. Null for fewer than two trajectories.",
+  ),
+  pass_rate: figure(`Share of the samples that pass. ${noVerdicts}`),
+  pass_standard_error: figure("Of the pass rate. Null for fewer than two trajectories."),
+  pass_interval: intervalOf("Of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two."),
+  unseen_share: figure(
+    "The share of all trajectories that a kind can have and still be missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
+  ),
+  lower_if_missing: figure(
+    "The lower end of `interval` if a kind that large is missing and fails whole: lower · (1 − `unseen_share`).",
+  ),
+  pass_lower_if_missing: figure("The same of `pass_interval`."),
+  mean_failures_as_zero: figure(
+    "Mean score if failures score 0. Null without verdicts and failures, and if no verdict has a score.",
+  ),
+  pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
+  no_change: noChange,
+  note: z.string().nullable().meta({
+    description: "A warning, for example of what so few trajectories cannot show.",
+  }),
+};
+
+/** Figures of some of a run's samples. */
+export const RunFigures = z.object(figures).meta({ id: "RunFigures" });
+export type RunFigures = z.infer<typeof RunFigures>;
+
+/** Figures of one group of a run's samples. */
+export const RunStratum = z
+  .object({
+    key: z.union([z.int(), z.string()]).meta({ description: "What the samples have in common." }),
+    ...figures,
+  })
+  .meta({ id: "RunStratum" });
+export type RunStratum = z.infer<typeof RunStratum>;
+
+const strata = (description: string) => z.array(RunStratum).meta({ description });
+
+const RunStrata = z
+  .object({
+    step: strata("By place in the trajectory, the first 1,000."),
+    trajectory: strata("By trajectory, the 200 with the lowest mean, failures as zero, from the lowest on."),
+    changed: strata("`changed`, `unchanged`, and `unknown` where states cannot be compared."),
+    changes: strata(
+      "By number of changes from the state to the next one: `0`, `1-2`, `3-6`, `7+`, `unknown`.",
+    ),
+    verb: strata("By the action's first word: the 50 most frequent, then `other`."),
+    tag: strata("By tag, as `name=value`, the 200 most frequent."),
+  })
+  .meta({ id: "RunStrata" });
+/** A run's figures by parts of its samples. */
+export type RunStrata = z.infer<typeof RunStrata>;
+
+const StrataLeftOut = z
+  .object({
+    step: count("Later steps."),
+    trajectory: count("Trajectories with a higher mean."),
+    tag: count("Rarer tags."),
+  })
+  .meta({ id: "RunStrataLeftOut" });
+
+/** What a run says by one of its evaluators. */
+export const RunEvaluatorReport = z
+  .object({
+    ...ReportEvaluator.shape,
+    ...figures,
+    strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
+    strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
+  })
+  .meta({ id: "RunEvaluatorReport" });
+export type RunEvaluatorReport = z.infer<typeof RunEvaluatorReport>;
+
+const SurvivalStep = z
+  .object({
+    step: count("A step at which a trajectory diverged, or of which no later step is known."),
+    at_risk: count("Trajectories with a verdict at this step that had not diverged before it."),
+    diverged: count("How many of them diverged at this step."),
+    censored: count("How many of them are unknown after this step."),
+    survival: number("Estimated share of trajectories that have not diverged after this step."),
+    interval: intervalOf("At 95 %. Null where the share is 0 or 1."),
+  })
+  .meta({ id: "SurvivalStep" });
+
+const curve = {
+  steps: z.array(SurvivalStep).meta({ description: "By step. In between, nothing changes." }),
+  median: z.int().nullable().meta({
+    description: "The first step after which at most half have not diverged; null if there is none.",
+  }),
+};
+const SurvivalCurve = z.object(curve).meta({ id: "SurvivalCurve" });
+
+/** The first divergence of free-running trajectories, by one evaluator. */
+export const RunSurvival = z
+  .object({
+    ...RunEvaluator.shape,
+    trajectories: count("Trajectories that were begun, each repeat counted."),
+    endings: z
+      .object({
+        diverged: count("A step that does not pass."),
+        recording_ended: count("The end of the recording, or of what the run has done so far."),
+        prediction_failed: count("A prediction that failed."),
+        evaluator_failed: count("An evaluator that failed."),
+      })
+      .meta({ id: "SurvivalEndings", description: "How they ended. All but the first are censored." }),
+    ...curve,
+    failures_as_divergence: SurvivalCurve.meta({
+      description: "The bound: the same if each failure is a divergence.",
+    }),
+    seed: z.int().nullable().meta({
+      description: "Of the bootstrap that the intervals are from if there are repeats; otherwise null.",
+    }),
+  })
+  .meta({ id: "RunSurvival" });
+export type RunSurvival = z.infer<typeof RunSurvival>;
+
+const TeacherForcedEvaluator = z
+  .object({
+    ...RunEvaluator.shape,
+    ...figures,
+    step: strata("By place in the trajectory, the first 1,000."),
+  })
+  .meta({ id: "TeacherForcedEvaluator" });
+
+/** The newest finished teacher-forced run of the same revision, target and params. */
+export const TeacherForced = z
+  .object({
+    run_id: z.uuid().meta({ description: "The run's id." }),
+    name: z.string().meta({ description: "The run's name." }),
+    evaluators: z.array(TeacherForcedEvaluator).meta({
+      description:
+        "Its figures by those evaluators that both runs have, at the same revision of the profile.",
+    }),
+  })
+  .meta({ id: "TeacherForced" });
+export type TeacherForced = z.infer<typeof TeacherForced>;
+
+const RunTokens = z
+  .object({
+    prompt: counted("Of the prompts."),
+    cached: counted("How many of these the upstream had in its cache."),
+    completion: counted("Of the completions."),
+  })
+  .meta({ id: "RunTokens" });
+
+const RunCost = z
+  .object({
+    currency: z.string().meta({ description: "An ISO 4217 code." }),
+    total: figure(
+      "What the tokens of models with a price cost, by today's prices. Null if none of the models has one.",
+    ),
+    unpriced_tokens: count("Tokens that `total` leaves out, as their model has no price or is not known."),
+    models: z
+      .array(
+        z.object({
+          model: z.string().nullable().meta({
+            description: "The name that was sent to the deployment. Null where it is not known.",
+          }),
+          prompt_tokens: count("Of the prompts."),
+          cached_tokens: count("How many of these the upstream had in its cache."),
+          completion_tokens: count("Of the completions."),
+          cost: figure("What they cost. Null if the model has no price."),
+        }),
+      )
+      .meta({ description: "The tokens of each model." }),
+  })
+  .meta({ id: "RunCost" });
+
+const RunLatency = z
+  .object({ p50: number("The median."), p95: number("95th percentile."), p99: number("99th percentile.") })
+  .meta({ id: "RunLatency" });
+
+const RunFailures = z
+  .object({
+    predictions: z.record(z.string(), z.int()).meta({
+      description:
+        "Failed predictions by category, as in errors. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: its line says so. `not_reached`: its free-running trajectory had ended.",
+    }),
+    evaluations: z.record(z.string(), z.int()).meta({
+      description:
+        "Evaluations without a verdict, of all evaluators, by their status. `incomplete`: a client's result lacks what others of its evaluator have.",
+    }),
+  })
+  .meta({ id: "RunFailures" });
+
+/** Response of `GET /v1/runs/{id}/report`. */
+export const RunReport = z
+  .object({
+    run: Run.meta({ description: "The run." }),
+    preliminary: z.boolean().meta({
+      description:
+        "Whether the run has not ended: the figures are of what there is so far. False for external runs.",
+    }),
+    evaluators: z.array(RunEvaluatorReport).meta({
+      description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
+    }),
+    survival: z.array(RunSurvival).optional().meta({
+      description: "Of a free-running run: the time of the first divergence, for each evaluator.",
+    }),
+    teacher_forced: TeacherForced.nullish().meta({
+      description:
+        "Of a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
+    }),
+    latency_ms: RunLatency.nullable().meta({
+      description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",
+    }),
+    predictions_per_second: z.number().nullable().meta({
+      description: "Predictions of a deployment, from the run's start to its last prediction.",
+    }),
+    tokens: RunTokens.meta({
+      description: "Of all predictions, as the upstream counted them; nulls if it counted none.",
+    }),
+    cost: RunCost.nullish().meta({
+      description:
+        "What the predictions cost. Null if the server has no price list, or the run did not ask for them.",
+    }),
+    failures: RunFailures.meta({ description: "What failed, and how often." }),
+    provenance: z
+      .object({
+        ...Run.shape.provenance.shape,
+        statistics: statisticsOf("report"),
+        warnings: z.array(z.string()).meta({
+          description: "What makes the figures less certain, for example that the model changed.",
+        }),
+      })
+      .meta({ id: "ReportProvenance", description: "What the run was made with." }),
+  })
+  .meta({ id: "RunReport" });
+export type RunReport = z.infer<typeof RunReport>;
+
+/** Query of `GET /v1/runs/{id}/report`. */
+export const RunReportQuery = z.object({
+  format: z.enum(["json", "html", "md"]).optional().meta({
+    description:
+      "As a page, or as Markdown. If not given, what the header `Accept` prefers of JSON and HTML.",
+  }),
+});
+export type RunReportQuery = z.infer<typeof RunReportQuery>;

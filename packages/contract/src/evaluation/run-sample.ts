@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { PredictionFailure } from "../prediction/stored-prediction.ts";
+import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
+import { storableText } from "../text.ts";
+import { uploadWarnings } from "./dataset.ts";
+import { EvaluationStatus } from "./result.ts";
+import { maxRepeats } from "./run.ts";
+
+/** One prediction of a run. */
+export const RunSample = z
+  .object({
+    dataset_sample_id: z.string().meta({ description: "The sample's id in its dataset." }),
+    trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
+    step: z.int().meta({ description: "The place in the trajectory." }),
+    repeat: z.int().meta({ description: "Counts from 0." }),
+    changes: z.int().nullable().meta({
+      description: "How much the state changed in the recording; null if that cannot be counted.",
+    }),
+    verb: z.string().nullable().meta({ description: "The action's first word, or its first call." }),
+    prediction: z
+      .object({
+        id: z.uuid().meta({ description: "The prediction's id." }),
+        status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
+        error_category: PredictionFailure.nullable().meta({
+          description:
+            "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
+        }),
+        finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
+        usage: z
+          .object({
+            prompt_tokens: z.int().nullable().meta({ description: "Of the prompt." }),
+            completion_tokens: z.int().nullable().meta({ description: "Of the completion." }),
+          })
+          .meta({ description: "As the upstream counted tokens; nulls if it counted none." }),
+        latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
+        excerpt: z.string().nullable().optional().meta({
+          description:
+            "The beginning of its text, if text_limit was sent; null if it failed. The whole is at `GET /v1/predictions/{id}`.",
+        }),
+      })
+      .meta({ description: "The prediction, without its text." }),
+    verdicts: z
+      .array(
+        z.object({
+          evaluator: z.string().meta({ description: "The evaluator's id." }),
+          profile_name: z.string().meta({ description: "The profile's name." }),
+          status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
+          pass: z.boolean().nullable().meta({ description: "The verdict." }),
+          score: z.number().nullable().meta({ description: "From 0 to 1." }),
+          evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
+        }),
+      )
+      .meta({ description: "One for each evaluator that has returned." }),
+  })
+  .meta({ id: "RunSample" });
+export type RunSample = z.infer<typeof RunSample>;
+
+/** A line of `GET /v1/runs/{id}/export`. */
+export const RunExportLine = RunSample.omit({ prediction: true })
+  .extend({
+    prediction: z.string().nullable().meta({ description: "The prediction's text; null if it failed." }),
+    reasoning: z.string().nullable().meta({ description: "The model's reasoning." }),
+    error_message: z.string().nullable().meta({ description: "Why there is no prediction." }),
+    details: RunSample.shape.prediction,
+  })
+  .meta({ id: "RunExportLine" });
+export type RunExportLine = z.infer<typeof RunExportLine>;
+
+/** A line of `POST /v1/runs/{id}/predictions`. */
+export const RunPredictionLine = z
+  .looseObject({
+    dataset_sample_id: z.string().nullish().meta({ description: "The sample's id in the run's revision." }),
+    trajectory_id: z.string().nullish().meta({ description: "With step, instead of the id." }),
+    step: z.int().min(0).nullish().meta({ description: "The place in the trajectory." }),
+    index: z
+      .union([z.string(), z.int().min(0)])
+      .nullish()
+      .meta({
+        description:
+          "In place of both: the id, or if there is no such id the number of the revision's sample from 0.",
+      }),
+    repeat: z
+      .int()
+      .min(0)
+      .max(maxRepeats - 1)
+      .nullish()
+      .meta({ default: 0, description: "Counts from 0." }),
+    prediction: z.string().nullish().meta({ description: "The predicted next state; null if it failed." }),
+    prediction_raw: z.string().nullish().meta({
+      description:
+        "Same as prediction. With this field, or one of the next two, a text that begins with ERROR is a failure.",
+    }),
+    predicted: z.string().nullish().meta({ description: "Same as prediction." }),
+    generated: z.string().nullish().meta({ description: "Same as prediction." }),
+    skipped_overlong: z.boolean().nullish().meta({
+      description: "Whether nothing was predicted, as the prompt was too long.",
+    }),
+    reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
+  })
+  .meta({ id: "RunPredictionLine" });
+export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
+
+/** Response of `POST /v1/runs/{id}/predictions`. */
+export const RunUpload = z
+  .object({
+    predictions: z.int().meta({ description: "How many were stored." }),
+    warnings: uploadWarnings,
+  })
+  .meta({ id: "RunUpload" });
+export type RunUpload = z.infer<typeof RunUpload>;
+
+/** How many predictions of a run a page has unless its query says so. */
+export const defaultRunSampleLimit = 100;
+
+/** What a run's predictions can be sorted by, with a minus from the highest on. */
+export const RunSampleOrder = z.enum([
+  "position",
+  "step",
+  "-step",
+  "score",
+  "-score",
+  "changes",
+  "-changes",
+  "completion_tokens",
+  "-completion_tokens",
+  "latency",
+  "-latency",
+]);
+export type RunSampleOrder = z.infer<typeof RunSampleOrder>;
+
+/** Query of `GET /v1/runs/{id}/samples`. */
+export const RunSampleListQuery = z.object({
+  evaluator: storableText().optional().meta({
+    description: "An evaluator of the run by its id or family: only samples on which it has returned.",
+  }),
+  profile_name: storableText().optional().meta({
+    description: "The evaluator's profile, where the run has several of the same evaluator.",
+  }),
+  pass: queryBoolean().optional().meta({ description: "Only samples with this verdict of the evaluator." }),
+  status: z.enum(["success", "failed"]).optional().meta({
+    description: "Only samples with a prediction, or those whose prediction failed.",
+  }),
+  trajectory_id: storableText().optional().meta({ description: "Only samples of this trajectory." }),
+  dataset_sample_id: storableText().optional().meta({ description: "Only this sample, with all repeats." }),
+  step: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+    .optional()
+    .meta({ description: "Only samples with this place in their trajectory." }),
+  changed: queryBoolean().optional().meta({
+    description: "Only samples whose state changed in the recording, or those whose state did not.",
+  }),
+  order: RunSampleOrder.optional().meta({
+    default: "position",
+    description:
+      "By place in the dataset, or by a figure, with a minus from the highest on. `score` is that of the evaluator. Predictions without the figure count as the lowest.",
+  }),
+  order_evaluator: storableText().optional().meta({
+    description: "Whose score the order is by; `evaluator` if not given.",
+  }),
+  order_profile_name: storableText().optional().meta({
+    description: "That evaluator's profile, where the run has several of the same evaluator.",
+  }),
+  text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
+    description: "With each prediction, this many characters of its text.",
+  }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 })
+    .optional()
+    .meta({ default: defaultRunSampleLimit, description: "Maximum number of items on the page." }),
+  after: z
+    .string()
+    .regex(/^\d{1,15}\.\d{1,2}(_-?\d{1,16}(\.\d{1,20})?(e-?\d{1,3})?)?$/, wrongCursor)
+    .optional()
+    .meta({ description: "The `next` of an earlier response, to get the following page." }),
+});
+export type RunSampleListQuery = z.infer<typeof RunSampleListQuery>;
+
+/** Response of `GET /v1/runs/{id}/samples`: predictions in the requested order. */
+export const RunSampleListResponse = z
+  .object({
+    data: z.array(RunSample).meta({ description: "The predictions, in the requested order." }),
+    next: nextCursor,
+  })
+  .meta({ id: "RunSampleListResponse" });
+export type RunSampleListResponse = z.infer<typeof RunSampleListResponse>;

@@ -1,0 +1,264 @@
+import { z } from "zod";
+import { nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { ErrorCategory } from "../responses.ts";
+import { dateTime, instant, storableText } from "../text.ts";
+import { Context, Interaction } from "./prediction.ts";
+
+/** Of `CaptureSetting`, for where it is no field of a request. */
+export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
+
+const error = "Input should be off, failures, all, or a share from 0 to 1 such as 0.01";
+
+/** Which predictions of live traffic are kept: none, those that failed, all, or a share of them. */
+export const CaptureSetting = z
+  .string()
+  .regex(capturePattern, { error })
+  .meta({
+    description:
+      "`off`, `failures` (only those that failed), `all`, or the share that is kept, from 0 to 1, such as `0.01`. A hash of the request's id decides which.",
+    examples: ["failures", "0.01"],
+  });
+export type CaptureSetting = z.infer<typeof CaptureSetting>;
+
+/** What made a prediction. */
+export const PredictionSource = z.enum(["live", "run", "episode"]);
+export type PredictionSource = z.infer<typeof PredictionSource>;
+
+/**
+ * Why there is no prediction. Of an upload to a run, `missing`: it had no line for the sample; `error`: the line has none, or an error in its
+ * place; `skipped`: its prompt was too long. `not_reached`: an earlier step of a free-running run failed.
+ */
+export const PredictionFailure = z.enum([
+  ...ErrorCategory.options,
+  "missing",
+  "error",
+  "skipped",
+  "not_reached",
+]);
+export type PredictionFailure = z.infer<typeof PredictionFailure>;
+
+const PredictionStatus = z.enum(["success", "failed"]);
+
+const tokens = (description: string) => z.int().nullable().meta({ description });
+
+/** A stored prediction, without its texts. */
+export const StoredPrediction = z
+  .object({
+    id: z.uuid().meta({ description: "The prediction's id." }),
+    source: PredictionSource.meta({
+      description: "`live`: a client's request. `run`, `episode`: what made it.",
+    }),
+    created_at: instant.meta({ description: "When the response, or the error, was there." }),
+    run_id: z.uuid().nullable().meta({ description: "Of the run or episode; null if live." }),
+    run_name: z.string().nullable().meta({
+      description: "The run's name, or the episode's environment; null if live, or if it is gone.",
+    }),
+    position: z.int().nullable().meta({
+      description: "The sample's place in the run's revision, or the episode's step; null if live.",
+    }),
+    repeat: z.int().nullable().meta({ description: "Which of a run's repeats; null if live." }),
+    status: PredictionStatus.meta({ description: "Whether there is a prediction." }),
+    error_category: PredictionFailure.nullable().meta({
+      description: "Why it failed. Null if it did not, or for a reason without a category.",
+    }),
+    deployment: z.string().nullable().meta({
+      description: "The deployment that answered; of a failure, the one that was asked.",
+    }),
+    model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
+    replica: z.string().nullable().meta({
+      description:
+        "The address of the replica that answered. Only for callers in the account `default`; null if the prediction failed or was taken from the cache.",
+    }),
+    finish_reason: z.string().nullable().meta({ description: "Why the completion ended." }),
+    prompt_tokens: tokens("As the upstream counted. These three are null if it counted none."),
+    cached_tokens: tokens(
+      "Tokens of the prompt that the upstream had in its own cache; or, for a prediction from the cache of Presage, all its tokens: then the other two are 0.",
+    ),
+    completion_tokens: tokens("As the upstream counted."),
+    latency_ms: z.number().nullable().meta({
+      description: "How long the upstream or the cache took, with retries.",
+    }),
+    api_key_id: z.uuid().nullable().meta({
+      description:
+        "The key of the request, or that the episode was started with; null with a session, or of a run.",
+    }),
+    api_key_name: z.string().nullable().meta({
+      description: "The key's name; null without a key, or if it is gone.",
+    }),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The request's `x-request-id`; null if not live." }),
+  })
+  // The API document keeps its older names: clients are generated from it.
+  .meta({ id: "KeptPrediction" });
+export type StoredPrediction = z.infer<typeof StoredPrediction>;
+
+const cut = "Cut after 262,144 characters.";
+
+/** Response of `GET /v1/predictions/{id}`. */
+export const StoredPredictionDetail = StoredPrediction.extend({
+  context: Context.nullable().meta({
+    description: "Background for the world model. Null if there was none.",
+  }),
+  interaction: Interaction.nullable().meta({
+    description:
+      "The step that was predicted, as the model was told it: in free-running mode with the state that was predicted before. Null if messages were sent, or if the run's sample is gone.",
+  }),
+  messages: z.array(z.looseObject({})).nullable().meta({
+    description:
+      "The messages of a chat, of a run's sample, or of an episode that is one conversation. Null if an interaction was sent.",
+  }),
+  params: z.record(z.string(), z.unknown()).nullable().meta({
+    description: "Sampling, decoding and further fields, as they were sent.",
+  }),
+  requested_model: z
+    .string()
+    .nullable()
+    .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
+  output: z
+    .string()
+    .nullable()
+    .meta({ description: `What was predicted. Null if it failed. ${cut}` }),
+  reasoning: z
+    .string()
+    .nullable()
+    .meta({ description: `The model's reasoning before it. ${cut}` }),
+  error_message: z.string().nullable().meta({
+    description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
+  }),
+}).meta({ id: "KeptPredictionDetail" });
+export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
+
+/** Path of `/v1/predictions/{id}`. */
+export const StoredPredictionPath = z.object({
+  id: storableText().meta({
+    description: "The prediction's id.",
+    examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
+  }),
+});
+
+/** How many stored predictions a page has unless its query says so. */
+export const defaultPredictionLimit = 100;
+
+/** Filters that lists and deletions have in common. */
+const commonFilters = {
+  status: PredictionStatus.optional().meta({ description: "Only those that succeeded, or that failed." }),
+  category: PredictionFailure.optional().meta({ description: "Only those that failed in this way." }),
+  deployment: storableText().optional().meta({ description: "Only those of this deployment." }),
+  model: storableText()
+    .optional()
+    .meta({ description: "Only those of this model, as the upstream named it." }),
+  api_key_id: storableText()
+    .optional()
+    .meta({ description: "Only those that were requested with this key." }),
+  request_id: storableText()
+    .optional()
+    .meta({ description: "Only those of the request with this `x-request-id`." }),
+  from: dateTime().optional().meta({
+    description: "Only those since this time. UTC if no offset is given; a date alone is its midnight.",
+  }),
+};
+
+const filters = {
+  source: PredictionSource.optional().meta({
+    description: "Only those from live traffic, runs or episodes.",
+  }),
+  run_id: storableText().optional().meta({ description: "Only those of this run or episode." }),
+  ...commonFilters,
+  to: dateTime().optional().meta({ description: "Only those before this time." }),
+};
+
+/** Query of `GET /v1/predictions/count`. */
+export const StoredPredictionCountQuery = z.object(filters);
+export type StoredPredictionCountQuery = z.infer<typeof StoredPredictionCountQuery>;
+
+/** Predictions are counted up to this number. */
+export const maxCountedPredictions = 10_000;
+
+/** Response of `GET /v1/predictions/count`. */
+export const StoredPredictionCountResponse = z
+  .object({
+    count: z.int().meta({
+      description: `How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`,
+    }),
+    has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
+  })
+  .meta({ id: "KeptPredictionCountResponse" });
+export type StoredPredictionCountResponse = z.infer<typeof StoredPredictionCountResponse>;
+
+const valuesOf = (what: string) =>
+  z
+    .array(
+      z.object({
+        value: z.string().meta({ description: "A value that the filter takes." }),
+        name: z.string().optional().meta({ description: "Of the key with this id, unless it is gone." }),
+        count: z.int().meta({ description: "How many of the counted predictions have it." }),
+      }),
+    )
+    .meta({ description: `${what}, the most frequent first, at most 100.` });
+
+/** Response of `GET /v1/predictions/values`: for each filter the values there are, all other filters applied. */
+export const StoredPredictionValuesResponse = z
+  .object({
+    source: valuesOf("Where they are from"),
+    status: valuesOf("How they ended"),
+    category: valuesOf("Why they failed"),
+    deployment: valuesOf("Deployments"),
+    model: valuesOf("Models"),
+    api_key_id: valuesOf("API keys"),
+  })
+  .meta({ id: "KeptPredictionValuesResponse" });
+export type StoredPredictionValuesResponse = z.infer<typeof StoredPredictionValuesResponse>;
+
+/** Query of `GET /v1/predictions`. */
+export const StoredPredictionListQuery = z.object({
+  ...filters,
+  text_limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
+    description: "With each prediction, this many characters of what was predicted or why it failed.",
+  }),
+  ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
+});
+export type StoredPredictionListQuery = z.infer<typeof StoredPredictionListQuery>;
+
+/** A prediction in a list. */
+export const ListedPrediction = StoredPrediction.extend({
+  output: z.string().nullable().optional().meta({
+    description: "The beginning of what was predicted, if text_limit was sent; null if it failed.",
+  }),
+  error_message: z.string().nullable().optional().meta({
+    description: "The beginning of why it failed, if text_limit was sent; null if it succeeded.",
+  }),
+}).meta({ id: "ListedPrediction" });
+export type ListedPrediction = z.infer<typeof ListedPrediction>;
+
+/** Response of `GET /v1/predictions`: stored predictions of the account, newest first. */
+export const StoredPredictionListResponse = z
+  .object({
+    data: z.array(ListedPrediction).meta({ description: "The predictions, newest first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "KeptPredictionListResponse" });
+export type StoredPredictionListResponse = z.infer<typeof StoredPredictionListResponse>;
+
+/** Query of `DELETE /v1/predictions`. */
+export const StoredPredictionDeleteQuery = z.object({
+  source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
+  before: dateTime().meta({
+    description: "All that were kept before this time are deleted. UTC if no offset is given.",
+    examples: ["2026-11-01T00:00:00Z"],
+  }),
+  ...commonFilters,
+});
+export type StoredPredictionDeleteQuery = z.infer<typeof StoredPredictionDeleteQuery>;
+
+/** Response of `DELETE /v1/predictions`. */
+export const StoredPredictionDeleteResponse = z
+  .object({
+    deleted: z.int().meta({ description: "How many were deleted." }),
+    has_more: z.boolean().meta({
+      description: "Whether more remain, because one request deletes for some seconds only. Repeat it.",
+    }),
+  })
+  .meta({ id: "KeptPredictionDeleteResponse" });
+export type StoredPredictionDeleteResponse = z.infer<typeof StoredPredictionDeleteResponse>;

@@ -1,0 +1,45 @@
+/** Reads the first page of a list, or the one behind an item. */
+type ReadPage<Item> = (query: { after?: string }) => Promise<{ data: Item[]; next: string | null }>;
+
+/** Reads every item of a list, or the first `atMost`, following `next` from page to page. */
+export async function listAllPages<Item>(
+  readPage: ReadPage<Item>,
+  atMost = Number.POSITIVE_INFINITY,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let query: { after?: string } = {};
+  for (;;) {
+    const { data, next } = await readPage(query);
+    all.push(...data);
+    if (all.length >= atMost) return all.slice(0, atMost);
+    // An older server returns everything at once, without `next`.
+    if (typeof next !== "string") return all;
+    query = { after: next };
+  }
+}
+
+/** Yields every item of a list. A page is requested once the one before has been read. */
+export async function* iterateAllPages<Item>(
+  readPage: ReadPage<Item>,
+): AsyncGenerator<Item, void, undefined> {
+  let after: string | null = null;
+  do {
+    const page = await readPage(after === null ? {} : { after });
+    yield* page.data;
+    after = page.next;
+  } while (after !== null);
+}
+
+const pageSize = 1_000;
+
+/** Reads every item of a list that is paged by offset. */
+export async function readAllOffsets<Item>(
+  readPage: (query: { limit: number; offset: number }) => Promise<Item[]>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (;;) {
+    const page = await readPage({ limit: pageSize, offset: all.length });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
+}

@@ -1,0 +1,170 @@
+import type {
+  Dataset,
+  DatasetCreateRequest,
+  DatasetFormat,
+  DatasetListResponse,
+  DatasetRevision,
+  DatasetRevisionListResponse,
+  DatasetSample,
+  DatasetSampleListResponse,
+  DatasetTrajectory,
+  DatasetTrajectoryListQuery,
+  DatasetTrajectoryListResponse,
+  EpisodeSelection,
+} from "@presage/contract";
+import {
+  type CallOptions,
+  type ListOptions,
+  type PageOptions,
+  underOneKey,
+  type WriteOptions,
+} from "../call.ts";
+import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
+
+/** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
+export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+
+/** How lines become a revision. */
+export interface UploadOptions extends CallOptions {
+  /** What the lines are. Absent: the fields of the first one tell. */
+  format?: DatasetFormat | undefined;
+  /** Whether the lines are compressed with gzip. */
+  isGzip?: boolean | undefined;
+  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  append?: boolean | undefined;
+}
+
+/** Which revision of a dataset. */
+export interface RevisionOptions extends CallOptions {
+  /** The number of a revision. Absent: the latest. */
+  revision?: number | undefined;
+}
+
+/** Which samples of a trajectory. */
+export interface TrajectoryOptions extends RevisionOptions {
+  /** At most this many samples, up to 1,000. Absent: all. */
+  limit?: number | undefined;
+  /** Only samples behind this step. */
+  after?: string | number | undefined;
+}
+
+/** Which trajectories of which revision, in which order: by id, or by the number of steps. */
+export interface TrajectoryFilter extends Pick<DatasetTrajectoryListQuery, "contains" | "order"> {
+  /** The number of a revision. Absent: the latest. */
+  revision?: number | undefined;
+}
+
+/** What is deleted with a dataset. */
+export interface DeleteDatasetOptions extends CallOptions {
+  /** Deletes the dataset's runs as well. Absent: a dataset with runs is not deleted. */
+  withRuns?: boolean | undefined;
+}
+
+/** Recorded transitions, in immutable revisions. */
+export interface Datasets {
+  /** Lists all datasets, newest first: `GET /v1/datasets`. */
+  list(options?: ListOptions): Promise<Dataset[]>;
+  /** Gets one dataset: `GET /v1/datasets/{id}`. */
+  get(id: string, options?: CallOptions): Promise<Dataset>;
+  /** Creates a dataset without samples: `POST /v1/datasets`. */
+  create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
+  /** Deletes a dataset with all its revisions, and with its runs if `withRuns` says so: `DELETE /v1/datasets/{id}`. */
+  delete(id: string, options?: DeleteDatasetOptions): Promise<void>;
+  /**
+   * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
+   * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
+   */
+  upload(id: string, lines: DatasetLines, options?: UploadOptions): Promise<DatasetRevision>;
+  /**
+   * Makes a revision of which each trajectory is an episode, or finds the one that has these steps:
+   * `POST /v1/datasets/{id}/revisions?from=episodes`. Set `timeoutMs` for many episodes.
+   */
+  uploadEpisodes(
+    id: string,
+    selection: EpisodeSelection,
+    options?: CallOptions & Pick<UploadOptions, "append">,
+  ): Promise<DatasetRevision>;
+  /** Lists all revisions, the highest number first: `GET /v1/datasets/{id}/revisions`. */
+  listRevisions(id: string, options?: CallOptions): Promise<DatasetRevision[]>;
+  /** Yields all samples of a revision in the order of their lines, page by page: `GET /v1/datasets/{id}/samples`. */
+  iterateSamples(id: string, options?: RevisionOptions): AsyncGenerator<DatasetSample, void, undefined>;
+  /** Gets one page of a revision's trajectories, without their samples: `GET /v1/datasets/{id}/trajectories`. */
+  pageOfTrajectories(
+    id: string,
+    filter?: TrajectoryFilter,
+    options?: PageOptions,
+  ): Promise<DatasetTrajectoryListResponse>;
+  /** Gets samples of one trajectory, all of them or a page: `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+  getTrajectory(id: string, trajectoryId: string, options?: TrajectoryOptions): Promise<DatasetTrajectory>;
+  /** Yields the lines of a revision as they arrive: `GET /v1/datasets/{id}/export`. Throws if the export was cut off. */
+  exportLines(id: string, options?: RevisionOptions): AsyncGenerator<string, void, undefined>;
+}
+
+const path = "/v1/datasets";
+
+export function datasets({ json, lines }: Transport): Datasets {
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+
+  async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
+    // Of the revision that is the latest now, also if another one follows meanwhile.
+    const fixed = revision ?? (await json<Dataset>(get(pathOf(id)), options)).latest_revision?.revision;
+    const call = (query: object) => get(`${pathOf(id)}/samples`, { revision: fixed, ...query });
+    yield* iterateAllPages((query) => json<DatasetSampleListResponse>(call(query), options));
+  }
+
+  return {
+    list: ({ atMost, ...options } = {}) =>
+      listAllPages((query) => json<DatasetListResponse>(get(path, query), options), atMost),
+    get: (id, options) => json(get(pathOf(id)), options),
+    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    async delete(id, { withRuns, ...options } = {}) {
+      const query = { with_runs: withRuns };
+      await json({ method: "DELETE", path: pathOf(id), query }, options);
+    },
+    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: `${pathOf(id)}/revisions`,
+          query: { format, ...(append === true && { append: "true" }) },
+          content,
+          headers: {
+            "content-type": "application/x-ndjson",
+            ...(isGzip ? { "content-encoding": "gzip" } : {}),
+          },
+          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+          isRepeatable: append !== true && !(content instanceof ReadableStream),
+        },
+        options,
+      ),
+    uploadEpisodes: (id, body, { append, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: `${pathOf(id)}/revisions`,
+          query: { from: "episodes", ...(append === true && { append: "true" }) },
+          body,
+          isRepeatable: append !== true,
+        },
+        options,
+      ),
+    listRevisions: (id, options) =>
+      listAllPages((query) =>
+        json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),
+      ),
+    iterateSamples,
+    pageOfTrajectories: (id, filter, { limit, after, ...options } = {}) =>
+      json(get(`${pathOf(id)}/trajectories`, { ...filter, limit, after }), options),
+    getTrajectory: (id, trajectoryId, { revision, limit, after, ...options } = {}) => {
+      const path = `${pathOf(id)}/trajectories/${encodeURIComponent(trajectoryId)}`;
+      return json(get(path, { revision, limit, after }), options);
+    },
+    exportLines: (id, { revision, ...options } = {}) =>
+      lines(get(`${pathOf(id)}/export`, { revision }), options),
+  };
+}
+
+function get(path: string, query: Record<string, string | number | null | undefined> = {}) {
+  return { method: "GET", path, query } as const;
+}

@@ -1,0 +1,108 @@
+import type {
+  AgreementResponse,
+  Disagreement,
+  DisagreementListResponse,
+  Evaluator,
+  EvaluatorFamily,
+  EvaluatorFamilyListResponse,
+  EvaluatorListResponse,
+  EvaluatorProfile,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileListQuery,
+  EvaluatorProfileListResponse,
+  EvaluatorProfileResponse,
+  EvaluatorProfileRevisionRequest,
+} from "@presage/contract";
+import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+/** What can evaluate. */
+export interface Evaluators {
+  /** Lists every version of every family: `GET /v1/evaluators`. */
+  list(options?: CallOptions): Promise<Evaluator[]>;
+  /** Lists the families with their inputs and config schemas: `GET /v1/evaluator-families`. */
+  listFamilies(options?: CallOptions): Promise<EvaluatorFamily[]>;
+}
+
+export function evaluators({ json }: Transport): Evaluators {
+  return {
+    async list(options) {
+      const call = { method: "GET", path: "/v1/evaluators" } as const;
+      return (await json<EvaluatorListResponse>(call, options)).evaluators;
+    },
+    async listFamilies(options) {
+      const call = { method: "GET", path: "/v1/evaluator-families" } as const;
+      return (await json<EvaluatorFamilyListResponse>(call, options)).evaluator_families;
+    },
+  };
+}
+
+/** Selects revisions; all given filters must match. */
+export interface EvaluatorProfileFilter
+  extends Pick<EvaluatorProfileListQuery, "public_id" | "evaluator_family" | "name"> {
+  revision?: number | undefined;
+  /** Only the last revision of each profile. */
+  get_last_revision?: boolean | undefined;
+  is_managed?: boolean | undefined;
+  include_archived?: boolean | undefined;
+  /** 1 to 1,000. Default: 50. */
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+/** Configurations of evaluators, in revisions. */
+export interface EvaluatorProfiles {
+  /** Lists revisions of profiles: `GET /v1/evaluator-profiles`. Pages over 64 MB are refused with 413: lower `limit`. */
+  list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;
+  /** Creates the first revision of a profile: `POST /v1/evaluator-profiles`. */
+  create(request: EvaluatorProfileCreateRequest, options?: WriteOptions): Promise<EvaluatorProfile>;
+  /** Adds a revision with a new config: `POST /v1/evaluator-profiles/{public_id}/revision`. */
+  revise(
+    publicId: string,
+    request: EvaluatorProfileRevisionRequest,
+    options?: WriteOptions,
+  ): Promise<EvaluatorProfile>;
+  /** Archives a profile and returns its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
+  archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
+  /** Gets how far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
+  agreement(publicId: string, options?: CallOptions): Promise<AgreementResponse>;
+  /**
+   * Lists results whose verdict a person has turned round, the latest corrections first:
+   * `GET /v1/evaluator-profiles/{public_id}/disagreements`.
+   */
+  disagreements(
+    publicId: string,
+    page?: { limit?: number | undefined },
+    options?: CallOptions,
+  ): Promise<Disagreement[]>;
+}
+
+const path = "/v1/evaluator-profiles";
+
+export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
+  const pathOf = (publicId: string) => `${path}/${encodeURIComponent(publicId)}`;
+
+  async function post(path: string, body: unknown, options: WriteOptions | undefined) {
+    const call = { method: "POST", path, body, ...underOneKey(options) } as const;
+    return (await json<EvaluatorProfileResponse>(call, options)).evaluator_profile;
+  }
+
+  return {
+    async list(filter, options) {
+      const call = { method: "GET", path, query: { ...filter } } as const;
+      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
+    },
+    create: (request, options) => post(path, request, options),
+    revise: (publicId, request, options) => post(`${pathOf(publicId)}/revision`, request, options),
+    async archive(publicId, options) {
+      const call = { method: "PATCH", path: `${pathOf(publicId)}/archive`, isRepeatable: true } as const;
+      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
+    },
+    agreement: (publicId, options) => json({ method: "GET", path: `${pathOf(publicId)}/agreement` }, options),
+    async disagreements(publicId, page, options) {
+      const of = `${pathOf(publicId)}/disagreements`;
+      const call = { method: "GET", path: of, query: { ...page } } as const;
+      return (await json<DisagreementListResponse>(call, options)).data;
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import type {
+  ComparedSample,
+  ComparedSampleListQuery,
+  ComparedSampleListResponse,
+  Comparison,
+  EvaluatorReference,
+  Run,
+  RunCreateRequest,
+  RunListQuery,
+  RunListResponse,
+  RunReport,
+  RunSample,
+  RunSampleListQuery,
+  RunSampleListResponse,
+  RunUpload,
+} from "@presage/contract";
+import { type CallOptions, type PageOptions, underOneKey, type WriteOptions } from "../call.ts";
+import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
+import { type WaitOptions, waitUntil } from "../wait-until.ts";
+import type { DatasetLines } from "./datasets.ts";
+
+/** Which runs: of a dataset, with a status, of a name. */
+export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
+
+/** Which predictions of a run. `pass` needs `evaluator`. */
+export interface RunSampleFilter
+  extends Pick<
+    RunSampleListQuery,
+    "evaluator" | "profile_name" | "status" | "trajectory_id" | "dataset_sample_id"
+  > {
+  pass?: boolean | undefined;
+  step?: number | undefined;
+  /** Only samples whose state changed in the recording, or those whose state did not. */
+  changed?: boolean | undefined;
+}
+
+/** In which order a run's predictions are, and how much of their texts comes with them. An order by score needs an evaluator. */
+export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
+  /** How many characters of each prediction to return. Absent: none. */
+  text_limit?: number | undefined;
+};
+
+/** Options of `uploadPredictions`. */
+export interface PredictionsUploadOptions extends CallOptions {
+  /** Whether the lines are compressed with gzip. */
+  isGzip?: boolean | undefined;
+}
+
+/** Runs: a dataset predicted and evaluated. */
+export interface Runs extends RunReports {
+  /** Creates a run, which begins soon: `POST /v1/runs`. */
+  create(request: RunCreateRequest, options?: WriteOptions): Promise<Run>;
+  /** Gets one run: `GET /v1/runs/{id}`. */
+  get(id: string, options?: CallOptions): Promise<Run>;
+  /** Lists all runs, newest first: `GET /v1/runs`. */
+  list(filter?: RunFilter, options?: CallOptions): Promise<Run[]>;
+  /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
+  listPage(
+    filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
+    options?: CallOptions,
+  ): Promise<{ data: Run[]; next: string | null }>;
+  /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
+  cancel(id: string, options?: CallOptions): Promise<Run>;
+  /** Stops a run until it is resumed: `POST /v1/runs/{id}/pause`. */
+  pause(id: string, options?: CallOptions): Promise<Run>;
+  /** Lets a paused run continue: `POST /v1/runs/{id}/resume`. */
+  resume(id: string, options?: CallOptions): Promise<Run>;
+  /** Ends a paused run; predictions that are missing count as failed: `POST /v1/runs/{id}/finish`. */
+  finish(id: string, options?: CallOptions): Promise<Run>;
+  /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
+  addEvaluators(id: string, evaluators: readonly EvaluatorReference[], options?: CallOptions): Promise<Run>;
+  /** Gets one page of the predictions with their verdicts: `GET /v1/runs/{id}/samples`. */
+  pageOfSamples(
+    id: string,
+    filter?: RunSampleFilter & RunSampleView,
+    options?: PageOptions,
+  ): Promise<RunSampleListResponse>;
+  /** Yields the predictions with their verdicts in the order of the dataset, page by page: `GET /v1/runs/{id}/samples`. */
+  iterateSamples(
+    id: string,
+    filter?: RunSampleFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<RunSample, void, undefined>;
+  /** Yields all predictions with texts and verdicts, line by line as they arrive: `GET /v1/runs/{id}/export`. Throws if the export was cut off. */
+  exportLines(id: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
+  /**
+   * Uploads the predictions of a run whose target is `{"predictions": "imported"}`: `POST /v1/runs/{id}/predictions`. Set
+   * `timeoutMs` for long ones. A wrong line is named in the error's `issues`, and nothing is kept.
+   */
+  uploadPredictions(id: string, lines: DatasetLines, options?: PredictionsUploadOptions): Promise<RunUpload>;
+  /**
+   * Waits until a run is finished, cancelled or failed, and returns it. A paused run has not ended: use `onProgress` or `signal` to
+   * stop waiting. `timeoutMs` is the limit of each read.
+   */
+  waitUntilEnded(id: string, options?: WaitOptions<Run>): Promise<Run>;
+}
+
+const runsPath = "/v1/runs";
+
+export function runs(transport: Transport): Runs {
+  const { json, lines } = transport;
+  const pathOf = (id: string, more = "") => `${runsPath}/${encodeURIComponent(id)}${more}`;
+  const read = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
+  // Repeating it changes nothing.
+  const change = (of: string, body?: unknown) =>
+    ({ method: "POST", path: of, body, isRepeatable: true }) as const;
+
+  return {
+    ...runReports(transport),
+    create: (body, options) =>
+      json({ method: "POST", path: runsPath, body, ...underOneKey(options) }, options),
+    get: (id, options) => json(read(pathOf(id)), options),
+    list: (filter, options) =>
+      listAllPages((query) => json<RunListResponse>(read(runsPath, { ...filter, ...query }), options)),
+    listPage: (filter, options) => json<RunListResponse>(read(runsPath, { ...filter }), options),
+    cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
+    pause: (id, options) => json(change(pathOf(id, "/pause")), options),
+    resume: (id, options) => json(change(pathOf(id, "/resume")), options),
+    finish: (id, options) => json(change(pathOf(id, "/finish")), options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id) }, options);
+    },
+    addEvaluators: (id, evaluators, options) =>
+      json(change(pathOf(id, "/evaluators"), { evaluators }), options),
+    pageOfSamples: (id, filter, { limit, after, ...options } = {}) =>
+      json(read(pathOf(id, "/samples"), { ...filter, limit, after }), options),
+    iterateSamples: (id, filter, options) =>
+      iterateAllPages((query) =>
+        json<RunSampleListResponse>(read(pathOf(id, "/samples"), { ...filter, ...query }), options),
+      ),
+    exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
+    uploadPredictions: (id, content, { isGzip, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: pathOf(id, "/predictions"),
+          content,
+          headers: {
+            "content-type": "application/x-ndjson",
+            ...(isGzip ? { "content-encoding": "gzip" } : {}),
+          },
+          // They are uploaded once.
+          isRepeatable: false,
+        },
+        options,
+      ),
+    waitUntilEnded: (id, options) =>
+      waitUntil((each) => json<Run>(read(pathOf(id)), each), hasEnded, options),
+  };
+}
+
+function hasEnded({ status }: Run): boolean {
+  return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+/** Reports of runs. */
+export interface RunReports {
+  /** Gets what a run says so far: `GET /v1/runs/{id}/report`. */
+  report(id: string, options?: CallOptions): Promise<RunReport>;
+  /** Gets the same as one HTML page without scripts, or as Markdown. */
+  reportAs(id: string, format: "html" | "md", options?: CallOptions): Promise<string>;
+}
+
+function runReports({ json, text }: Transport): RunReports {
+  const get = (id: string, format: "json" | "html" | "md") => ({
+    method: "GET" as const,
+    path: `/v1/runs/${encodeURIComponent(id)}/report`,
+    query: { format },
+    isRepeatable: true,
+  });
+  return {
+    report: (id, options) => json(get(id, "json"), options),
+    reportAs: (id, format, options) => text(get(id, format), options),
+  };
+}
+
+/** Which samples of a comparison: of one evaluator, and whether the candidate's score is lower or higher. */
+export type ComparedSampleFilter = Pick<ComparedSampleListQuery, "evaluator" | "profile_name" | "direction">;
+
+/** The two runs of a list of samples. */
+export interface ComparedPair {
+  reference: string;
+  candidate: string;
+}
+
+/** A part of a list of samples. */
+export interface ComparedSamplePage {
+  /** The most samples of the page. Default: 100. */
+  limit?: number | undefined;
+  /** The `next` of an earlier page. */
+  after?: string | undefined;
+}
+
+/** Runs beside each other. */
+export interface Comparisons {
+  /** Compares runs with the first one: `GET /v1/comparisons`. At most 10. */
+  get(runIds: readonly string[], options?: CallOptions): Promise<Comparison>;
+  /** Lists one page of the samples that differ, the most different first: `GET /v1/comparisons/samples`. `next` is null on the last page. */
+  listSamples(
+    runs: ComparedPair,
+    filter: ComparedSampleFilter & ComparedSamplePage,
+    options?: CallOptions,
+  ): Promise<{ data: ComparedSample[]; next: string | null }>;
+  /** Yields the samples that differ, the most different first, page by page: `GET /v1/comparisons/samples`. */
+  iterateSamples(
+    runs: ComparedPair,
+    filter: ComparedSampleFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<ComparedSample, void, undefined>;
+}
+
+const comparisonsPath = "/v1/comparisons";
+
+export function comparisons({ json }: Transport): Comparisons {
+  const listSamples: Comparisons["listSamples"] = ({ reference, candidate }, filter, options) =>
+    json<ComparedSampleListResponse>(
+      {
+        method: "GET",
+        path: `${comparisonsPath}/samples`,
+        query: { runs: `${reference},${candidate}`, ...filter },
+      },
+      options,
+    );
+
+  return {
+    get: (runIds, options) =>
+      json({ method: "GET", path: comparisonsPath, query: { runs: runIds.join(",") } }, options),
+    listSamples,
+    async *iterateSamples(runs, filter, options) {
+      let after: string | undefined;
+      do {
+        const page = await listSamples(runs, { ...filter, after }, options);
+        yield* page.data;
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+    },
+  };
+}

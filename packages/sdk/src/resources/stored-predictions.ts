@@ -1,0 +1,94 @@
+import type {
+  StoredPrediction,
+  StoredPredictionCountResponse,
+  StoredPredictionDeleteQuery,
+  StoredPredictionDeleteResponse,
+  StoredPredictionDetail,
+  StoredPredictionListQuery,
+  StoredPredictionListResponse,
+  StoredPredictionValuesResponse,
+} from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import { iterateAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
+
+/** Which predictions; without any field, all. */
+export type StoredPredictionFilter = Omit<StoredPredictionListQuery, "limit" | "after" | "text_limit">;
+
+/** Which predictions of live traffic from before a time; without any field, all. */
+export type LivePredictionFilter = Omit<StoredPredictionDeleteQuery, "source" | "before">;
+
+/** Which page of stored predictions, and how much of their texts. */
+export interface StoredPredictionPage {
+  /** The most predictions of the page. Default: 100. */
+  limit?: number | undefined;
+  /** The `next` of an earlier page. */
+  after?: string | undefined;
+  /** With each prediction, this many characters of what was predicted or why it failed. */
+  text_limit?: number | undefined;
+}
+
+/** Predictions that were stored, with what was asked. */
+export interface StoredPredictions {
+  /** Lists one page, newest first: `GET /v1/predictions`. `next` is null on the last page. */
+  list(
+    filter?: StoredPredictionFilter & StoredPredictionPage,
+    options?: CallOptions,
+  ): Promise<StoredPredictionListResponse>;
+  /** Yields all, newest first, page by page: `GET /v1/predictions`. */
+  iterate(
+    filter?: StoredPredictionFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<StoredPrediction, void, undefined>;
+  /** Counts those that match, up to 10,000: `GET /v1/predictions/count`. */
+  count(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionCountResponse>;
+  /** Lists for each filter the values that those matching all others have, with counts: `GET /v1/predictions/values`. */
+  values(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionValuesResponse>;
+  /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
+  get(id: string, options?: CallOptions): Promise<StoredPredictionDetail>;
+  /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Deletes those of live traffic from before a time (ISO 8601) that match and returns how many: `DELETE /v1/predictions`, until none remain. */
+  deleteLive(before: string, options?: CallOptions & { filter?: LivePredictionFilter }): Promise<number>;
+}
+
+const path = "/v1/predictions";
+
+export function storedPredictions({ json }: Transport): StoredPredictions {
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+  const list = (query: StoredPredictionFilter & StoredPredictionPage = {}, options?: CallOptions) =>
+    json<StoredPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
+
+  return {
+    list,
+    iterate: (filter, options) =>
+      iterateAllPages((query) => list({ ...filter, limit: 1_000, ...query }, options)),
+    count: (filter, options) => json({ method: "GET", path: `${path}/count`, query: { ...filter } }, options),
+    values: (filter, options) =>
+      json({ method: "GET", path: `${path}/values`, query: { ...filter } }, options),
+    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id) }, options);
+    },
+    async deleteLive(before, { filter, ...options } = {}) {
+      let deleted = 0;
+      for (;;) {
+        const query = { ...filter, source: "live", before };
+        const part = await json<StoredPredictionDeleteResponse>({ method: "DELETE", path, query }, options);
+        deleted += part.deleted;
+        if (!part.has_more) return deleted;
+      }
+    },
+  };
+}
+
+/** @deprecated Use `StoredPrediction`. */
+export type KeptPrediction = StoredPrediction;
+/** @deprecated Use `StoredPredictionDetail`. */
+export type KeptPredictionDetail = StoredPredictionDetail;
+/** @deprecated Use `StoredPredictionValuesResponse`. */
+export type KeptPredictionValuesResponse = StoredPredictionValuesResponse;
+/** @deprecated Use `StoredPredictionFilter`. */
+export type KeptPredictionFilter = StoredPredictionFilter;
+/** @deprecated Use `StoredPredictionPage`. */
+export type KeptPredictionPage = StoredPredictionPage;
