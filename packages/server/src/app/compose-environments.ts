@@ -22,12 +22,11 @@ import { createRetryBudget } from "../platform/limits/deadline.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
-import type { OpenedDatabase } from "../platform/storage/open.ts";
 import { doTogether, type Requester, type Store } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { logFailure } from "./storage.ts";
-import { writeInThread } from "./write-in-thread.ts";
+import type { Writers } from "./writers.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;
@@ -50,13 +49,12 @@ const app = "episodes";
 /** What environments and episodes need of the other areas. */
 export function composeEnvironments(
   log: Log,
-  store: Store & Pick<OpenedDatabase, "sqlitePath">,
+  store: Store & { writers: Writers | undefined },
   { deployments, evaluation, sessionSecret }: EnvironmentOptions,
 ): ComposedEnvironments {
-  const { database, sqlitePath } = store;
-  const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
+  const { database, writers } = store;
   const write = doTogether<EpisodeWrite, boolean>(
-    thread?.write ?? ((writes) => applyWrites(database, writes)),
+    (writes) => writers?.live.send("episodes", JSON.stringify(writes)) ?? applyWrites(database, writes),
   );
   const stopping = new AbortController();
   const known = createKnownSessions(
@@ -101,7 +99,6 @@ export function composeEnvironments(
       stopping.abort();
       await sweeper.stop();
       await known.stop();
-      await thread?.end();
     },
   };
 }

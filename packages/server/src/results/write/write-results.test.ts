@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeInThread } from "../../app/keep-write-in-thread.ts";
+import { startWriters } from "../../app/writers.ts";
 import { type OpenedDatabase, openDatabase } from "../../platform/storage/open.ts";
 import { claimOnce } from "../../platform/storage/settings-store.ts";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../result.ts";
 import { selectResults } from "./stored-results-store.ts";
-import { createWriteInParts, createWriteResults } from "./write-results.ts";
+import { createWriteInParts, createWriteResults, toText } from "./write-results.ts";
 
 let directory: string;
 let path: string;
@@ -52,6 +52,11 @@ async function lastNumber(): Promise<number> {
     .select("last_id")
     .executeTakeFirstOrThrow();
   return clock.last_id;
+}
+
+function writeInThread(path: string) {
+  const { live, end } = startWriters(path);
+  return { write: (records: readonly EvaluationRecord[]) => live.send("results", toText(records)), end };
 }
 
 /** Runs `interfere` once, when the first part of an import is stored and its results are not. */
@@ -132,9 +137,11 @@ test("what a killed process left behind is swept by the next one", async () => {
   const directoryOfThis = JSON.stringify(import.meta.dir);
   const program = `
     const { ordinaryRecord } = await import(${directoryOfThis} + "/../evaluation-record.fixture.ts");
-    const { writeInThread } = await import(${directoryOfThis} + "/../../app/keep-write-in-thread.ts");
+    const { startWriters } = await import(${directoryOfThis} + "/../../app/writers.ts");
+    const { toText } = await import(${directoryOfThis} + "/write-results.ts");
     const sample = { output: "x".repeat(15_000) };
-    await writeInThread(process.argv.at(-1)).write(Array(1_000).fill({ ...ordinaryRecord, sample }));
+    const records = Array(1_000).fill({ ...ordinaryRecord, sample });
+    await startWriters(process.argv.at(-1)).live.send("results", toText(records));
   `;
   const writing = Bun.spawn([process.execPath, "-e", program, path]);
   await betweenParts(async () => writing.kill("SIGKILL"));
