@@ -94,6 +94,23 @@ test("small writes get through while results with long texts are written", async
   expect(letIn).toBeGreaterThan(3);
 }, 120_000);
 
+test("writes of another kind on the same thread get through while results with long texts are written", async () => {
+  const { live, end } = startWriters(path);
+  let isOver = false;
+  const writing = live.send("results", toText(longRecords())).finally(() => {
+    isOver = true;
+  });
+  let letIn = 0;
+  while (!isOver) {
+    await live.send("episodes", "[]");
+    if (!isOver && (await lastNumber()) > 1) letIn += 1;
+    await Bun.sleep(2);
+  }
+  await writing;
+  await end();
+  expect(letIn).toBeGreaterThan(3);
+}, 120_000);
+
 test("results with long texts are stored whole and in order, and are never visible in part", async () => {
   const write = createWriteInParts(opened.database);
   const records = longRecords();
