@@ -13,10 +13,13 @@ import type { Lease } from "../runs/runner/work-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
+import { startWriters, type Writers } from "./writers.ts";
 
 export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
   owner: User;
   keyDigest: KeyDigest;
+  /** Absent: the database is not an SQLite file, and is written on this thread. */
+  writers: Writers | undefined;
 }
 
 /** Opens and migrates the database, and ensures its owner. */
@@ -38,7 +41,17 @@ export async function composeStore(config: Config, log: Log, options?: OpenOptio
     );
   try {
     const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
-    return { ...opened, owner: await ensureOwner(opened.database), keyDigest };
+    const writers = opened.sqlitePath === undefined ? undefined : startWriters(opened.sqlitePath);
+    return {
+      ...opened,
+      owner: await ensureOwner(opened.database),
+      keyDigest,
+      writers,
+      async destroy() {
+        await writers?.end();
+        await opened.destroy();
+      },
+    };
   } catch (error) {
     await opened.destroy();
     throw error;

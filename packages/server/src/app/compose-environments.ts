@@ -23,11 +23,11 @@ import type { Log } from "../platform/observability/logger.ts";
 import { doTogether } from "../platform/storage/batches.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
-import type { OpenedDatabase, Requester, Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { logFailure } from "./storage.ts";
-import { writeInThread } from "./write-in-thread.ts";
+import type { Writers } from "./writers.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;
@@ -50,13 +50,12 @@ const app = "episodes";
 /** What environments and episodes need of the other areas. */
 export function composeEnvironments(
   log: Log,
-  store: Store & Pick<OpenedDatabase, "sqlitePath">,
+  store: Store & { writers: Writers | undefined },
   { deployments, evaluation, sessionSecret }: EnvironmentOptions,
 ): ComposedEnvironments {
-  const { database, sqlitePath } = store;
-  const thread = sqlitePath === undefined ? undefined : writeInThread(sqlitePath);
+  const { database, writers } = store;
   const write = doTogether<EpisodeWrite, boolean>(
-    thread?.write ?? ((writes) => applyWrites(database, writes)),
+    (writes) => writers?.live.send("episodes", JSON.stringify(writes)) ?? applyWrites(database, writes),
   );
   const stopping = new AbortController();
   const known = createKnownSessions(
@@ -101,7 +100,6 @@ export function composeEnvironments(
       stopping.abort();
       await sweeper.stop();
       await known.stop();
-      await thread?.end();
     },
   };
 }

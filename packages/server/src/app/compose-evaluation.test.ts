@@ -13,7 +13,7 @@ test("a request with a key does not wait for a thread that reads", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Reading from it fails, as it has no tables.
   const briefReader = openSqliteDatabase(":memory:");
-  const store = { database, briefReader: () => briefReader, sqlitePath: undefined };
+  const store = { database, briefReader: () => briefReader, writers: undefined };
   const config = readConfig({ PRESAGE_UPSTREAM_URL: "http://127.0.0.1:1/v1" });
   const { deployments } = await composeDeployments(config, createLog("silent").logger);
   const { dispose, ...evaluation } = composeEvaluation(config, createLog("silent"), store, { deployments });

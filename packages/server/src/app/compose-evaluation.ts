@@ -25,16 +25,15 @@ import { createFreeRunIds } from "../results/placement.ts";
 import { hasUncounted, rollUpSomeTags, rollUpSoon } from "../results/summary/tags.ts";
 import { type Folder, foldDeltas, foldSoon } from "../results/write/fold.ts";
 import { createResultWriter } from "../results/write/result-writer.ts";
-import { createWriteResults } from "../results/write/write-results.ts";
+import { createWriteResults, toText, type WriteResults } from "../results/write/write-results.ts";
 import { createExternalCounts } from "../runs/external/external-counts.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
 import { needsSandbox } from "./compose-deployments.ts";
-import { writeInThread } from "./keep-write-in-thread.ts";
-import { rollUpInThread } from "./roll-up-in-thread.ts";
 import { logFailure } from "./storage.ts";
 import { shareOf } from "./workers.ts";
+import type { Writers } from "./writers.ts";
 
 const sweepIntervalMs = 5 * 60_000;
 
@@ -99,7 +98,11 @@ interface EvaluationOptions {
 export function composeEvaluation(
   config: Config,
   log: Log,
-  { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
+  {
+    database,
+    briefReader,
+    writers,
+  }: Pick<OpenedDatabase, "database" | "briefReader"> & { writers: Writers | undefined },
   options: EvaluationOptions,
 ): ComposedEvaluation {
   const { logger } = log;
@@ -120,11 +123,14 @@ export function composeEvaluation(
   ]);
   const maxThreads = shareOf(ruleRunnerDefaults.maxThreads, config.workers);
   const rules = createRuleRunner({ ...ruleRunnerDefaults, maxThreads, families: ruleFamilies });
-  const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
+  const writeResults: WriteResults =
+    writers === undefined
+      ? createWriteResults(database)
+      : (records) => writers.live.send("results", toText(records));
   const folder = composeFolder(database, log);
-  const tagRollup = composeTagRollup(database, sqlitePath, log);
+  const tagRollup = composeTagRollup(database, writers, log);
   const resultWriter = createResultWriter(async (records) => {
-    const written = await writer.write(records);
+    const written = await writeResults(records);
     folder.schedule();
     tagRollup.schedule();
     return written;
@@ -149,7 +155,6 @@ export function composeEvaluation(
       await rules.dispose();
       await folder.stop();
       await tagRollup.stop();
-      await writer.end();
     },
   };
 }
@@ -167,9 +172,8 @@ function composeFolder(database: Database, log: Log): Folder {
 }
 
 /** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
-function composeTagRollup(database: Database, sqlitePath: string | undefined, log: Log): Folder {
-  const thread = sqlitePath === undefined ? undefined : rollUpInThread(sqlitePath);
-  const rollUpSome = thread?.rollUpSome ?? (() => rollUpSomeTags(database));
+function composeTagRollup(database: Database, writers: Writers | undefined, log: Log): Folder {
+  const rollUpSome = () => writers?.background.send("tags", undefined) ?? rollUpSomeTags(database);
   const rollup = rollUpSoon(
     async () => (await hasUncounted(database)) && (await rollUpSome()),
     (error) =>
@@ -177,17 +181,7 @@ function composeTagRollup(database: Database, sqlitePath: string | undefined, lo
   );
   // Counts the results of the version before, and what stopped processes left.
   rollup.schedule();
-  return {
-    schedule: rollup.schedule,
-    async stop() {
-      await rollup.stop();
-      await thread?.end();
-    },
-  };
-}
-
-function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
-  return { write: createWriteResults(database), end: async () => {} };
+  return rollup;
 }
 
 /** The model behind judges: the default deployment's, unless they have one of their own. The sandbox is not a model. */

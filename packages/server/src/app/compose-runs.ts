@@ -19,7 +19,7 @@ import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { type Lease, storeWork } from "../runs/runner/work-store.ts";
 import { traceCompletion } from "../upstream/completion.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { writeWorkInThread } from "./runner-write-in-thread.ts";
+import type { Writers } from "./writers.ts";
 
 interface RunOptions {
   deployments: Deployments;
@@ -59,10 +59,11 @@ function writeInTurns(database: Database): WriteWork {
 export function composeRuns(
   config: Config,
   log: Log,
-  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
   { deployments, liveInFlight, recordCall, startSpan }: RunOptions,
 ): ComposedRuns {
-  const writer = sqlitePath === undefined ? undefined : writeWorkInThread(sqlitePath);
+  const writeInThread: WriteWork | undefined =
+    writers && ((work) => writers.live.send("work", JSON.stringify(work)));
   const slots = createFairSlots({ slots: config.runs.maxInFlight });
   const floor = diskFloorOf(config);
   let runner: Runner | undefined;
@@ -107,7 +108,7 @@ export function composeRuns(
     ...(startSpan && { startSpan }),
     turns: createBackgroundTurns(() => liveInFlight() > 0),
     room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
-    writeWork: writer?.write ?? writeInTurns(database),
+    writeWork: writeInThread ?? writeInTurns(database),
     findShortage: () => describeShortage(database, floor),
     hasDeployment: (name) => deployments.find(name) !== undefined,
     version: packageJson.version,
@@ -121,7 +122,6 @@ export function composeRuns(
     },
     async dispose() {
       await runner?.stop();
-      await writer?.end();
     },
   };
 }

@@ -5,34 +5,34 @@ import type { Metrics } from "../platform/observability/metrics.ts";
 import { seeClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { startSweeper, withLease } from "../platform/storage/leases.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import { emptyLog } from "../platform/storage/sqlite.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { toCapturedRows } from "../predictions/captured-rows.ts";
 import { insertCaptured } from "../predictions/stored-predictions-store.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
-import { deleteInThread } from "./delete-in-thread.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
 import { logFailure } from "./storage.ts";
-import { writeCapturedInThread } from "./write-captured-in-thread.ts";
+import type { Writers } from "./writers.ts";
 
 /** Keeps predictions of clients. */
 export function composeCapture(
   { capture: { setting }, retention }: Config,
   log: Log,
-  { database, sqlitePath }: Pick<OpenedDatabase, "database" | "sqlitePath">,
+  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
-): Omit<Capture, "stop"> & { dispose(): Promise<void> } {
+): Omit<Capture, "stop"> & { dispose: Capture["stop"] } {
   const { logger } = log;
   // In a terminal, a line has 80 columns.
   if (setting === "off") logger.info("predictions are stored only for keys set to capture");
   else logger.info({ setting, maxAgeDays: retention.predictions }, "predictions are stored");
-  const writer = sqlitePath === undefined ? writeInPlace(database) : writeCapturedInThread(sqlitePath);
   const { stop, ...capture } = createCapture({
     setting,
     memory,
-    write: (predictions) => writer.write(toCapturedRows(predictions)),
+    async write(predictions) {
+      const rows = toCapturedRows(predictions);
+      await (writers?.live.send("captured", JSON.stringify(rows)) ?? insertCaptured(database, rows));
+    },
     onFailure: (error, isFirst) =>
       logFailure(log, error, "could not store captured predictions; will retry", isFirst),
     onDropped(error, isFirst) {
@@ -42,17 +42,7 @@ export function composeCapture(
     },
     count: (outcome, predictions) => metrics.captured([outcome], predictions),
   });
-  return {
-    ...capture,
-    async dispose() {
-      await stop();
-      await writer.end();
-    },
-  };
-}
-
-function writeInPlace(database: Database): ReturnType<typeof writeCapturedInThread> {
-  return { write: (rows) => insertCaptured(database, rows), end: async () => {} };
+  return { ...capture, dispose: stop };
 }
 
 const ageIntervalMs = 10 * 60_000;
@@ -79,16 +69,17 @@ interface RetentionOptions {
 export function composeRetention(
   { retention }: Pick<Config, "retention">,
   log: Log,
-  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
+  store: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath"> & { writers: Writers | undefined },
   { metrics, onResultsDeleted }: RetentionOptions,
 ): ComposedRetention {
   log.logger.info({ ...retention }, "days after which data is deleted");
-  const thread = sqlitePath === undefined ? undefined : deleteInThread(sqlitePath);
+  const { database, writers } = store;
   const holder = Bun.randomUUIDv7();
 
   const work: DeletionWork = {
     database,
-    takeStep: async (step) => await (thread?.send(step) ?? takeDeletionStep(database, step)),
+    takeStep: async (step) =>
+      await (writers?.background.send("deletions", step) ?? takeDeletionStep(database, step)),
     onDeleted(kind, rows, heldMs) {
       if (kind === "empty counts") return;
       metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
@@ -97,8 +88,6 @@ export function composeRetention(
     },
   };
 
-  let working = 0;
-
   /** Does something unless another process is doing it. Returns whether it was done. */
   function alone(
     name: string,
@@ -106,7 +95,6 @@ export function composeRetention(
     act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
   ): Promise<boolean> {
     return withLease(database, { name, holder }, signal, async (lease) => {
-      working += 1;
       const renewing: DeletionWork = {
         ...work,
         async takeStep(step) {
@@ -114,13 +102,7 @@ export function composeRetention(
           return await work.takeStep(step);
         },
       };
-      try {
-        await act(renewing, lease.signal);
-      } finally {
-        working -= 1;
-        // An idle thread would keep 10 MB.
-        if (working === 0) await thread?.end();
-      }
+      await act(renewing, lease.signal);
     });
   }
 
@@ -160,7 +142,7 @@ export function composeRetention(
     onFailure,
   });
   const emptying = startSweeper({
-    sweep: (signal) => emptyLog({ reader, sqlitePath }, signal),
+    sweep: (signal) => emptyLog(store, signal),
     intervalMs: logIntervalMs,
     onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
   });
@@ -168,7 +150,6 @@ export function composeRetention(
     schedule: chosen.schedule,
     async dispose() {
       await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
-      await thread?.end();
     },
   };
 }

@@ -90,7 +90,10 @@ function readBesideWrites(dialect: Dialect, path: string, onSuccess: () => void)
 }
 
 function besideDriver(driver: Driver, path: string, onSuccess: () => void): Driver {
-  const writers = new WeakMap<DatabaseConnection, () => Promise<DatabaseConnection> | undefined>();
+  const writers = new WeakMap<
+    DatabaseConnection,
+    { acquire(): Promise<DatabaseConnection>; acquired(): Promise<DatabaseConnection> | undefined }
+  >();
   let reader: BunDatabase | undefined;
 
   function read(sql: string, parameters: readonly unknown[]): unknown[] {
@@ -124,7 +127,7 @@ function besideDriver(driver: Driver, path: string, onSuccess: () => void): Driv
         yield* (await acquireWriter()).streamQuery(query, chunkSize);
       },
     };
-    writers.set(connection, () => writer);
+    writers.set(connection, { acquire: acquireWriter, acquired: () => writer });
     return connection;
   }
 
@@ -132,10 +135,14 @@ function besideDriver(driver: Driver, path: string, onSuccess: () => void): Driv
     init: () => driver.init(),
     acquireConnection: async () => connect(),
     async releaseConnection(connection) {
-      const writer = writers.get(connection)?.();
+      const writer = writers.get(connection)?.acquired();
       if (writer !== undefined) await driver.releaseConnection(await writer);
     },
-    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+    async beginTransaction(connection, settings) {
+      // First the connection: who waits for its turn among threads blocks this one, and so whoever has the connection.
+      await writers.get(connection)?.acquire();
+      await driver.beginTransaction(connection, settings);
+    },
     commitTransaction: (connection) => driver.commitTransaction(connection),
     rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
     async destroy() {

@@ -19,20 +19,32 @@ interface ThreadError {
   service: { code: ServiceErrorCode; retryAfterS?: number } | undefined;
 }
 
-/** One for every request, in their order; "close" has no result. */
-type ThreadResponse<Result> = { result: Result | undefined } | { error: ThreadError };
+interface ThreadRequest<Request> {
+  id: number;
+  request: Request | "close";
+}
 
-/** A thread's side of `threadClient`: handles requests one after the other. */
+/** One for every request; "close" has no result. */
+type ThreadResponse<Result> = { id: number } & ({ result: Result | undefined } | { error: ThreadError });
+
+/** A thread's side of `threadClient`: handles the requests of a lane one after the other. */
 export function serveRequests<Request, Result>(handlers: {
   respond(request: Request): Result | Promise<Result>;
   close(): void | Promise<void>;
+  /** Absent: all requests are in one lane. */
+  laneOf?(request: Request): string;
 }): void {
-  let last: Promise<void> = Promise.resolve();
-  parentPort?.on("message", (request: Request | "close") => {
-    last = last.then(async () => parentPort?.postMessage(await settle(request)));
+  const lanes = new Map<string, Promise<unknown>>();
+  parentPort?.on("message", ({ id, request }: ThreadRequest<Request>) => {
+    const lane = request === "close" ? "" : (handlers.laneOf?.(request) ?? "");
+    const before = request === "close" ? Promise.all(lanes.values()) : lanes.get(lane);
+    const settled = Promise.resolve(before).then(async () =>
+      parentPort?.postMessage({ id, ...(await settle(request)) }),
+    );
+    lanes.set(lane, settled);
   });
 
-  async function settle(request: Request | "close"): Promise<ThreadResponse<Result>> {
+  async function settle(request: Request | "close") {
     try {
       if (request !== "close") return { result: await handlers.respond(request) };
       await handlers.close();
@@ -55,7 +67,7 @@ function servicePartsOf({ code, retryAfterS }: ServiceError) {
 
 export interface ThreadClient<Request, Result> {
   hasEnded(): boolean;
-  /** Requests are handled one after the other, in their order. */
+  /** Requests of one lane are handled one after the other, in their order. */
   send(request: Request): Promise<Result>;
   /** Lets the thread close its resources, then ends it. */
   end(): Promise<void>;
@@ -65,14 +77,16 @@ export interface ThreadClient<Request, Result> {
 
 /** Sends requests to a worker that uses `serveRequests`. */
 export function threadClient<Request, Result>(worker: Worker): ThreadClient<Request, Result> {
-  const pending: PromiseWithResolvers<Result | undefined>[] = [];
+  const pending = new Map<number, PromiseWithResolvers<Result | undefined>>();
+  let lastId = 0;
   const exited = Promise.withResolvers<void>();
   let cause: unknown;
   let ended: Error | undefined;
 
   worker.on("message", (response: ThreadResponse<Result>) => {
-    const request = pending.shift();
-    if (pending.length === 0) worker.unref();
+    const request = pending.get(response.id);
+    pending.delete(response.id);
+    if (pending.size === 0) worker.unref();
     if ("error" in response) {
       const { message, code, service } = response.error;
       const error =
@@ -84,20 +98,26 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     cause = error;
   });
   worker.on("exit", () => {
-    ended ??= threadEnded(cause);
-    for (const request of pending.splice(0)) request.reject(ended);
+    rejectAll(threadEnded(cause));
     exited.resolve();
   });
   // After adding the listeners, each of which keeps the process alive again.
   worker.unref();
 
+  function rejectAll(reason: Error): void {
+    ended ??= reason;
+    for (const request of pending.values()) request.reject(ended);
+    pending.clear();
+  }
+
   async function send(request: Request | "close"): Promise<Result | undefined> {
     if (ended !== undefined) throw ended;
-    worker.postMessage(request);
+    lastId += 1;
+    worker.postMessage({ id: lastId, request } satisfies ThreadRequest<Request>);
     // A busy thread keeps the process alive, an idle one does not.
     worker.ref();
     const response = Promise.withResolvers<Result | undefined>();
-    pending.push(response);
+    pending.set(lastId, response);
     return await response.promise;
   }
 
@@ -112,8 +132,7 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
       await worker.terminate();
     },
     async abandon(reason) {
-      ended ??= reason;
-      for (const request of pending.splice(0)) request.reject(ended);
+      rejectAll(reason);
       worker.unref();
       worker.terminate();
       await exited.promise;
@@ -126,47 +145,80 @@ function threadEnded(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
 }
 
+/** What a thread writes, by kind. */
+export type Writes = Record<string, (database: Database, payload: never) => Promise<unknown>>;
+
+export interface Writer<Kinds extends Writes> {
+  /** What is of one kind is written one after the other, in its order. A payload is copied: a long one as text is five times as fast. */
+  send<Kind extends keyof Kinds>(kind: Kind, payload: Parameters<Kinds[Kind]>[1]): ReturnType<Kinds[Kind]>;
+  end(): Promise<void>;
+}
+
+interface WriteRequest {
+  kind: string;
+  payload: unknown;
+}
+
 /**
- * Sends requests to a thread that writes into the SQLite file at `path`, so that only that thread waits for the disk. It starts with the
- * first request and is replaced if it dies.
+ * Sends writes to a thread that writes into the SQLite file at `path`, so that only that thread waits for the disk. It starts with the
+ * first of them and is replaced if it dies. It ends after `idleMs` without one. Absent: with the process.
  */
-export function writerThread<Request, Result>(
+export function writerThread<Kinds extends Writes>(
   path: string,
   start: (workerData: WriterData) => Worker,
-): Pick<ThreadClient<Request, Result>, "send" | "end"> {
-  let thread: ThreadClient<Request, Result> | undefined;
+  idleMs?: number,
+): Writer<Kinds> {
+  let thread: ThreadClient<WriteRequest, unknown> | undefined;
+  let inProgress = 0;
+  let idling: NodeJS.Timeout | undefined;
+  let ended: Promise<void> = Promise.resolve();
+
+  async function write(request: WriteRequest): Promise<unknown> {
+    if (thread === undefined || thread.hasEnded())
+      thread = threadClient(start(writerData(path, thread !== undefined)));
+    const current = thread;
+    return await current.send(request).catch((error: unknown) => {
+      // A thread that dies may already have committed.
+      throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+    });
+  }
+
+  /** A later write starts another one. */
+  function end(): Promise<void> {
+    clearTimeout(idling);
+    const ending = thread;
+    thread = undefined;
+    ended = ended.then(() => ending?.end());
+    return ended;
+  }
+
   return {
-    async send(request) {
-      if (thread === undefined || thread.hasEnded())
-        thread = threadClient(start(writerData(path, thread !== undefined)));
-      const current = thread;
-      return await current.send(request).catch((error: unknown) => {
-        // A thread that dies may already have committed.
-        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+    send<Kind extends keyof Kinds>(kind: Kind, payload: Parameters<Kinds[Kind]>[1]) {
+      clearTimeout(idling);
+      inProgress += 1;
+      const written = write({ kind: String(kind), payload }).finally(() => {
+        inProgress -= 1;
+        if (inProgress === 0 && idleMs !== undefined) idling = setTimeout(end, idleMs).unref();
       });
+      // The handler of the kind returns it.
+      return written as ReturnType<Kinds[Kind]>;
     },
-    async end() {
-      // A later request starts another one.
-      const ending = thread;
-      thread = undefined;
-      await ending?.end();
-    },
+    end,
   };
 }
 
 /** A thread's side of `writerThread`. If the file cannot be opened, the request fails and nothing was stored; the next one tries again. */
-export function serveWrites<Request, Result>(
-  open: (data: WriterData) => Database,
-  write: (database: Database, request: Request) => Promise<Result>,
-): void {
+export function serveWrites(open: (data: WriterData) => Database, writes: Writes): void {
   let database: Database | undefined;
-  serveRequests<Request, Result>({
-    respond(request) {
+  serveRequests<WriteRequest, unknown>({
+    respond({ kind, payload }) {
       database ??= open(workerData);
-      return write(database, request);
+      return writes[kind]?.(database, payload as never);
     },
     async close() {
       await database?.destroy();
     },
+    // Results with long texts are written in parts, between which the others get through.
+    laneOf: ({ kind }) => kind,
   });
 }

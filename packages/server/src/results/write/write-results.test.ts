@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeInThread } from "../../app/keep-write-in-thread.ts";
+import { startWriters } from "../../app/writers.ts";
 import { openDatabase } from "../../platform/storage/open.ts";
 import { claimOnce } from "../../platform/storage/settings-store.ts";
 import type { OpenedDatabase } from "../../platform/storage/store.ts";
 import { ordinaryRecord } from "../evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../result.ts";
 import { selectResults } from "./stored-results-store.ts";
-import { createWriteInParts, createWriteResults } from "./write-results.ts";
+import { createWriteInParts, createWriteResults, toText } from "./write-results.ts";
 
 let directory: string;
 let path: string;
@@ -55,6 +55,11 @@ async function lastNumber(): Promise<number> {
   return clock.last_id;
 }
 
+function writeInThread(path: string) {
+  const { live, end } = startWriters(path);
+  return { write: (records: readonly EvaluationRecord[]) => live.send("results", toText(records)), end };
+}
+
 /** Runs `interfere` once, when the first part of an import is stored and its results are not. */
 async function betweenParts(interfere: () => Promise<unknown>): Promise<void> {
   for (;;) {
@@ -87,6 +92,23 @@ test("small writes get through while results with long texts are written", async
   }
   await writing;
   await writer.end();
+  expect(letIn).toBeGreaterThan(3);
+}, 120_000);
+
+test("writes of another kind on the same thread get through while results with long texts are written", async () => {
+  const { live, end } = startWriters(path);
+  let isOver = false;
+  const writing = live.send("results", toText(longRecords())).finally(() => {
+    isOver = true;
+  });
+  let letIn = 0;
+  while (!isOver) {
+    await live.send("episodes", "[]");
+    if (!isOver && (await lastNumber()) > 1) letIn += 1;
+    await Bun.sleep(2);
+  }
+  await writing;
+  await end();
   expect(letIn).toBeGreaterThan(3);
 }, 120_000);
 
@@ -133,9 +155,11 @@ test("what a killed process left behind is swept by the next one", async () => {
   const directoryOfThis = JSON.stringify(import.meta.dir);
   const program = `
     const { ordinaryRecord } = await import(${directoryOfThis} + "/../evaluation-record.fixture.ts");
-    const { writeInThread } = await import(${directoryOfThis} + "/../../app/keep-write-in-thread.ts");
+    const { startWriters } = await import(${directoryOfThis} + "/../../app/writers.ts");
+    const { toText } = await import(${directoryOfThis} + "/write-results.ts");
     const sample = { output: "x".repeat(15_000) };
-    await writeInThread(process.argv.at(-1)).write(Array(1_000).fill({ ...ordinaryRecord, sample }));
+    const records = Array(1_000).fill({ ...ordinaryRecord, sample });
+    await startWriters(process.argv.at(-1)).live.send("results", toText(records));
   `;
   const writing = Bun.spawn([process.execPath, "-e", program, path]);
   await betweenParts(async () => writing.kill("SIGKILL"));

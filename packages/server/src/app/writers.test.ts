@@ -8,18 +8,26 @@ import { openDatabase } from "../platform/storage/open.ts";
 import { openSqliteDatabase } from "../platform/storage/sqlite.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../platform/storage/store-error.ts";
 import { ordinaryRecord } from "../results/evaluation-record.fixture.ts";
+import type { EvaluationRecord } from "../results/result.ts";
 import { selectResults } from "../results/write/stored-results-store.ts";
-import { startResultsWorker, writeInThread } from "./keep-write-in-thread.ts";
+import { toText } from "../results/write/write-results.ts";
+import { startWriters, startWriterWorker } from "./writers.ts";
 
 /** A program that asks for a write and ends the thread at once. */
 const writeAndEnd = `
   import { ordinaryRecord } from ${JSON.stringify(join(import.meta.dir, "../results/evaluation-record.fixture.ts"))};
-  import { writeInThread } from ${JSON.stringify(join(import.meta.dir, "keep-write-in-thread.ts"))};
-  const { write, end } = writeInThread(process.argv.at(-1));
-  const written = write([ordinaryRecord]);
+  import { startWriters } from ${JSON.stringify(join(import.meta.dir, "writers.ts"))};
+  import { toText } from ${JSON.stringify(join(import.meta.dir, "../results/write/write-results.ts"))};
+  const { live, end } = startWriters(process.argv.at(-1));
+  const written = live.send("results", toText([ordinaryRecord]));
   await end();
   process.stdout.write(String((await written).ids));
 `;
+
+function writeInThread(path: string, startWorker = startWriterWorker) {
+  const { live, end } = startWriters(path, startWorker);
+  return { write: (records: readonly EvaluationRecord[]) => live.send("results", toText(records)), end };
+}
 
 let directory: string;
 let path: string;
@@ -130,8 +138,8 @@ test("a file that cannot be opened fails a call as an unavailable store, and is 
 test("a thread that dies leaves calls in progress uncertain, and the next call starts another thread", async () => {
   await migrateFile();
   const workers: Worker[] = [];
-  const { write, end } = writeInThread(path, (workerData) => {
-    const worker = startResultsWorker(workerData);
+  const { write, end } = writeInThread(path, (...start) => {
+    const worker = startWriterWorker(...start);
     workers.push(worker);
     return worker;
   });

@@ -1,0 +1,60 @@
+import { workerData } from "node:worker_threads";
+import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite.ts";
+import { serveWrites, type Writes } from "../platform/storage/thread.ts";
+import type { CapturedRows } from "../predictions/captured-rows.ts";
+import type { WriteResults } from "../results/write/write-results.ts";
+import type { RunWork } from "../runs/runner/work-store.ts";
+import type { DeletionStep } from "./deletions.ts";
+
+// The entry file of both workers that write into an SQLite file. Each has one connection.
+
+export type WriterRole = "live" | "background";
+export type LiveWrites = typeof live;
+export type BackgroundWrites = typeof background;
+
+let writeResults: WriteResults | undefined;
+
+// Each loads what it needs when it is first sent something: all of it would take 10 MB.
+
+/** What clients and runs wait for, as JSON. */
+const live = {
+  async results(database: Database, records: string) {
+    const { createWriteInParts, toRecords } = await import("../results/write/write-results.ts");
+    writeResults ??= createWriteInParts(database);
+    return await writeResults(toRecords(records));
+  },
+  async work(database: Database, work: string) {
+    const { storeWork } = await import("../runs/runner/work-store.ts");
+    return await storeWork(database, JSON.parse(work) as RunWork);
+  },
+  async episodes(database: Database, writes: string) {
+    const { applyWrites } = await import("../environments/episodes/new-steps-store.ts");
+    return await applyWrites(database, JSON.parse(writes) as EpisodeWrite[]);
+  },
+  async captured(database: Database, rows: string) {
+    const { insertCaptured } = await import("../predictions/stored-predictions-store.ts");
+    await insertCaptured(database, JSON.parse(rows) as CapturedRows);
+  },
+} satisfies Writes;
+
+/** What nobody waits for: it must never stand before what is live. */
+const background = {
+  async tags(database: Database, _: undefined) {
+    const { rollUpSomeTags } = await import("../results/summary/tags.ts");
+    const hasMore = await rollUpSomeTags(database);
+    await copyLog(database);
+    return hasMore;
+  },
+  async deletions(database: Database, step: DeletionStep) {
+    const { takeDeletionStep } = await import("./deletions.ts");
+    const batch = await takeDeletionStep(database, step);
+    if (batch.heldMs > 0) await copyLog(database);
+    return batch;
+  },
+} satisfies Writes;
+
+const { role }: { role: WriterRole } = workerData;
+if (role === "live") serveWrites(openSqliteWriter, live);
+else serveWrites(openSqliteBackgroundWriter, background);
