@@ -22,7 +22,6 @@ import { comparisonPaths } from "../runs/compare/compare-route.ts";
 import { experimentPaths } from "../runs/experiments.ts";
 import { runReportPaths } from "../runs/report/report-route.ts";
 import { runPaths } from "../runs/runs-openapi.ts";
-import { usagePaths } from "../usage/usage-route.ts";
 import { probePaths } from "./probes.ts";
 import { operations } from "./routes.ts";
 import type { Settings } from "./services.ts";
@@ -79,7 +78,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         ...apiKeyPaths,
         ...memberPaths,
         ...auditEventPaths,
-        ...usagePaths,
         ...evaluatePaths,
         ...evaluationResultPaths,
         ...resultDeletionPaths,

@@ -47,7 +47,7 @@ export interface App {
 }
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [...sessionRoutes];
+export const operations: readonly Operation<Services>[] = [...sessionRoutes, ...usageRoutes];
 
 /** All routes of the server. */
 export function createApp(services: Services): App {
@@ -87,7 +87,6 @@ export function createApp(services: Services): App {
     ...orsCallRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
-    ...usageRoutes(services),
     ...appRoutes(services),
   ];
   let lastRequestAtMs = 0;
