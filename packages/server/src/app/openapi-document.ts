@@ -1,7 +1,4 @@
 import { createDocument } from "zod-openapi";
-import { apiKeyPaths } from "../accounts/api-keys-route.ts";
-import { auditEventPaths } from "../accounts/audit-log.ts";
-import { memberPaths, mePaths } from "../accounts/me-route.ts";
 import { datasetPaths } from "../datasets/datasets-route.ts";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
@@ -74,10 +71,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
         ...keptPredictionPaths,
         ...deploymentPaths,
-        ...mePaths,
-        ...apiKeyPaths,
-        ...memberPaths,
-        ...auditEventPaths,
         ...evaluatePaths,
         ...evaluationResultPaths,
         ...resultDeletionPaths,

@@ -1,6 +1,6 @@
 import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
 import { auditEventRoutes } from "../accounts/audit-log.ts";
-import { memberRoutes, meRoutes, whoAmIRoutes } from "../accounts/me-route.ts";
+import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions-route.ts";
 import { signInRoutes } from "../accounts/sign-in-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
@@ -47,7 +47,13 @@ export interface App {
 }
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [...sessionRoutes, ...usageRoutes];
+export const operations: readonly Operation<Services>[] = [
+  ...meRoutes,
+  ...apiKeyRoutes,
+  ...sessionRoutes,
+  ...auditEventRoutes,
+  ...usageRoutes,
+];
 
 /** All routes of the server. */
 export function createApp(services: Services): App {
@@ -62,11 +68,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...meRoutes(services),
-    ...whoAmIRoutes(services),
-    ...apiKeyRoutes(services),
-    ...memberRoutes(services),
-    ...auditEventRoutes(services),
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
