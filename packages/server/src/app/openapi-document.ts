@@ -1,5 +1,4 @@
 import { createDocument } from "zod-openapi";
-import { datasetPaths } from "../datasets/datasets-route.ts";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
@@ -79,7 +78,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         ...evaluatorProfilePaths,
         ...projectPaths,
         ...experimentPaths,
-        ...datasetPaths,
         ...runReportPaths,
         ...comparisonPaths,
         ...runPaths,

@@ -6,6 +6,7 @@ import { signInRoutes } from "../accounts/sign-in-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
+import { datasetUploadRoutes } from "../environments/make-dataset.ts";
 import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
 import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
 import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
@@ -53,6 +54,8 @@ export const operations: readonly Operation<Services>[] = [
   ...sessionRoutes,
   ...auditEventRoutes,
   ...usageRoutes,
+  ...datasetRoutes,
+  ...datasetUploadRoutes,
 ];
 
 /** All routes of the server. */
@@ -76,7 +79,6 @@ export function createApp(services: Services): App {
     ...resultImportRoutes(services),
     ...projectRoutes(services),
     ...experimentRoutes(services),
-    ...datasetRoutes(services),
     ...runReportRoutes(services),
     ...comparisonRoutes(services),
     ...runRoutes(services),
