@@ -8,19 +8,163 @@ import {
   ApiKeyUpdateRequest,
   toKeyScopes,
 } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
 import { credentialOf } from "../http/authenticate.ts";
-import { accessChangerOf, requesterOf } from "../http/call.ts";
-import { checkNewScopes } from "../http/caller.ts";
-import { body, errorResponse, idempotencyHeader, operation, page, response } from "../http/describe.ts";
-import { readBody, readKeysetPage, readOnce, readPath, readQuery, toCursor } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { accessChangerOf } from "../http/call.ts";
+import { checkNewScopes, type SessionCookie } from "../http/caller.ts";
+import { errorResponse, page, response } from "../http/describe.ts";
+import { readKeysetPage, toCursor } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { defined, similarName } from "../platform/words.ts";
 import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
 import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
+import type { SessionRules } from "./sessions-store.ts";
+import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
+
+interface KeyServices {
+  store: Store;
+  sessionRules: SessionRules;
+}
+
+interface KeyChangeServices extends KeyServices {
+  keyVerifier: KeyVerifier;
+  forgetKeyElsewhere(digest: string): Promise<void>;
+}
+
+const tag = "dashboard";
+const exampleKey: ApiKeyResponse = {
+  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
+  name: "training cluster",
+  prefix: "psg_lQSp",
+  last_four: "6sTQ",
+  created_at: "2026-11-22T03:46:47.926Z",
+  expires_at: "2035-01-01T00:00:00.000Z",
+  revoked_at: null,
+  last_used_at: null,
+  rate_limit_rpm: 600,
+  max_in_flight: 64,
+  capture: null,
+  scopes: ["predict", "read"],
+};
+
+const listApiKeys = route({
+  method: "GET",
+  path: "/v1/api-keys",
+  needs: "own-access",
+  id: "listApiKeys",
+  tag,
+  summary: "List keys",
+  description:
+    "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
+  query: ApiKeyListQuery,
+  responses: { "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)) },
+  async handle({ store }: { store: Store }, { call, requester, query }) {
+    const { userId, accountId, role } = call.caller;
+    const of = role === "owner" ? { accountId } : { userId };
+    const { rows, next } = await selectApiKeys(store.briefReader(requester), of, readKeysetPage(query));
+    return reply(200, { data: rows.map(toApiKeyResponse), next: toCursor(next) });
+  },
+});
+
+const createKey = route({
+  method: "POST",
+  path: "/v1/api-keys",
+  needs: "own-access",
+  id: "createApiKey",
+  tag,
+  summary: "Create a key",
+  description:
+    "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
+  body: ApiKeyCreateRequest,
+  bodyExample: {
+    name: exampleKey.name,
+    expires_at: "2035-01-01T00:00:00Z",
+    rate_limit_rpm: 600,
+    max_in_flight: 64,
+    scopes: ["predict", "read"],
+  },
+  once: "create API key",
+  responses: {
+    "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
+      ...exampleKey,
+      key: "psg_lQSp…6sTQ",
+    }),
+    "409": errorResponse(
+      "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
+      "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
+    ),
+  },
+  async handle(
+    services: KeyServices & { keyDigest: KeyDigest; sessionCookie: SessionCookie },
+    { call, body, once },
+  ) {
+    const headers = ignoredNames(body);
+    const expiresAt = readExpiry(body.expires_at);
+    const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
+    checkNewScopes(call.caller, scopes);
+    const { userId } = call.caller;
+    const newKey = { userId, name: body.name, expiresAt, scopes, settings: settingsOf(body) };
+    const credential = credentialOf(call.request.headers, services.sessionCookie);
+    const changer = { ...accessChangerOf(call), credential };
+    const { key, ...apiKey } = await createApiKey(services, changer, newKey, once);
+    return reply(201, { ...toApiKeyResponse(apiKey), key }, headers);
+  },
+});
+
+const noSuchKey = errorResponse(
+  "There is no such key, or it is another user's and the caller is no owner",
+  "There is no such API key.",
+);
+
+const updateApiKey = route({
+  method: "PATCH",
+  path: "/v1/api-keys/:key_id",
+  needs: "own-access",
+  id: "updateApiKey",
+  tag,
+  summary: "Change the settings of a key",
+  description:
+    "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
+  params: ApiKeyPath,
+  body: ApiKeyUpdateRequest,
+  bodyExample: { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" },
+  responses: {
+    "200": response("The key", ApiKeyResponse, { ...exampleKey, max_in_flight: null, capture: "0.01" }),
+    "404": noSuchKey,
+  },
+  async handle(services: KeyChangeServices, { call, params, body }) {
+    const keyId = params.key_id.toLowerCase();
+    return reply(
+      200,
+      toApiKeyResponse(await changeKeySettings(services, accessChangerOf(call), keyId, settingsOf(body))),
+    );
+  },
+});
+
+const revokeKey = route({
+  method: "DELETE",
+  path: "/v1/api-keys/:key_id",
+  needs: "own-access",
+  id: "revokeApiKey",
+  tag,
+  summary: "Revoke a key",
+  description:
+    "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",
+  params: ApiKeyPath,
+  responses: {
+    "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
+    "404": noSuchKey,
+  },
+  async handle(services: KeyChangeServices, { call, params }) {
+    await revokeApiKey(services, accessChangerOf(call), params.key_id.toLowerCase());
+    return reply(204, undefined);
+  },
+});
+
+export const apiKeyRoutes = [listApiKeys, createKey, updateApiKey, revokeKey];
 
 /** A key in a response, without its secret. */
 export function toApiKeyResponse({
@@ -86,58 +230,6 @@ function hintFor(name: string): string | undefined {
   return hints.get(hinted ?? "") ?? (similar && `did you mean ${similar}?`);
 }
 
-export function apiKeyRoutes(services: Services): Route[] {
-  const { store, sessionCookie } = services;
-  const { maxShortBodyBytes } = services.settings;
-  return [
-    withCaller("GET", "/v1/api-keys", "own-access", async (call) => {
-      const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
-      const { userId, accountId, role } = call.caller;
-      const of = role === "owner" ? { accountId } : { userId };
-      const { rows, next } = await selectApiKeys(store.briefReader(requesterOf(call)), of, page);
-      const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
-      return Response.json(response);
-    }),
-    withCaller("POST", "/v1/api-keys", "own-access", async (call) => {
-      const { caller, request } = call;
-      const body = await readBody(call, ApiKeyCreateRequest, maxShortBodyBytes);
-      const headers = ignoredNames(body);
-      const expiresAt = readExpiry(body.expires_at);
-      const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
-      checkNewScopes(caller, scopes);
-      const newKey = {
-        userId: caller.userId,
-        name: body.name,
-        expiresAt,
-        scopes,
-        settings: settingsOf(body),
-      };
-      const once = readOnce(call, "create API key", body);
-      const credential = credentialOf(request.headers, sessionCookie);
-      const changer = { ...accessChangerOf(call), credential };
-      const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
-      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201, headers });
-    }),
-    withCaller("PATCH", "/v1/api-keys/:key_id", "own-access", async (call) => {
-      const { key_id } = readPath(call, ApiKeyPath);
-      const body = await readBody(call, ApiKeyUpdateRequest, maxShortBodyBytes);
-      const settings = settingsOf(body);
-      const apiKey = await changeKeySettings(
-        services.identity,
-        accessChangerOf(call),
-        key_id.toLowerCase(),
-        settings,
-      );
-      return Response.json(toApiKeyResponse(apiKey));
-    }),
-    withCaller("DELETE", "/v1/api-keys/:key_id", "own-access", async (call) => {
-      const { key_id } = readPath(call, ApiKeyPath);
-      await revokeApiKey(services.identity, accessChangerOf(call), key_id.toLowerCase());
-      return new Response(null, { status: 204 });
-    }),
-  ];
-}
-
 function settingsOf({ rate_limit_rpm, max_in_flight, capture }: ApiKeyUpdateRequest) {
   return defined({ rate_limit_rpm, max_in_flight, capture });
 }
@@ -154,84 +246,3 @@ function readExpiry(text: string | null | undefined): Date | null {
     throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
   }
 }
-
-const exampleKey: ApiKeyResponse = {
-  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-  name: "training cluster",
-  prefix: "psg_lQSp",
-  last_four: "6sTQ",
-  created_at: "2026-11-22T03:46:47.926Z",
-  expires_at: "2035-01-01T00:00:00.000Z",
-  revoked_at: null,
-  last_used_at: null,
-  rate_limit_rpm: 600,
-  max_in_flight: 64,
-  capture: null,
-  scopes: ["predict", "read"],
-};
-
-const noSuchKey = errorResponse(
-  "There is no such key, or it is another user's and the caller is no owner",
-  "There is no such API key.",
-);
-
-export const apiKeyPaths: ZodOpenApiPathsObject = {
-  "/v1/api-keys": {
-    get: operation("listApiKeys", "dashboard", "List keys", {
-      description:
-        "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
-      requestParams: { query: ApiKeyListQuery },
-      responses: {
-        "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)),
-      },
-    }),
-    post: operation("createApiKey", "dashboard", "Create a key", {
-      description:
-        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
-      requestParams: { header: idempotencyHeader },
-      requestBody: body(ApiKeyCreateRequest, {
-        name: exampleKey.name,
-        expires_at: "2035-01-01T00:00:00Z",
-        rate_limit_rpm: 600,
-        max_in_flight: 64,
-        scopes: ["predict", "read"],
-      }),
-      responses: {
-        "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
-          ...exampleKey,
-          key: "psg_lQSp…6sTQ",
-        }),
-        "409": errorResponse(
-          "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
-          "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
-        ),
-      },
-    }),
-  },
-  "/v1/api-keys/{key_id}": {
-    patch: operation("updateApiKey", "dashboard", "Change the settings of a key", {
-      description:
-        "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
-      requestParams: { path: ApiKeyPath },
-      requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" }),
-      responses: {
-        "200": response("The key", ApiKeyResponse, {
-          ...exampleKey,
-          max_in_flight: null,
-          capture: "0.01",
-        }),
-        "404": noSuchKey,
-      },
-    }),
-    delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
-      description:
-        "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",
-      requestParams: { path: ApiKeyPath },
-      responses: {
-        "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
-        "404": noSuchKey,
-      },
-    }),
-  },
-};

@@ -6,6 +6,7 @@ import { nowMicros, toMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { claimOnce } from "../platform/storage/settings-store.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
   type ApiKey,
   type ChangedSettings,
@@ -16,16 +17,24 @@ import {
   updateSettings,
 } from "./api-keys-store.ts";
 import { accessWriter, auditOf, changeAccess, lockCaller } from "./change-access.ts";
-import type { IdentityServices } from "./identity-services.ts";
+import type { SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
-import { generateKey, type KeyDigest, visibleParts } from "./verify-api-key.ts";
+import { generateKey, type KeyDigest, type KeyVerifier, visibleParts } from "./verify-api-key.ts";
+
+/** What changes of keys need: processes that know a changed key forget it. */
+interface KeyChangeServices {
+  store: Store;
+  sessionRules: SessionRules;
+  keyVerifier: KeyVerifier;
+  forgetKeyElsewhere(digest: string): Promise<void>;
+}
 
 /**
  * Changes one of the caller's keys or, for an owner, of the account's. `change` gets the user whose key it is, and returns its digest.
  * All workers of this server know of it at once, other servers within 5 s.
  */
 async function changeKey<Changed extends { digest: string }>(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  services: KeyChangeServices,
   changer: AccessChanger,
   keyId: string,
   change: (transaction: Database, userId: string) => Promise<Changed>,
@@ -54,7 +63,7 @@ function noSuchKey(): ServiceError {
 
 /** Changes the settings of one of the caller's keys or, for an owner, of the account's. */
 export async function changeKeySettings(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  services: KeyChangeServices,
   changer: AccessChanger,
   keyId: string,
   settings: ChangedSettings,
@@ -147,7 +156,7 @@ const maxActiveKeys = 1_000;
 
 /** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */
 export async function createApiKey(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyDigest">,
+  services: { store: Store; sessionRules: SessionRules; keyDigest: KeyDigest },
   changer: AccessChanger & { credential: string },
   newKey: NewApiKey,
   once: Once | undefined,
@@ -281,7 +290,7 @@ export function checkExpiry(expiresAt: Date): Date {
 
 /** Revokes one of the caller's keys or, for an owner, of the account's. */
 export async function revokeApiKey(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
+  services: KeyChangeServices,
   changer: AccessChanger,
   keyId: string,
 ): Promise<void> {

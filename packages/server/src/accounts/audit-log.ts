@@ -4,12 +4,9 @@ import {
   type AuditEvent as EventBody,
   readInstant,
 } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
-import { requesterOf } from "../http/call.ts";
-import { operation, response } from "../http/describe.ts";
-import { readKeysetPage, readKnownQuery, toCursor } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { response } from "../http/describe.ts";
+import { readKeysetPage, toCursor } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
 import {
   type AuditFilter,
   deleteAuditEvents,
@@ -20,47 +17,63 @@ import {
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 
-/** Deletes some of an account's events from before a time, the oldest first. */
-export async function deleteOldAuditEvents(
-  database: Database,
-  { accountId, before }: { accountId: string; before: Micros },
-  limit: number,
-): Promise<DeletedBatch<true>> {
-  const ids = await selectOldAuditEvents(database, accountId, before, limit);
-  if (ids.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
-  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteAuditEvents(transaction, ids),
-  );
-  return { deleted: result, heldMs, next: ids.length < limit ? undefined : true };
-}
-
-export function auditEventRoutes({ store }: Services): Route[] {
-  return [
-    withCaller("GET", "/v1/audit-events", "manage", async (call) => {
-      const query = readKnownQuery(call, AuditEventListQuery);
-      const { action, actor_user_id, object_id, from, to } = query;
-      const filter: AuditFilter = defined({
-        action,
-        actorUserId: actor_user_id?.toLowerCase(),
-        objectId: object_id,
-        from: from === undefined ? undefined : readInstant(from),
-        to: to === undefined ? undefined : readInstant(to),
-      });
-      const requester = requesterOf(call);
-      const reader = store.briefReader(requester);
-      const { rows, next } = await selectAuditEvents(
-        reader,
-        requester.accountId,
-        filter,
-        readKeysetPage(query),
-      );
-      const response: AuditEventListResponse = { data: rows.map(toAuditEvent), next: toCursor(next) };
-      return Response.json(response);
+const listAuditEvents = route({
+  method: "GET",
+  path: "/v1/audit-events",
+  needs: "manage",
+  id: "listAuditEvents",
+  tag: "dashboard",
+  summary: "List who changed what",
+  description:
+    "Lists the changes in the caller's account through the API, the dashboard or the command line: who changed what, and when. For owners. Predictions, evaluations and steps of episodes are recorded elsewhere.",
+  query: AuditEventListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The events, newest first", AuditEventListResponse, {
+      data: [
+        {
+          id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a60",
+          created_at: "2026-11-22T03:46:47.926Z",
+          action: "api_key.create",
+          object_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+          actor: {
+            kind: "session",
+            user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
+            email: "sam@example.com",
+            id: "01a2015d-17cc-778e-bb65-bb9788f05399",
+            name: null,
+          },
+          request_id: "6d3f2a4e-5a53-4b1f-9a55-6a5a1c0e9f11",
+          detail: { name: "training cluster", scopes: ["predict"] },
+          names: {
+            "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59": "training cluster",
+            "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e": "Sam",
+          },
+        },
+      ],
+      next: null,
     }),
-  ];
-}
+  },
+  async handle({ store }: { store: Store }, { requester, query }) {
+    const { action, actor_user_id, object_id, from, to } = query;
+    const filter: AuditFilter = defined({
+      action,
+      actorUserId: actor_user_id?.toLowerCase(),
+      objectId: object_id,
+      from: from === undefined ? undefined : readInstant(from),
+      to: to === undefined ? undefined : readInstant(to),
+    });
+    const reader = store.briefReader(requester);
+    const page = readKeysetPage(query);
+    const { rows, next } = await selectAuditEvents(reader, requester.accountId, filter, page);
+    return reply(200, { data: rows.map(toAuditEvent), next: toCursor(next) });
+  },
+});
+
+export const auditEventRoutes = [listAuditEvents];
 
 export function toAuditEvent(event: StoredAuditEvent): EventBody {
   const { id, created_at, action, object_id, request_id, detail } = event;
@@ -82,38 +95,16 @@ export function toAuditEvent(event: StoredAuditEvent): EventBody {
   };
 }
 
-export const auditEventPaths: ZodOpenApiPathsObject = {
-  "/v1/audit-events": {
-    get: operation("listAuditEvents", "dashboard", "List who changed what", {
-      description:
-        "Lists the changes in the caller's account through the API, the dashboard or the command line: who changed what, and when. For owners. Predictions, evaluations and steps of episodes are recorded elsewhere.",
-      requestParams: { query: AuditEventListQuery },
-      responses: {
-        "200": response("The events, newest first", AuditEventListResponse, {
-          data: [
-            {
-              id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a60",
-              created_at: "2026-11-22T03:46:47.926Z",
-              action: "api_key.create",
-              object_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-              actor: {
-                kind: "session",
-                user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-                email: "sam@example.com",
-                id: "01a2015d-17cc-778e-bb65-bb9788f05399",
-                name: null,
-              },
-              request_id: "6d3f2a4e-5a53-4b1f-9a55-6a5a1c0e9f11",
-              detail: { name: "training cluster", scopes: ["predict"] },
-              names: {
-                "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59": "training cluster",
-                "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e": "Sam",
-              },
-            },
-          ],
-          next: null,
-        }),
-      },
-    }),
-  },
-};
+/** Deletes some of an account's events from before a time, the oldest first. */
+export async function deleteOldAuditEvents(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  limit: number,
+): Promise<DeletedBatch<true>> {
+  const ids = await selectOldAuditEvents(database, accountId, before, limit);
+  if (ids.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
+  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteAuditEvents(transaction, ids),
+  );
+  return { deleted: result, heldMs, next: ids.length < limit ? undefined : true };
+}

@@ -1,8 +1,8 @@
 import { type AccessChanger, type Caller, notAuthenticated } from "../http/caller.ts";
 import type { Changer } from "../platform/audit.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { isKeyLive } from "./api-keys-store.ts";
-import type { IdentityServices } from "./identity-services.ts";
 import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
 
@@ -13,7 +13,7 @@ export function auditOf({ caller, actor }: AccessChanger): Pick<Changer, "accoun
 
 /** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
 export async function changeAccess<Result>(
-  services: Pick<IdentityServices, "store" | "sessionRules">,
+  services: { store: Store; sessionRules: SessionRules },
   changer: AccessChanger,
   change: (transaction: Database) => Promise<Result>,
 ): Promise<Result> {
@@ -26,10 +26,7 @@ export async function changeAccess<Result>(
 }
 
 /** The database for changes of access. The user's row is locked, so users take turns, not accounts. */
-export function accessWriter(
-  { store }: Pick<IdentityServices, "store">,
-  { caller, signal }: AccessChanger,
-): Database {
+export function accessWriter({ store }: { store: Store }, { caller, signal }: AccessChanger): Database {
   return store.writer({ accountId: caller.userId, signal });
 }
 

@@ -1,8 +1,8 @@
-import { sql } from "kysely";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { type AccountTable, accountTables } from "./account-tables.ts";
+import { accountTables } from "./account-tables.ts";
+import { deleteSomeOf, ownerIdsOf } from "./account-tables-store.ts";
 
 /** What clients' sessions and requests left behind, and no export has. */
 const otherTables = ["ors_sessions", "result_deletions"] as const;
@@ -57,43 +57,4 @@ export async function eraseRows(database: Database, accountId: string): Promise<
     erased.set(table, rows);
   }
   return erased;
-}
-
-/** The ids of the rows that those of a table belong to, also of those that are being deleted. */
-async function ownerIdsOf(
-  database: Database,
-  { owner }: AccountTable,
-  accountId: string,
-): Promise<(string | number)[]> {
-  if (owner.of === "account") return [accountId];
-  const parent = accountTables.find(({ owns }) => owns?.as === owner.of);
-  if (parent?.owns === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
-  const { rows } = await sql<{ id: string | number }>`
-    select ${sql.ref(parent.owns.column)} as id from ${sql.table(parent.table)}
-    where account_id = ${accountId}`.execute(database);
-  return rows.map(({ id }) => id);
-}
-
-async function deleteSomeOf(
-  transaction: Database,
-  { table, key, owner, texts }: AccountTable,
-  ownerId: string | number,
-  limit: number,
-): Promise<number> {
-  const columns = sql.join(key.map((column) => sql.ref(column)));
-  const isOwned = sql`${sql.ref(owner.column)} = ${ownerId}`;
-  // In no order, which would have to be found for all of the owner's rows.
-  const isSome = sql`(${columns}) in (select ${columns} from ${sql.table(table)} where ${isOwned} limit ${limit})`;
-  // SQLite would look through all of the owner's rows for a few ids, which are unique without the owner.
-  const which = key.join() === "id" ? isSome : sql`${isOwned} and ${isSome}`;
-  const deletion = sql`delete from ${sql.table(table)} where ${which}`;
-  if (texts === undefined) return Number((await deletion.execute(transaction)).numAffectedRows ?? 0n);
-  const { rows } = await sql<{ key: string | number }>`
-    ${deletion} returning ${sql.ref(texts.key)} as key`.execute(transaction);
-  if (rows.length === 0) return 0;
-  const keys = sql.join(rows.map((row) => row.key));
-  await sql`delete from ${sql.table(texts.table)} where ${sql.ref(texts.column)} in (${keys})`.execute(
-    transaction,
-  );
-  return rows.length;
 }

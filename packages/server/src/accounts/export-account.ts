@@ -1,17 +1,15 @@
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
 import {
-  type AccountTable,
   type AccountUser,
-  accountTables,
   type Row,
-  type RowOwner,
   selectAccountUsers,
   selectResultNumbers,
   selectRows,
   selectTexts,
-} from "./account-tables.ts";
+} from "./account-tables-store.ts";
 
 /** JSON in which each `revisionId` is another one. Those that are not known stay. */
 function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {

@@ -4,13 +4,8 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
-import {
-  type AccountTable,
-  type AccountUser,
-  accountTables,
-  type Row,
-  selectRows,
-} from "./account-tables.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
+import { type AccountUser, type Row, selectRows } from "./account-tables-store.ts";
 import {
   type ExportHeader,
   type ImportedLine,

@@ -5,9 +5,9 @@ import { ServiceError } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { auditOf, changeAccess } from "./change-access.ts";
-import type { IdentityServices } from "./identity-services.ts";
+import type { OpenidProvider } from "./openid.ts";
 import {
   deleteExpiredSessions,
   insertSession,
@@ -15,6 +15,7 @@ import {
   markEnded,
   markSeen,
   type Session,
+  type SessionRules,
   selectIdToken,
   selectLiveSession,
   selectLiveSessions,
@@ -24,7 +25,7 @@ import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
 
 /** Ends one of the caller's sessions. All processes refuse it at once. */
 export async function endSession(
-  services: Pick<IdentityServices, "store" | "sessionRules">,
+  services: { store: Store; sessionRules: SessionRules },
   changer: AccessChanger,
   sessionId: string,
 ): Promise<void> {
@@ -41,7 +42,7 @@ export async function endSession(
 
 /** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */
 export async function signOut(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "openidProvider">,
+  services: { store: Store; sessionRules: SessionRules; openidProvider: OpenidProvider | undefined },
   changer: AccessChanger,
   sessionId: string,
 ): Promise<string | undefined> {
@@ -53,7 +54,7 @@ export async function signOut(
 
 /** The browsers in which a user is signed in, newest first. */
 export async function listSessions(
-  { store, sessionRules }: Pick<IdentityServices, "store" | "sessionRules">,
+  { store, sessionRules }: { store: Store; sessionRules: SessionRules },
   requester: Requester,
   userId: string,
   page: KeysetPage,
@@ -104,7 +105,7 @@ export interface SignedIn {
 
 /** Signs a user in and returns the session's token, which is not stored. */
 export async function startSession(
-  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  services: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
   signedIn: SignedIn,
   browser: SessionBrowser,
 ): Promise<string> {
@@ -113,7 +114,11 @@ export async function startSession(
 
 /** The same for the user that `admit` returns in the same transaction; it throws to refuse. Calls with the same `turn` run one at a time. */
 export async function admitSession(
-  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  {
+    store,
+    sessionTokens,
+    sessionRules,
+  }: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
   turn: string,
   admit: (transaction: Database) => Promise<SignedIn>,
   { userAgent, earlier, requestId }: SessionBrowser,
@@ -168,7 +173,11 @@ const seenPrecisionShare = 0.1;
 
 /** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
 export async function verifySession(
-  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  {
+    store,
+    sessionTokens,
+    sessionRules,
+  }: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
   token: string,
 ): Promise<LiveSession | undefined> {
   const live = livenessNow(sessionRules);

@@ -1,5 +1,4 @@
 import type { Role } from "@presage/contract";
-import type { Services } from "../app/services.ts";
 import { findSession, isSameOrigin, type SessionServices } from "../http/authenticate.ts";
 import { type Call, requestAddress } from "../http/call.ts";
 import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
@@ -11,12 +10,56 @@ import { open, openFile, openPage, openRedirect, type Route } from "../http/rout
 import { readReturnTo } from "../http/serve-path.ts";
 import script from "../http/sign-in.js" with { type: "text" };
 import { ServiceError, SignInError } from "../platform/errors.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { commandName } from "../platform/words.ts";
 import type { AttemptSeal, OpenidProvider } from "./openid.ts";
-import { type SessionBrowser, startSession } from "./sessions.ts";
+import { type SessionBrowser, type SessionTokens, startSession } from "./sessions.ts";
+import type { SessionRules } from "./sessions-store.ts";
 import { attemptLifetimeS, provisionUser, type SignInAttempt } from "./sign-in-attempt.ts";
 import { useSignInToken } from "./sign-in-tokens.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
+
+/** How people sign in: with a printed address, or with their identity provider. */
+export type SignIn = LocalSignIn | OpenidSignIn;
+
+export interface LocalSignIn {
+  kind: "local";
+  tokenDigest: KeyDigest;
+}
+
+export interface OpenidSignIn {
+  kind: "openid";
+  issuer: string;
+  /** Of users who sign in for the first time. */
+  newUserRole: Role;
+  /** The origin to which the provider redirects browsers. */
+  publicUrl: string;
+  provider: OpenidProvider;
+  attempts: AttemptCookie;
+}
+
+interface SignInServices extends SessionServices {
+  store: Store;
+  sessionTokens: SessionTokens;
+  sessionRules: SessionRules;
+}
+
+export function signInRoutes(services: SignInServices & { signIn: SignIn }): Route[] {
+  const { signIn } = services;
+  return [
+    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
+    openFile(scriptPath, () => asset(script, "text/javascript")),
+    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
+  ];
+}
+
+function asset(content: string, contentType: string): Response {
+  const headers = {
+    "content-type": `${contentType}; charset=utf-8`,
+    "cache-control": "public, max-age=3600",
+  };
+  return new Response(content, { headers });
+}
 
 /** Enough of a state to tell the tabs of one browser apart. */
 const statePartLength = 16;
@@ -105,7 +148,7 @@ function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Resp
 const maxBodyBytes = 1_000;
 
 /** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
-function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
+function localSignInRoutes(services: SignInServices, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
     open("POST", "/auth/local", async ({ request, exchange }) => {
@@ -117,7 +160,7 @@ function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Ro
       const headers = { "cache-control": "no-store" };
       try {
         const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
-          useSignInToken(services.identity, tokenDigest, token, browser),
+          useSignInToken(services, tokenDigest, token, browser),
         );
         return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });
       } catch (error) {
@@ -137,7 +180,7 @@ function tokenOf(body: unknown): string | undefined {
 
 /** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
 function openidSignInRoutes(
-  services: Services,
+  services: SignInServices,
   { issuer, newUserRole, publicUrl, attempts, provider }: OpenidSignIn,
 ): Route[] {
   return [
@@ -166,7 +209,7 @@ function openidSignInRoutes(
       const { requestId } = exchange;
       const user = await provisionUser(services.store.database, identity, { newUserRole, requestId });
       const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
-        startSession(services.identity, { ...user, idToken }, browser),
+        startSession(services, { ...user, idToken }, browser),
       );
       return redirect(attempt.returnTo, [setCookie, attempts.clear(state)]);
     }),
@@ -177,40 +220,4 @@ function redirect(location: string, cookies: string[]): Response {
   const headers = new Headers({ location, "cache-control": "no-store" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(null, { status: 303, headers });
-}
-
-/** How people sign in: with a printed address, or with their identity provider. */
-export type SignIn = LocalSignIn | OpenidSignIn;
-
-export interface LocalSignIn {
-  kind: "local";
-  tokenDigest: KeyDigest;
-}
-
-export interface OpenidSignIn {
-  kind: "openid";
-  issuer: string;
-  /** Of users who sign in for the first time. */
-  newUserRole: Role;
-  /** The origin to which the provider redirects browsers. */
-  publicUrl: string;
-  provider: OpenidProvider;
-  attempts: AttemptCookie;
-}
-
-export function signInRoutes(services: Services): Route[] {
-  const { signIn } = services;
-  return [
-    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
-    openFile(scriptPath, () => asset(script, "text/javascript")),
-    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
-  ];
-}
-
-function asset(content: string, contentType: string): Response {
-  const headers = {
-    "content-type": `${contentType}; charset=utf-8`,
-    "cache-control": "public, max-age=3600",
-  };
-  return new Response(content, { headers });
 }

@@ -3,8 +3,9 @@ import { ServiceError } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { IdentityServices } from "./identity-services.ts";
-import { admitSession, type SessionBrowser } from "./sessions.ts";
+import type { Store } from "../platform/storage/store.ts";
+import { admitSession, type SessionBrowser, type SessionTokens } from "./sessions.ts";
+import type { SessionRules } from "./sessions-store.ts";
 import { selectUser } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
@@ -76,7 +77,7 @@ export async function createSignInToken(
 
 /** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
 export async function useSignInToken(
-  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  services: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
   digestOf: KeyDigest,
   token: string,
   browser: SessionBrowser,

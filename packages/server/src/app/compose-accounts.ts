@@ -1,6 +1,5 @@
 import { ensureFirstKey } from "../accounts/api-keys.ts";
 import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
-import type { IdentityServices } from "../accounts/identity-services.ts";
 import { createSessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
 import { createAttemptCookie, type OpenidSignIn, type SignIn } from "../accounts/sign-in-route.ts";
@@ -68,7 +67,7 @@ export async function composeSignIn(
   publicUrl: string,
 ): Promise<
   Pick<Services, "signIn" | "sessionCookie"> & {
-    sessions: Pick<IdentityServices, "sessionTokens" | "sessionRules" | "openidProvider">;
+    sessions: Pick<Services, "sessionTokens" | "sessionRules" | "openidProvider">;
   }
 > {
   const rules = sessionRules(identity);

@@ -1,5 +1,4 @@
 import type { Config } from "../config/config.ts";
-import type { DatasetServices } from "../datasets/dataset-services.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadInPlace, uploadInThreads } from "../datasets/upload/run-upload.ts";
 import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
@@ -42,7 +41,7 @@ export function composeDatasets(
   config: Config,
   log: Log,
   { database }: Pick<OpenedDatabase, "database">,
-): DatasetServices & { dispose(): Promise<void> } {
+): EvaluationServices["datasets"] & { dispose(): Promise<void> } {
   const sweeper = startSweeper({
     sweep: (signal) => sweepRevisions(database, signal),
     intervalMs: sweepIntervalMs,

@@ -230,7 +230,6 @@ export async function composeServer(
     capture,
     recordUsage: usage.record,
     prices,
-    identity,
     ...identity,
     ...evaluationServices,
     admission: limits.predictions,

@@ -1,8 +1,4 @@
 import { createDocument } from "zod-openapi";
-import { apiKeyPaths } from "../accounts/api-keys-route.ts";
-import { auditEventPaths } from "../accounts/audit-log.ts";
-import { memberPaths, mePaths } from "../accounts/me-route.ts";
-import { datasetPaths } from "../datasets/datasets-route.ts";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
@@ -22,7 +18,6 @@ import { comparisonPaths } from "../runs/compare/compare-route.ts";
 import { experimentPaths } from "../runs/experiments.ts";
 import { runReportPaths } from "../runs/report/report-route.ts";
 import { runPaths } from "../runs/runs-openapi.ts";
-import { usagePaths } from "../usage/usage-route.ts";
 import { probePaths } from "./probes.ts";
 import { operations } from "./routes.ts";
 import type { Settings } from "./services.ts";
@@ -75,11 +70,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
         ...storedPredictionPaths,
         ...deploymentPaths,
-        ...mePaths,
-        ...apiKeyPaths,
-        ...memberPaths,
-        ...auditEventPaths,
-        ...usagePaths,
         ...evaluatePaths,
         ...evaluationResultPaths,
         ...resultDeletionPaths,
@@ -88,7 +78,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         ...evaluatorProfilePaths,
         ...projectPaths,
         ...experimentPaths,
-        ...datasetPaths,
         ...runReportPaths,
         ...comparisonPaths,
         ...runPaths,

@@ -1,11 +1,12 @@
 import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
 import { auditEventRoutes } from "../accounts/audit-log.ts";
-import { memberRoutes, meRoutes, whoAmIRoutes } from "../accounts/me-route.ts";
+import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions-route.ts";
 import { signInRoutes } from "../accounts/sign-in-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
+import { datasetUploadRoutes } from "../environments/make-dataset.ts";
 import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
 import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
 import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
@@ -47,7 +48,15 @@ export interface App {
 }
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [...sessionRoutes];
+export const operations: readonly Operation<Services>[] = [
+  ...meRoutes,
+  ...apiKeyRoutes,
+  ...sessionRoutes,
+  ...auditEventRoutes,
+  ...usageRoutes,
+  ...datasetRoutes,
+  ...datasetUploadRoutes,
+];
 
 /** All routes of the server. */
 export function createApp(services: Services): App {
@@ -62,11 +71,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...meRoutes(services),
-    ...whoAmIRoutes(services),
-    ...apiKeyRoutes(services),
-    ...memberRoutes(services),
-    ...auditEventRoutes(services),
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
@@ -75,7 +79,6 @@ export function createApp(services: Services): App {
     ...resultImportRoutes(services),
     ...projectRoutes(services),
     ...experimentRoutes(services),
-    ...datasetRoutes(services),
     ...runReportRoutes(services),
     ...comparisonRoutes(services),
     ...runRoutes(services),
@@ -87,7 +90,6 @@ export function createApp(services: Services): App {
     ...orsCallRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
-    ...usageRoutes(services),
     ...appRoutes(services),
   ];
   let lastRequestAtMs = 0;

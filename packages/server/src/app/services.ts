@@ -1,5 +1,8 @@
-import type { IdentityServices } from "../accounts/identity-services.ts";
+import type { OpenidProvider } from "../accounts/openid.ts";
+import type { SessionTokens } from "../accounts/sessions.ts";
+import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
+import type { KeyDigest, KeyVerifier } from "../accounts/verify-api-key.ts";
 import type { EnvironmentServices } from "../environments/environment-services.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
@@ -11,10 +14,7 @@ import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 
 /** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
-export interface Services
-  extends HttpServices,
-    Omit<IdentityServices, "store" | "commandLine">,
-    Omit<EvaluationServices, "store" | "admission"> {
+export interface Services extends HttpServices, Omit<EvaluationServices, "store" | "admission"> {
   readonly settings: Settings;
   /** The metrics of the whole server, in Prometheus' text format. */
   readMetrics(): Promise<string>;
@@ -28,11 +28,18 @@ export interface Services
   readonly capture: Omit<Capture, "stop">;
   readonly prices: PriceList;
   // Until each operation says what it needs.
-  readonly identity: IdentityServices;
   readonly evaluation: EvaluationServices;
   readonly environments: EnvironmentServices;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
+  readonly keyDigest: KeyDigest;
+  readonly keyVerifier: KeyVerifier;
+  /** Makes the other workers forget a revoked key too; returns once they have. */
+  forgetKeyElsewhere(digest: string): Promise<void>;
+  readonly sessionTokens: SessionTokens;
+  readonly sessionRules: SessionRules;
+  /** Absent in local mode. */
+  readonly openidProvider: OpenidProvider | undefined;
   readonly signIn: SignIn;
 }
 

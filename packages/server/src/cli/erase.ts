@@ -1,4 +1,4 @@
-import { countRowsOf } from "../accounts/account-tables.ts";
+import { countRowsOf } from "../accounts/account-tables-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
 import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
 import {

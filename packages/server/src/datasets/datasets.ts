@@ -2,14 +2,20 @@ import type { DatasetChange } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres, type Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { countRunsOf, discardRunsOf } from "../runs/change-run.ts";
+import {
+  countRunsOf,
+  deleteDatasetRow,
+  discardRunsOf,
+  insertDataset,
+  lockDataset,
+  type StoredDataset,
+  selectDataset,
+  selectDatasets,
+} from "./datasets-store.ts";
 import {
   discardRevisions,
   type Revision,
@@ -18,85 +24,13 @@ import {
   selectRevisions,
 } from "./revisions-store.ts";
 
-export type StoredDataset = Omit<DatasetsTable, "account_id">;
-
-const columns = [
-  "id",
-  "name",
-  "description",
-  "tags",
-  "change",
-  "last_revision",
-  "created_by",
-  "created_at",
-] as const;
-
-/** Stores a dataset, unless its account has one of this name. Returns whether it did. */
-async function insertDataset(transaction: Database, row: DatasetsTable): Promise<boolean> {
-  const inserted = await transaction
-    .insertInto("datasets")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
-}
-
-export async function selectDataset(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<StoredDataset | undefined> {
-  return await database
-    .selectFrom("datasets")
-    .select(columns)
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-}
-
-/** An account's datasets, newest first. */
-async function selectDatasets(
-  reader: Database,
-  accountId: string,
-  page: KeysetPage,
-): Promise<ListPart<StoredDataset>> {
-  const query = reader.selectFrom("datasets").select(columns).where("account_id", "=", accountId);
-  return await selectNewestFirst(query, page);
-}
-
-/** Reads a dataset's latest revision number; until the transaction ends, no other one changes it or deletes the dataset. */
-export async function lockDataset(
-  transaction: Database,
-  accountId: string,
-  id: string,
-): Promise<Pick<DatasetsTable, "name" | "change" | "last_revision"> | undefined> {
-  return await transaction
-    .selectFrom("datasets")
-    .select(["name", "change", "last_revision"])
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .$if(isPostgres(transaction), (query) => query.forUpdate())
-    .executeTakeFirst();
-}
-
-export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {
-  await transaction.updateTable("datasets").set({ last_revision: number }).where("id", "=", id).execute();
-}
-
-async function deleteDatasetRow(transaction: Database, accountId: string, id: string): Promise<void> {
-  await transaction.deleteFrom("datasets").where("id", "=", id).where("account_id", "=", accountId).execute();
-}
-
 export interface DatasetWithRevision {
   dataset: StoredDataset;
   latest: Revision | undefined;
 }
 
-type Services = Pick<EvaluationServices, "store">;
-
 export async function findDataset(
-  { store }: Services,
+  { store }: { store: Store },
   requester: Requester,
   id: string,
 ): Promise<DatasetWithRevision> {
@@ -108,7 +42,7 @@ export async function findDataset(
 
 /** A revision of a dataset by its number, or the latest. */
 export async function findRevision(
-  { store }: Services,
+  { store }: { store: Store },
   requester: Requester,
   { id, number }: { id: string; number: number | undefined },
 ): Promise<Revision> {
@@ -125,7 +59,7 @@ export async function findRevision(
 /** What was read of a revision; throws if it was deleted meanwhile, as some of it may have been missing. */
 export async function unlessDeleted<Found>(
   reading: Promise<Found>,
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   wanted: { id: string; number: number | undefined },
 ): Promise<Found> {
@@ -147,7 +81,7 @@ export interface NewDataset {
 }
 
 export async function createDataset(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { name, description, tags, change, userId }: NewDataset,
   once?: Once,
@@ -186,7 +120,7 @@ export async function createDataset(
 
 /** Deletes a dataset, and its runs if wanted. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
 export async function deleteDataset(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { id, withRuns }: { id: string; withRuns: boolean },
 ): Promise<void> {
@@ -217,7 +151,7 @@ export async function deleteDataset(
 
 /** One page of an account's datasets, newest first, with the latest revision of each. */
 export async function listDatasets(
-  { store }: Services,
+  { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
 ): Promise<{ datasets: DatasetWithRevision[]; next: Keyset | undefined }> {
@@ -229,7 +163,7 @@ export async function listDatasets(
 
 /** One page of a dataset's revisions below a number, the highest first. */
 export async function listRevisions(
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   id: string,
   { limit, below }: { limit: number; below: number | undefined },

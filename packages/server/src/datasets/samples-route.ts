@@ -1,92 +1,197 @@
 import {
   DatasetPath,
   DatasetRevisionQuery,
+  DatasetSample,
   DatasetSampleListQuery,
-  type DatasetSampleListResponse,
-  type DatasetTrajectory,
+  DatasetSampleListResponse,
+  DatasetTrajectory,
   DatasetTrajectoryListQuery,
-  type DatasetTrajectoryListResponse,
+  DatasetTrajectoryListResponse,
   DatasetTrajectoryPath,
   DatasetTrajectoryQuery,
   defaultSampleLimit,
   defaultTrajectoryLimit,
 } from "@presage/contract";
-import type { Services } from "../app/services.ts";
-import { type CallWithCaller, keepOpenForEach, requesterOf } from "../http/call.ts";
+import { keepOpenForEach } from "../http/call.ts";
+import { errorResponse, page, response } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
 import { reservePiece } from "../http/memory.ts";
-import { readKnownQuery, readPath } from "../http/request.ts";
 import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { route } from "../http/route.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { exportSamples, pageOfSamples, readTrajectory } from "./samples.ts";
 import { listTrajectories } from "./trajectories.ts";
 
-/** Reads of a revision's samples. */
-export function sampleRoutes(services: Services, path: string): Route[] {
-  const { evaluation } = services;
-  return [
-    withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
-      const { limit, after, ...wanted } = readKnownQuery(call, DatasetSampleListQuery);
-      const page = { limit: Number(limit ?? defaultSampleLimit), after: Number(after ?? 0) };
-      const found = await pageOfSamples(evaluation, requesterOf(call), wantedRevision(call, wanted), page);
-      const name: keyof DatasetSampleListResponse = "data";
-      const next = found.next === undefined ? null : String(found.next);
-      return await streamList(services, call, name, found.samples, asJson, { next });
-    }),
-    withCaller("GET", `${path}/:id/trajectories`, "read", async (call) => {
-      const {
-        limit,
-        order = "trajectory_id",
-        after,
-        ...query
-      } = readKnownQuery(call, DatasetTrajectoryListQuery);
-      const { trajectories, next } = await listTrajectories(
-        evaluation,
-        requesterOf(call),
-        wantedRevision(call, query),
-        {
-          // Without a text, all have it.
-          contains: query.contains === "" ? undefined : query.contains,
-          order,
-          limit: Number(limit ?? defaultTrajectoryLimit),
-          after: after === undefined ? undefined : readCursor(after),
-        },
-      );
-      const name: keyof DatasetTrajectoryListResponse = "data";
-      return await streamList(services, call, name, trajectories, JSON.stringify, {
-        next: next === undefined ? null : `${next.steps}.${next.trajectoryId}`,
-      });
-    }),
-    withCaller("GET", `${path}/:id/trajectories/:trajectory_id`, "read", async (call) => {
-      const { trajectory_id } = readPath(call, DatasetTrajectoryPath);
-      const { limit, after, ...query } = readKnownQuery(call, DatasetTrajectoryQuery);
-      const wanted = { ...wantedRevision(call, query), trajectoryId: trajectory_id };
-      const { samples, next } = await readTrajectory(evaluation, requesterOf(call), wanted, {
-        limit: limit === undefined ? undefined : Number(limit),
-        after: Number(after ?? -1),
-      });
-      const name: keyof DatasetTrajectory = "samples";
-      return await streamList(services, call, name, samples, asJson, {
-        trajectory_id,
-        next: next === undefined ? null : String(next),
-      });
-    }),
-    withCaller("GET", `${path}/:id/export`, "read", async (call) => {
-      const wanted = wantedRevision(call, readKnownQuery(call, DatasetRevisionQuery));
-      const pieces = await exportSamples(evaluation, requesterOf(call), wanted);
-      reservePiece(call.exchange);
-      const texts = keepOpenForEach(call, toLines(pieces));
-      return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
-        headers: {
-          "content-type": "application/x-ndjson; charset=utf-8",
-          "content-disposition": 'attachment; filename="dataset.jsonl"',
-        },
-      });
-    }),
-  ];
+interface SampleServices extends Pick<HttpServices, "log"> {
+  store: Store;
 }
 
-function wantedRevision(call: CallWithCaller, { revision }: DatasetRevisionQuery) {
-  const { id } = readPath(call, DatasetPath);
+const tag = "datasets";
+export const noSuchRevision = {
+  "404": errorResponse(
+    "The account has no such dataset, or it has no such revision",
+    "There is no such dataset.",
+  ),
+};
+export const exampleSample: DatasetSample = {
+  dataset_sample_id: "kitchen-1/0",
+  trajectory_id: "kitchen-1",
+  step: 0,
+  context: { task_context: "Take the milk out of the fridge." },
+  interaction: { state: "The fridge is closed.", action: "open fridge" },
+  next_state: "The fridge is open. It contains milk.",
+  reward: 0,
+  done: false,
+};
+const listDatasetSamples = route({
+  method: "GET",
+  path: "/v1/datasets/:id/samples",
+  needs: "read",
+  id: "listDatasetSamples",
+  tag,
+  summary: "List a revision's samples",
+  description: "Returns samples of a revision in the order of their lines, page by page.",
+  params: DatasetPath,
+  query: DatasetSampleListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("A page of samples", DatasetSampleListResponse, page(exampleSample)),
+    ...noSuchRevision,
+  },
+  async handle(services: SampleServices, { call, requester, params, query: { limit, after, ...query } }) {
+    const page = { limit: Number(limit ?? defaultSampleLimit), after: Number(after ?? 0) };
+    const found = await pageOfSamples(services, requester, wantedRevision(params, query), page);
+    const name: keyof DatasetSampleListResponse = "data";
+    const next = found.next === undefined ? null : String(found.next);
+    return await streamList(services, call, name, found.samples, asJson, { next });
+  },
+});
+
+const listDatasetTrajectories = route({
+  method: "GET",
+  path: "/v1/datasets/:id/trajectories",
+  needs: "read",
+  id: "listDatasetTrajectories",
+  tag,
+  summary: "List a revision's trajectories",
+  description:
+    "Returns the trajectories of a revision without their samples, page by page. By id, they are in the order of their bytes.",
+  params: DatasetPath,
+  query: DatasetTrajectoryListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("A page of trajectories", DatasetTrajectoryListResponse, {
+      data: [
+        {
+          trajectory_id: exampleSample.trajectory_id,
+          steps: 32,
+          first_step: 0,
+          last_step: 31,
+          tags: { split: "test" },
+        },
+      ],
+      next: null,
+    }),
+    ...noSuchRevision,
+  },
+  async handle(services: SampleServices, { call, requester, params, query }) {
+    const { limit, order = "trajectory_id", after, contains } = query;
+    const { trajectories, next } = await listTrajectories(
+      services,
+      requester,
+      wantedRevision(params, query),
+      {
+        // Without a text, all have it.
+        contains: contains === "" ? undefined : contains,
+        order,
+        limit: Number(limit ?? defaultTrajectoryLimit),
+        after: after === undefined ? undefined : readCursor(after),
+      },
+    );
+    const name: keyof DatasetTrajectoryListResponse = "data";
+    return await streamList(services, call, name, trajectories, JSON.stringify, {
+      next: next === undefined ? null : `${next.steps}.${next.trajectoryId}`,
+    });
+  },
+});
+
+const getDatasetTrajectory = route({
+  method: "GET",
+  path: "/v1/datasets/:id/trajectories/:trajectory_id",
+  needs: "read",
+  id: "getDatasetTrajectory",
+  tag,
+  summary: "Show a trajectory",
+  description: "Returns the samples of one trajectory of a revision, by step: all of them, or a page.",
+  params: DatasetTrajectoryPath,
+  query: DatasetTrajectoryQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The trajectory", DatasetTrajectory, {
+      samples: [exampleSample],
+      trajectory_id: exampleSample.trajectory_id,
+      next: null,
+    }),
+    "404": errorResponse(
+      "The account has no such dataset, or it has no such revision or trajectory",
+      "The revision has no such trajectory.",
+    ),
+  },
+  async handle(services: SampleServices, { call, requester, params, query: { limit, after, ...query } }) {
+    const { trajectory_id } = params;
+    const wanted = { ...wantedRevision(params, query), trajectoryId: trajectory_id };
+    const { samples, next } = await readTrajectory(services, requester, wanted, {
+      limit: limit === undefined ? undefined : Number(limit),
+      after: Number(after ?? -1),
+    });
+    const name: keyof DatasetTrajectory = "samples";
+    return await streamList(services, call, name, samples, asJson, {
+      trajectory_id,
+      next: next === undefined ? null : String(next),
+    });
+  },
+});
+
+const exportDataset = route({
+  method: "GET",
+  path: "/v1/datasets/:id/export",
+  needs: "read",
+  id: "exportDataset",
+  tag,
+  summary: "Export a revision",
+  description:
+    "Returns all samples of a revision as JSON lines, in the order of the upload. Their SHA-256 is the revision's digest, and an upload of them to any Presage makes a revision with the same digest.",
+  params: DatasetPath,
+  query: DatasetRevisionQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": {
+      description: "One sample a line",
+      content: { "application/x-ndjson": { schema: DatasetSample, example: exampleSample } },
+    },
+    ...noSuchRevision,
+  },
+  async handle(services: SampleServices, { call, requester, params, query }) {
+    const pieces = await exportSamples(services, requester, wantedRevision(params, query));
+    reservePiece(call.exchange);
+    const texts = keepOpenForEach(call, toLines(pieces));
+    return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
+      headers: {
+        "content-type": "application/x-ndjson; charset=utf-8",
+        "content-disposition": 'attachment; filename="dataset.jsonl"',
+      },
+    });
+  },
+});
+
+export const sampleRoutes = [
+  listDatasetSamples,
+  listDatasetTrajectories,
+  getDatasetTrajectory,
+  exportDataset,
+];
+
+function wantedRevision({ id }: { id: string }, { revision }: DatasetRevisionQuery) {
   return { id, number: revision === undefined ? undefined : Number(revision) };
 }
 

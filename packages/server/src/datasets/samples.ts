@@ -2,8 +2,7 @@ import type { DatasetSample } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
 import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
 import {
@@ -14,8 +13,6 @@ import {
   selectSizes,
   selectTrajectorySizes,
 } from "./samples-store.ts";
-
-type Services = Pick<EvaluationServices, "store">;
 
 export interface WantedRevision {
   id: string;
@@ -39,7 +36,7 @@ const piece = { maxIds: 50, maxBytes: 250_000 };
 
 /** One page of a revision's samples, as JSON, and the position after which the next page starts. */
 export async function pageOfSamples(
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   wanted: WantedRevision,
   { limit, after }: { limit: number; after: number },
@@ -64,7 +61,7 @@ export function upToPage<Size extends Pick<SampleSize, "bytes">>(sizes: readonly
 
 /** All lines of a revision, without line feeds, a piece at a time. */
 export async function exportSamples(
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   wanted: WantedRevision,
 ): Promise<AsyncGenerator<string[], void>> {
@@ -82,7 +79,7 @@ export async function exportSamples(
 
 /** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
 export async function readTrajectory(
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   { trajectoryId, ...wanted }: WantedRevision & { trajectoryId: string },
   { limit, after }: { limit: number | undefined; after: number },

@@ -1,4 +1,5 @@
-import type { DatasetServices } from "../datasets/dataset-services.ts";
+import type { Uploads } from "../datasets/upload/run-upload.ts";
+import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
 import type { ProfileRevision } from "../evaluators/profiles/profiles-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { RuleRunner } from "../evaluators/rules/run-rule.ts";
@@ -30,6 +31,6 @@ export interface EvaluationServices {
   readonly folder: Pick<Folder, "schedule">;
   /** Deletions by filter are worked off in the background. */
   readonly deletions: { schedule(): void };
-  readonly datasets: DatasetServices;
+  readonly datasets: DatasetUploads & { readonly uploads: Uploads };
   readonly runs: RunServices;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunStatus } from "@presage/contract";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
@@ -122,24 +122,6 @@ async function changeStatus(
   throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
 }
 
-/** How many runs name a dataset. */
-export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
-  const { count } = await database
-    .selectFrom("runs")
-    .select((of) => of.fn.countAll<number>().as("count"))
-    .where(namesDataset(accountId, datasetId))
-    .where("status", "!=", "deleted")
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Runs of its samples, and those whose baseline learns from it. */
-function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
-  const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
-  return sql<SqlBool>`account_id = ${accountId}
-    and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
-}
-
 /** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
 async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
   const row = await database
@@ -153,20 +135,7 @@ async function discardRun(database: Database, accountId: string, id: string): Pr
   return row !== undefined;
 }
 
-/** The same for all runs of a dataset. */
-export async function discardRunsOf(
-  transaction: Database,
-  accountId: string,
-  datasetId: string,
-): Promise<void> {
-  await transaction
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where(namesDataset(accountId, datasetId))
-    .execute();
-}
-
-/** The same for all runs of an account. */
+/** Makes all runs of an account invisible. */
 export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
   await transaction
     .updateTable("runs")

@@ -1,6 +1,6 @@
 import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
-import { lockDataset } from "../datasets/datasets.ts";
+import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
 import {
   type ResolvedEvaluator,

@@ -1,14 +1,12 @@
 import { LatencyQuery, LatencyResponse, readInstant, UsageQuery, UsageResponse } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
-import { requesterOf } from "../http/call.ts";
-import { operation, response } from "../http/describe.ts";
+import { response } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
-import { readKnownQuery } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import type { PriceList } from "../platform/prices.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { type Micros, microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
   type LatencyFigures,
   type LatencyReport,
@@ -30,58 +28,86 @@ const latency = {
 };
 const keyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
 
-export const usagePaths: ZodOpenApiPathsObject = {
-  "/v1/usage": {
-    get: operation("listUsage", "dashboard", "Count requests and tokens by key and time", {
-      description:
-        "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s, with their cost where the server has a price list. At most 400 days by the day, 31 days by the hour.",
-      requestParams: { query: UsageQuery },
-      responses: {
-        "200": response("The account's usage, oldest first", UsageResponse, {
-          ...period,
-          currency: "USD",
-          data: [
-            {
-              start: "2026-11-22T00:00:00.000Z",
-              api_key_id: keyId,
-              operation: "predict",
-              requests: 412,
-              failures: { rate_limit: 3, timeout: 1 },
-              prompt_tokens: 185_400,
-              completion_tokens: 20_600,
-              cached_tokens: 61_000,
-              cost: 0.04017,
-              unpriced_tokens: 0,
-            },
-          ],
-          api_keys: [
-            {
-              id: keyId,
-              name: "training cluster",
-              prefix: "psg_lQSp",
-              last_four: "6sTQ",
-              revoked_at: null,
-            },
-          ],
-        }),
-      },
+/** Approximate size of a row in a response. */
+const bytesPerRow = 240;
+const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
+
+const listUsage = route({
+  method: "GET",
+  path: "/v1/usage",
+  needs: "read",
+  id: "listUsage",
+  tag: "dashboard",
+  summary: "Count requests and tokens by key and time",
+  description:
+    "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s, with their cost where the server has a price list. At most 400 days by the day, 31 days by the hour.",
+  query: UsageQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The account's usage, oldest first", UsageResponse, {
+      ...period,
+      currency: "USD",
+      data: [
+        {
+          start: "2026-11-22T00:00:00.000Z",
+          api_key_id: keyId,
+          operation: "predict",
+          requests: 412,
+          failures: { rate_limit: 3, timeout: 1 },
+          prompt_tokens: 185_400,
+          completion_tokens: 20_600,
+          cached_tokens: 61_000,
+          cost: 0.04017,
+          unpriced_tokens: 0,
+        },
+      ],
+      api_keys: [
+        {
+          id: keyId,
+          name: "training cluster",
+          prefix: "psg_lQSp",
+          last_four: "6sTQ",
+          revoked_at: null,
+        },
+      ],
     }),
   },
-  "/v1/usage/latency": {
-    get: operation("getUsageLatency", "dashboard", "Show the latency of predictions", {
-      description:
-        "Shows quantiles of how long predictions took, in total and without the upstream's part. Predictions that did not reach the upstream are left out.",
-      requestParams: { query: LatencyQuery },
-      responses: {
-        "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, {
-          ...period,
-          overall: latency,
-          data: [{ start: "2026-11-22T00:00:00.000Z", ...latency }],
-        }),
-      },
+  async handle({ store, prices }: { store: Store; prices: PriceList }, { call, requester, query }) {
+    const period = readUsagePeriod(query);
+    const list = prices.current();
+    const keyId = query.api_key_id?.toLowerCase();
+    const report = await readUsage(store, requester, period, keyId, list);
+    if (report === undefined) refusePeriod(query, tooManyRows);
+    reserveResponse(call.exchange, report.steps.length * bytesPerRow);
+    return reply(200, toUsageResponse(period, report, list?.currency));
+  },
+});
+
+const getUsageLatency = route({
+  method: "GET",
+  path: "/v1/usage/latency",
+  needs: "read",
+  id: "getUsageLatency",
+  tag: "dashboard",
+  summary: "Show the latency of predictions",
+  description:
+    "Shows quantiles of how long predictions took, in total and without the upstream's part. Predictions that did not reach the upstream are left out.",
+  query: LatencyQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, {
+      ...period,
+      overall: latency,
+      data: [{ start: "2026-11-22T00:00:00.000Z", ...latency }],
     }),
   },
-};
+  async handle({ store }: { store: Store }, { requester, query }) {
+    const period = readUsagePeriod(query);
+    return reply(200, toLatencyResponse(period, await readLatency(store, requester, period)));
+  },
+});
+
+export const usageRoutes = [listUsage, getUsageLatency];
 
 export const microsPerHour = 3_600_000_000;
 const defaultDays = 7;
@@ -124,31 +150,6 @@ export function readUsagePeriod(query: LatencyQuery): RequestedPeriod {
 /** Refuses a period, by default because of its start. */
 function refusePeriod(query: LatencyQuery, message: string, field: "since" | "until" = "since"): never {
   throw new InvalidRequestError([valueError(["query", field], message, query[field])]);
-}
-
-/** Approximate size of a row in a response. */
-const bytesPerRow = 240;
-const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
-
-export function usageRoutes({ store, prices }: Services): Route[] {
-  return [
-    withCaller("GET", "/v1/usage", "read", async (call) => {
-      const query = readKnownQuery(call, UsageQuery);
-      const period = readUsagePeriod(query);
-      const list = prices.current();
-      const keyId = query.api_key_id?.toLowerCase();
-      const report = await readUsage(store, requesterOf(call), period, keyId, list);
-      if (report === undefined) refusePeriod(query, tooManyRows);
-      reserveResponse(call.exchange, report.steps.length * bytesPerRow);
-      return Response.json(toUsageResponse(period, report, list?.currency));
-    }),
-    withCaller("GET", "/v1/usage/latency", "read", async (call) => {
-      const query = readKnownQuery(call, LatencyQuery);
-      const period = readUsagePeriod(query);
-      const report = await readLatency(store, requesterOf(call), period);
-      return Response.json(toLatencyResponse(period, report));
-    }),
-  ];
 }
 
 function toUsageResponse(

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { selectTrajectories } from "../../src/datasets/trajectories.ts";
+import { countRunsOf } from "../../src/datasets/datasets-store.ts";
+import { selectTrajectories } from "../../src/datasets/samples-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countRunsOf, selectDiscardedRun } from "../../src/runs/change-run.ts";
+import { selectDiscardedRun } from "../../src/runs/change-run.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
 import {
   claimRun,

@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetSample } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
+import type { Sweeper } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../canonical-samples.ts";
-import { lockDataset, noSuchDataset, selectDataset, updateLastRevision } from "../datasets.ts";
+import { noSuchDataset } from "../datasets.ts";
+import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
 import { createSampleReader } from "../formats.ts";
 import {
   adaptBatch,
@@ -187,6 +189,21 @@ export interface UploadedRevision {
   revision: Revision;
   /** False if the dataset already had a revision with these lines. */
   isNew: boolean;
+}
+
+/** How uploads are stored, and within which limits. */
+export interface DatasetUploads extends Readonly<UploadLimits> {
+  /** The limit of all datasets of an account together. */
+  readonly quotaBytes: number;
+  readonly uploads: {
+    uploadRevision(
+      upload: Upload,
+      body: AsyncIterable<Uint8Array>,
+      signal: AbortSignal,
+    ): Promise<UploadedRevision>;
+  };
+  /** Deletes the rows of what is no longer visible. */
+  readonly sweeper: Pick<Sweeper, "schedule">;
 }
 
 /** Stores the lines of a body as a revision, which is visible once it is complete. If anything fails, none of it is kept. */

@@ -156,11 +156,11 @@ async function answerInTime(
 }
 
 async function authenticate(
-  { identity }: Services,
+  { keyVerifier }: Services,
   { key }: Conversation,
   exchange: Exchange,
 ): Promise<Caller> {
-  const caller = await identity.keyVerifier.verify(key);
+  const caller = await keyVerifier.verify(key);
   if (caller === undefined) throw notAuthenticated();
   if (caller.proof.kind === "key") {
     exchange.keyId = caller.proof.keyId;

@@ -8,7 +8,7 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
-import { selectDataset } from "../../datasets/datasets.ts";
+import { selectDataset } from "../../datasets/datasets-store.ts";
 import { requesterOf } from "../../http/call.ts";
 import { noSuch, operation } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";

@@ -1,0 +1,125 @@
+import type { Role } from "@presage/contract";
+import { sql } from "kysely";
+import type { Micros } from "../platform/storage/columns.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import { type AccountTable, accountTables } from "./account-tables.ts";
+
+/** A row as it is stored, by column. */
+export type Row = Record<string, string | number | null>;
+
+/** Some rows of one owner after a key, in the order of their keys. */
+export async function selectRows(
+  database: Database,
+  { table, key, owner, onlyWhere, rowsAtOnce }: AccountTable,
+  ownerId: string | number,
+  after: Row | undefined,
+): Promise<Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const isAfter =
+    after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(key.map((column) => after[column]))})`;
+  const isWanted = onlyWhere === undefined ? sql`` : sql`and ${sql.raw(onlyWhere)}`;
+  const { rows } = await sql<Row>`select * from ${sql.table(table)}
+    where ${sql.ref(owner.column)} = ${ownerId} ${isAfter} ${isWanted}
+    order by ${columns} limit ${rowsAtOnce}`.execute(database);
+  return rows;
+}
+
+/** Rows by one of their columns. */
+export async function selectTexts(
+  database: Database,
+  table: keyof Tables,
+  column: string,
+  keys: readonly (string | number | null | undefined)[],
+): Promise<Map<string, Row>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await sql<Row>`select * from ${sql.table(table)}
+    where ${sql.ref(column)} in (${sql.join(keys)})`.execute(database);
+  return new Map(rows.map((row) => [String(row[column]), row]));
+}
+
+/** The numbers between which an account's results are; undefined: there are none. */
+export async function selectResultNumbers(
+  database: Database,
+  accountId: string,
+): Promise<{ first: number; last: number } | undefined> {
+  const { rows } = await sql<{ first: number | null; last: number | null }>`
+    select min(id) as first, max(id) as last from evaluation_results where account_id = ${accountId}`.execute(
+    database,
+  );
+  const [row] = rows;
+  if (row === undefined || row.first === null || row.last === null) return undefined;
+  return { first: Number(row.first), last: Number(row.last) };
+}
+
+export interface AccountUser {
+  id: string;
+  oidc_issuer: string;
+  oidc_subject: string;
+  email: string | null;
+  name: string | null;
+  role: Role;
+  created_at: Micros;
+}
+
+/** An account's users, in an order that follows from who they are. */
+export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
+  const users = await database
+    .selectFrom("users")
+    .select(["id", "oidc_issuer", "oidc_subject", "email", "name", "role", "created_at"])
+    .where("account_id", "=", accountId)
+    .execute();
+  const nameOf = (user: AccountUser) => `${user.oidc_issuer}\n${user.oidc_subject}`;
+  return users.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+/** How many rows an account has in the tables that name it. */
+export async function countRowsOf(database: Database, accountId: string): Promise<Map<string, number>> {
+  const counted = new Map<string, number>();
+  for (const { table, owner } of accountTables) {
+    if (owner.of !== "account") continue;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`.execute(database);
+    counted.set(table, Number(rows[0]?.count ?? 0));
+  }
+  return counted;
+}
+
+/** The ids of the rows that those of a table belong to, also of those that are being deleted. */
+export async function ownerIdsOf(
+  database: Database,
+  { owner }: AccountTable,
+  accountId: string,
+): Promise<(string | number)[]> {
+  if (owner.of === "account") return [accountId];
+  const parent = accountTables.find(({ owns }) => owns?.as === owner.of);
+  if (parent?.owns === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
+  const { rows } = await sql<{ id: string | number }>`
+    select ${sql.ref(parent.owns.column)} as id from ${sql.table(parent.table)}
+    where account_id = ${accountId}`.execute(database);
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes some rows of one owner, with their texts. Returns their number. */
+export async function deleteSomeOf(
+  transaction: Database,
+  { table, key, owner, texts }: AccountTable,
+  ownerId: string | number,
+  limit: number,
+): Promise<number> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const isOwned = sql`${sql.ref(owner.column)} = ${ownerId}`;
+  // In no order, which would have to be found for all of the owner's rows.
+  const isSome = sql`(${columns}) in (select ${columns} from ${sql.table(table)} where ${isOwned} limit ${limit})`;
+  // SQLite would look through all of the owner's rows for a few ids, which are unique without the owner.
+  const which = key.join() === "id" ? isSome : sql`${isOwned} and ${isSome}`;
+  const deletion = sql`delete from ${sql.table(table)} where ${which}`;
+  if (texts === undefined) return Number((await deletion.execute(transaction)).numAffectedRows ?? 0n);
+  const { rows } = await sql<{ key: string | number }>`
+    ${deletion} returning ${sql.ref(texts.key)} as key`.execute(transaction);
+  if (rows.length === 0) return 0;
+  const keys = sql.join(rows.map((row) => row.key));
+  await sql`delete from ${sql.table(texts.table)} where ${sql.ref(texts.column)} in (${keys})`.execute(
+    transaction,
+  );
+  return rows.length;
+}
