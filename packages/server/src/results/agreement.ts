@@ -1,5 +1,5 @@
 import { noSuchProfile } from "../evaluators/profiles/find-profile.ts";
-import { selectProfile } from "../evaluators/profiles/profiles-store.ts";
+import { type ProfileRevision, selectProfile } from "../evaluators/profiles/profiles-store.ts";
 import {
   clusteredError,
   momentsOfClusters,
@@ -7,9 +7,8 @@ import {
   wilsonInterval,
 } from "../platform/statistics/intervals.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { selectDisagreements } from "./corrections-store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
 import type { StoredResult } from "./result.ts";
 import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
 
@@ -52,7 +51,7 @@ const maxTextCharacters = 300;
 
 /** Results of a profile whose verdict a person has turned round, the latest corrections first, with the beginnings of their texts. */
 export async function listDisagreements(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  { store, builtInProfiles }: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   requester: Requester,
   publicId: string,
   limit: number,
@@ -86,7 +85,7 @@ export interface RevisionAgreement {
 
 /** How far an account's corrections agree with each revision of a profile, the newest first. */
 export async function measureAgreement(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  { store, builtInProfiles }: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   requester: Requester,
   publicId: string,
 ): Promise<RevisionAgreement[]> {

@@ -11,6 +11,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { type Micros, toFlag } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
   deleteCorrection,
   insertCorrection,
@@ -18,10 +19,10 @@ import {
   selectCountedWithout,
   selectLatestCorrection,
 } from "./corrections-store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
 import { exampleResult } from "./example-result.ts";
 import type { StoredResult } from "./result.ts";
 import { addCounted, type Countable, type Counted, countResults, lockResult } from "./write/counts-store.ts";
+import type { Folder } from "./write/fold.ts";
 import { findResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
@@ -39,7 +40,7 @@ export interface NewCorrection {
  * can be corrected is checked first, since a writing transaction blocks others.
  */
 export async function correctResult(
-  services: Pick<EvaluationServices, "store" | "folder">,
+  services: { store: Store; folder: Pick<Folder, "schedule"> },
   requester: Changer,
   correction: NewCorrection,
   once: Once | undefined,
@@ -112,7 +113,7 @@ export function recount(from: readonly Countable[], to: readonly Countable[]): C
 
 /** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
 export async function withdrawCorrection(
-  services: Pick<EvaluationServices, "store" | "folder">,
+  services: { store: Store; folder: Pick<Folder, "schedule"> },
   requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {

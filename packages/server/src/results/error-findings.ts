@@ -2,8 +2,7 @@ import { findRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres, type Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
+import { isPostgres, type Requester, type Store } from "../platform/storage/store.ts";
 import type { EvaluatedModel, StoredResult } from "./result.ts";
 import { selectResultIds } from "./search/search-store.ts";
 
@@ -132,7 +131,7 @@ export interface ErrorFindings {
 }
 
 export async function findErrorFindings(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   revisionId: string,
   { since, until }: Period,
@@ -241,7 +240,7 @@ interface ErrorExample {
 }
 
 export async function findRecentFindings(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   revisionId: string,
 ): Promise<RecentFindings> {

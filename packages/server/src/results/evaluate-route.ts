@@ -17,7 +17,6 @@ import {
 } from "../evaluators/old-names.ts";
 import { charactersOf, type Sample } from "../evaluators/outcome.ts";
 import {
-  type EvaluationRequest,
   findEvaluatorIssues,
   InvalidEvaluatorsError,
   toEvaluatorIssues,
@@ -32,7 +31,7 @@ import { isLongResponse, jsonResponse, logBrokenResponse } from "../http/respons
 import { type Route, withCaller } from "../http/route.ts";
 import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { type Evaluation, evaluate } from "./evaluate.ts";
+import { type Evaluation, type EvaluationRequest, evaluate } from "./evaluate.ts";
 import { exampleEvaluation, exampleResult } from "./example-result.ts";
 import { type EvaluatedModel, type ResultMetadata, toEvaluationResult } from "./result.ts";
 

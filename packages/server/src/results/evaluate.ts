@@ -1,25 +1,57 @@
 import { createHash } from "node:crypto";
+import type { Sample } from "../evaluators/outcome.ts";
+import type { Registry } from "../evaluators/registry.ts";
 import {
-  type EvaluationRequest,
   type ResolvedEvaluator,
   resolveEvaluators,
+  type WantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
-import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
+import type { RequestAllowance, RunEvaluator } from "../evaluators/run-evaluator.ts";
+import type { Actor } from "../platform/audit.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget, orAborted } from "../platform/limits/deadline.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { findPlacements, placeResults, refuseRunIds } from "./placement.ts";
-import type { EvaluationRecord, StoredResult } from "./result.ts";
+import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
+import type { Store } from "../platform/storage/store.ts";
+import { type FreeRunIds, findPlacements, placeResults, refuseRunIds } from "./placement.ts";
+import type { NewProject } from "./projects.ts";
+import type { EvaluationRecord, ResultMetadata, StoredResult } from "./result.ts";
 import { findConfidenceInterval } from "./summary/summarise.ts";
+import type { ResultWriter } from "./write/result-writer.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";
 
 /** How long all evaluators of one request together may block the main thread. */
 const maxMainThreadMs = 10;
 
-export type EvaluateServices = Pick<
-  EvaluationServices,
-  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight" | "freeRunIds"
->;
+export type EvaluateServices = {
+  store: Store;
+  registry: Registry;
+  runEvaluator: RunEvaluator;
+  resultWriter: ResultWriter;
+  keysInFlight: KeysInFlight;
+  freeRunIds: FreeRunIds;
+};
+
+/** A request to evaluate a sample. */
+export interface EvaluationRequest {
+  accountId: string;
+  /** Who evaluates, and so who creates the project. */
+  actor: Actor;
+  /** Calls to judges' models count for it. Absent: they count for no key. */
+  keyId?: string | undefined;
+  sample: Sample;
+  evaluators: readonly WantedEvaluator[];
+  metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
+  project?: NewProject | undefined;
+  /** Which results are stored: all, all that did not pass, or none. */
+  capture: "all" | "fails-only" | "none";
+  /** Whether each score comes with the interval of all earlier ones. */
+  hasConfidenceInterval: boolean;
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  idempotencyKey?: string | undefined;
+  /** Calls to models are traced below it. */
+  span?: EvaluatedSpan | undefined;
+}
 
 /** A stored result, or one that the request did not want stored. */
 export type Evaluation = EvaluationRecord | StoredResult;

@@ -28,16 +28,22 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { addErrorFindings, countErrorFindings } from "./error-findings.ts";
+import type { KeysInFlight } from "./evaluate.ts";
 import { readResultMetadata } from "./evaluate-route.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { placeResults, refuseRunIds } from "./placement.ts";
+import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
 import type { NewProject } from "./projects.ts";
 import type { ResultMetadata } from "./result.ts";
 import { addCounted, countResults, toCountable, withFindings } from "./write/counts-store.ts";
+import type { ResultWriter } from "./write/result-writer.ts";
 import { addTimes } from "./write/results-store.ts";
 import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
 
-type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
+type ImportServices = {
+  store: Store;
+  resultWriter: ResultWriter;
+  keysInFlight: KeysInFlight;
+  freeRunIds: FreeRunIds;
+};
 
 /** An external result: only the names of its evaluator and profile are known. */
 export interface ImportedResult {

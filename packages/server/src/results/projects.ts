@@ -17,82 +17,18 @@ import { type Change, type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import { insertRows } from "../platform/storage/rows.ts";
-import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-
-export type ProjectRow = Omit<ProjectsTable, "account_id">;
-
-const columns = ["id", "name", "created_by", "created_at"] as const;
-
-/** Stores projects of an account, except those whose name it has already; returns how many it stored. */
-export async function insertProjects(
-  transaction: Database,
-  projects: readonly ProjectsTable[],
-): Promise<number> {
-  // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
-  const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
-  return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
-}
-
-export async function selectProject(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<ProjectRow | undefined> {
-  return await database
-    .selectFrom("projects")
-    .select(columns)
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-}
-
-export async function selectProjectByName(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<ProjectRow | undefined> {
-  return (await selectProjectsByNames(database, accountId, [name]))[0];
-}
-
-/** An account's projects of these names, in no particular order. */
-export async function selectProjectsByNames(
-  database: Database,
-  accountId: string,
-  names: readonly string[],
-): Promise<ProjectRow[]> {
-  if (names.length === 0) return [];
-  return await database
-    .selectFrom("projects")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .where("name", "in", names)
-    .execute();
-}
-
-/** An account's projects, newest first. */
-export async function selectProjects(
-  reader: Database,
-  accountId: string,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<ProjectRow[]> {
-  return await reader
-    .selectFrom("projects")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit)
-    .offset(offset)
-    .execute();
-}
+import type { Requester, Store } from "../platform/storage/store.ts";
+import {
+  insertProjects,
+  type ProjectRow,
+  selectProject,
+  selectProjectByName,
+  selectProjects,
+} from "./projects-store.ts";
 
 async function findProject(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   id: string,
 ): Promise<ProjectRow> {
@@ -118,7 +54,7 @@ export interface CreatedProject {
 
 /** The account's project of a name, created if there is none: clients create their project before every experiment. */
 async function createProject(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { name, userId }: NewProject,
   once?: Once,

@@ -5,7 +5,7 @@ import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { selectAgreementCells } from "../../src/results/agreement.ts";
 import { findCorrections } from "../../src/results/corrections-store.ts";
 import { selectErrorFindings } from "../../src/results/error-findings.ts";
-import { selectProjectByName, selectProjects } from "../../src/results/projects.ts";
+import { selectProjectByName, selectProjects } from "../../src/results/projects-store.ts";
 import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { searchResults } from "../../src/results/search/search-results.ts";
 import { selectApps, selectTags } from "../../src/results/search/values-store.ts";

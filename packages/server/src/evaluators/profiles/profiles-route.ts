@@ -54,7 +54,6 @@ import {
   measureAgreement,
   type RevisionAgreement,
 } from "../../results/agreement.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Family } from "../family.ts";
 import {
   type FamilyFields,
@@ -65,6 +64,7 @@ import {
   withOldProfileNames,
 } from "../old-names.ts";
 import { type Registry, ruleFamilies } from "../registry.ts";
+import type { RuleRunner } from "../rules/run-rule.ts";
 import { builtInPrefix, findOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
 import { archiveProfile, type CheckedConfig, checkConfig, createProfile, reviseProfile } from "./profiles.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
@@ -86,7 +86,7 @@ function evaluatorProfileJson(revision: ProfileRevision): string {
   return `${JSON.stringify(rest).slice(0, -1)},"config":${revision.config}}`;
 }
 
-type ProfileServices = Pick<EvaluationServices, "registry" | "rules">;
+type ProfileServices = { registry: Registry; rules: RuleRunner };
 
 /** Checks what the schema of a new profile cannot: that its family exists and accepts the config, and that the name is allowed. */
 async function readNewConfig(

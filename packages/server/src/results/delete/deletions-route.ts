@@ -26,15 +26,14 @@ import { ServiceError } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/tables.ts";
 import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { searchIds } from "../search/search-results.ts";
 import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
 import { deleteResult } from "./delete-results.ts";
 import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-results-store.ts";
 
-type DeletionServices = Pick<EvaluationServices, "store" | "deletions">;
+type DeletionServices = { store: Store; deletions: { schedule(): void } };
 
 /** Some tens of milliseconds. */
 const idsAtOnce = 5_000;

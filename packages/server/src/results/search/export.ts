@@ -1,7 +1,11 @@
-import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
+import {
+  EvaluationResult,
+  type EvaluationSummaryGroup,
+  type EvaluationSummaryResponse,
+} from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
 import { toIsoDay } from "../../http/response.ts";
-import { type StoredResult, toEvaluationResult } from "../result.ts";
+import { type StoredResult, toCurrentResult, toEvaluationResult } from "../result.ts";
 import type { Summary } from "../summary/summarise.ts";
 import type { SummaryGroup } from "../summary/summary-group.ts";
 
@@ -65,7 +69,34 @@ const jsonl: ExportFormat = {
 };
 
 export async function exportFormat(name: "jsonl" | "csv"): Promise<ExportFormat> {
-  return name === "jsonl" ? jsonl : (await import("./csv-format.ts")).csv;
+  return name === "jsonl" ? jsonl : await csv();
+}
+
+/** Current names only: a table needs no column twice. */
+const columns = Object.entries(EvaluationResult.shape)
+  .filter(([, field]) => field.meta()?.deprecated !== true)
+  .map(([name]) => name);
+
+/** Most servers never write CSV: the first export loads the library. */
+async function csv(): Promise<ExportFormat> {
+  const { stringify } = await import("csv-stringify/sync");
+  const toCsv = (records: unknown[][]) =>
+    stringify(records, {
+      cast: { boolean: String },
+      // Spreadsheets run a text that starts like a formula, and these texts come from models and their users.
+      escape_formulas: true,
+    });
+  return {
+    contentType: "text/csv; charset=utf-8; header=present",
+    head: toCsv([columns]),
+    toLines: (results) =>
+      toCsv(
+        results.map((result) => {
+          const values = new Map(Object.entries(toCurrentResult(result)));
+          return columns.map((column) => values.get(column));
+        }),
+      ),
+  };
 }
 
 /** The texts of an export, one for each piece. */

@@ -21,6 +21,7 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import type { Services } from "../../app/services.ts";
 import { readEvaluatorName, readProfileName } from "../../evaluators/old-names.ts";
+import type { Registry } from "../../evaluators/registry.ts";
 import { type CallWithCaller, keepOpenForEach, requesterOf } from "../../http/call.ts";
 import { operation, response } from "../../http/describe.ts";
 import { reserveStored } from "../../http/memory.ts";
@@ -29,7 +30,7 @@ import { logBrokenResponse, streamList, streamTexts } from "../../http/response.
 import { type Route, withCaller } from "../../http/route.ts";
 import { InvalidRequestError, missing, refuseUnknownFields, valueError } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import { type StoredResult, toEvaluationResult } from "../result.ts";
 import { queueForReview, type ReviewQueue } from "../review.ts";
 import { summarise, TooManyGroupsError } from "../summary/summarise.ts";
@@ -65,7 +66,7 @@ export const appPaths: ZodOpenApiPathsObject = {
 
 /** The results that a request selects. Null is treated as omitted. */
 async function readResultFilter(
-  services: Pick<EvaluationServices, "store" | "registry">,
+  services: { store: Store; registry: Registry },
   call: CallWithCaller,
   fields: EvaluationResultFilter,
 ): Promise<ResultFilter> {
@@ -100,7 +101,7 @@ async function readResultFilter(
 
 /** The results that a search selects: successes, unless it names a status. */
 export async function readSearchFilter(
-  services: Pick<EvaluationServices, "store" | "registry">,
+  services: { store: Store; registry: Registry },
   call: CallWithCaller,
   fields: EvaluationResultFilter,
 ): Promise<SearchFilter> {

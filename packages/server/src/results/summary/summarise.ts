@@ -3,8 +3,7 @@ import type { Expression } from "kysely";
 import type { UsableProfile } from "../../evaluators/profiles/find-profile.ts";
 import { medianInterval, toHistogram } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { fromThousandths } from "../result.ts";
 import { columnsOf, type Dimension, type GroupKey, type ResultFilter } from "../search/filter.ts";
 import { withTimesAsIds } from "../search/search-results.ts";
@@ -24,7 +23,7 @@ import { isCountedByTag, tagCells } from "./tags.ts";
 
 /** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
 export async function findConfidenceInterval(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   evaluatorId: string,
   profile: UsableProfile,
@@ -76,7 +75,7 @@ export class TooManyGroupsError extends Error {
 
 /** The figures of an account's results, which are the same from both sources. Throws `TooManyGroupsError`. */
 export async function summarise(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { filter, dimensions, tag, hasIntervals }: WantedSummary,
 ): Promise<Summary> {
