@@ -6,18 +6,10 @@ import { datasetPaths } from "../datasets/datasets-route.ts";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
-import { evaluatorPaths } from "../evaluators/evaluators-route.ts";
-import { evaluatorProfilePaths } from "../evaluators/profiles/profiles-route.ts";
-import { errorTaxonomyPaths } from "../evaluators/taxonomies/taxonomies-route.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
 import { keptPredictionPaths } from "../predictions/stored-predictions-route.ts";
-import { resultDeletionPaths } from "../results/delete/deletions-route.ts";
-import { evaluatePaths } from "../results/evaluate-route.ts";
-import { projectPaths } from "../results/projects.ts";
-import { evaluationResultPaths } from "../results/results-route.ts";
-import { appPaths } from "../results/search/search-route.ts";
 import { comparisonPaths } from "../runs/compare/compare-route.ts";
 import { experimentPaths } from "../runs/experiments.ts";
 import { runReportPaths } from "../runs/report/report-route.ts";
@@ -80,19 +72,11 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         ...memberPaths,
         ...auditEventPaths,
         ...usagePaths,
-        ...evaluatePaths,
-        ...evaluationResultPaths,
-        ...resultDeletionPaths,
-        ...evaluatorPaths,
-        ...appPaths,
-        ...evaluatorProfilePaths,
-        ...projectPaths,
         ...experimentPaths,
         ...datasetPaths,
         ...runReportPaths,
         ...comparisonPaths,
         ...runPaths,
-        ...errorTaxonomyPaths,
         ...environmentPaths,
         ...episodePaths,
         ...openEnvPaths,

@@ -18,12 +18,16 @@ import type { OpenSockets } from "../http/sockets.ts";
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
 import { predictionRoutes } from "../predictions/predictions-route.ts";
 import { keptPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
+import { errorFindingRoutes } from "../results/error-findings.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { resultImportRoutes } from "../results/imports.ts";
 import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
-import { appRoutes, resultSearchRoutes } from "../results/search/search-route.ts";
+import { reviewRoutes } from "../results/review.ts";
+import { resultSearchRoutes } from "../results/search/search-route.ts";
+import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
@@ -47,7 +51,22 @@ export interface App {
 }
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [...sessionRoutes];
+export const operations: readonly Operation<Services>[] = [
+  ...sessionRoutes,
+  ...evaluatorRoutes,
+  ...evaluatorProfileRoutes,
+  ...errorTaxonomyRoutes,
+  ...evaluateRoutes,
+  ...evaluationResultRoutes,
+  ...resultSearchRoutes,
+  ...summaryRoutes,
+  ...reviewRoutes,
+  ...resultImportRoutes,
+  ...resultDeletionRoutes,
+  ...agreementRoutes,
+  ...errorFindingRoutes,
+  ...projectRoutes,
+];
 
 /** All routes of the server. */
 export function createApp(services: Services): App {
@@ -67,13 +86,6 @@ export function createApp(services: Services): App {
     ...apiKeyRoutes(services),
     ...memberRoutes(services),
     ...auditEventRoutes(services),
-    ...errorTaxonomyRoutes(services),
-    ...evaluateRoutes(services),
-    ...evaluationResultRoutes(services),
-    ...resultSearchRoutes(services),
-    ...resultDeletionRoutes(services),
-    ...resultImportRoutes(services),
-    ...projectRoutes(services),
     ...experimentRoutes(services),
     ...datasetRoutes(services),
     ...runReportRoutes(services),
@@ -85,10 +97,7 @@ export function createApp(services: Services): App {
     ...orsCatalogRoutes(services),
     ...orsSessionRoutes(services),
     ...orsCallRoutes(services),
-    ...evaluatorRoutes(services),
-    ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),
-    ...appRoutes(services),
   ];
   let lastRequestAtMs = 0;
   let inFlight = 0;

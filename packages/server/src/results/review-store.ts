@@ -12,12 +12,12 @@ import {
 } from "./search/search-store.ts";
 import { latestCorrectionId } from "./write/stored-results-store.ts";
 
-export const idsAtOnce = 1_000;
+const idsAtOnce = 1_000;
 
-export type Matching = Pick<Search, "accountId" | "filter">;
+type Matching = Pick<Search, "accountId" | "filter">;
 
 /** Those of some ids whose results match a filter. */
-export async function selectMatching(
+async function selectMatching(
   reader: Database,
   { accountId, filter }: Matching,
   ids: readonly number[],
@@ -29,13 +29,13 @@ export async function selectMatching(
 }
 
 /** The verdicts of one evaluator and revision of a profile. */
-export interface Series {
+interface Series {
   evaluatorId: string;
   profilePublicId: string | null;
   profileRevision: number | null;
 }
 
-export interface Nearest {
+interface Nearest {
   series: Series;
   /** In thousandths, like the distance. */
   threshold: number;
@@ -82,7 +82,7 @@ export async function selectEqualToGold(reader: Database, ids: readonly number[]
   return new Set(rows.map(({ id }) => id));
 }
 
-export function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknown>[] {
+function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknown>[] {
   const search: Search = { accountId, filter, page: { order: "newest-first", limit: 1 } };
   return [
     sql`result.account_id = ${accountId}`,
@@ -92,7 +92,7 @@ export function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknow
   ];
 }
 
-export function isSame(column: string, value: string | number | null): RawBuilder<unknown> {
+function isSame(column: string, value: string | number | null): RawBuilder<unknown> {
   const ref = sql.ref(`result.${column}`);
   return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
 }
@@ -124,11 +124,11 @@ export async function selectReviewColumns(reader: Database, ids: readonly number
 }
 
 /** As many primary keys are looked up by one statement. */
-export const drawsAtOnce = 2_000;
+const drawsAtOnce = 2_000;
 /** Where fewer than one in a thousand results matches, a draw of fewer ids has to do. */
-export const maxDraws = 50_000;
+const maxDraws = 50_000;
 
-export interface DrawWanted {
+interface DrawWanted {
   accountId: string;
   filter: SearchFilter;
   seed: number;
@@ -155,6 +155,6 @@ export async function drawCandidates(
 }
 
 /** The same for the same seed on every machine. */
-export function drawId(seed: number, index: number, first: number, last: number): number {
+function drawId(seed: number, index: number, first: number, last: number): number {
   return first + Number(Bun.hash(`${seed} ${index}`) % BigInt(last - first + 1));
 }

@@ -1,11 +1,74 @@
+import { ReviewQueueRequest, ReviewQueueResponse } from "@presage/contract";
 import { type ProfileRevision, selectRevisionsByKeys } from "../evaluators/profiles/profiles-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
+import { response } from "../http/describe.ts";
+import { reply, route } from "../http/route.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { exampleResult } from "./example-result.ts";
 import { drawCandidates, selectEqualToGold, selectNearest, selectReviewColumns } from "./review-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
+import { readSearchFilter } from "./search/read-filter.ts";
 import { withTimesAsIds } from "./search/search-results.ts";
 import { selectResultIds } from "./search/search-store.ts";
+
+interface ReviewServices {
+  store: Store;
+  registry: Registry;
+  builtInProfiles: readonly ProfileRevision[];
+}
+
+const tag = "evaluation results";
+const defaultLimit = 50;
+
+const reviewQueue = route({
+  method: "POST",
+  path: "/v1/evaluation-results/review",
+  needs: "read",
+  id: "listReviewQueue",
+  tag,
+  summary: "List results for a person to review",
+  description:
+    "Of the verdicts that match, lists those that no one has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
+  body: ReviewQueueRequest,
+  bodyExample: {
+    evaluator_id: "edit-distance",
+    order: "least-certain",
+    limit: 20,
+  },
+  hasOldNames: true,
+  responses: {
+    "200": response("What to look at, in this order", ReviewQueueResponse, {
+      considered: 480,
+      has_more: false,
+      reviewed: 12,
+      data: [
+        {
+          id: exampleResult.id ?? "1",
+          reason: "repeats-disagree",
+          distance: 0.04,
+          repeats: { passed: 1, not_passed: 2 },
+        },
+      ],
+    }),
+  },
+  async handle(services: ReviewServices, { requester, body }) {
+    const { items, ...counts } = await queueForReview(services, requester, {
+      filter: await readSearchFilter(services, requester, body),
+      order: body.order ?? "least-certain",
+      seed: body.seed ?? 1,
+      limit: body.limit ?? defaultLimit,
+    });
+    const data = items.map(({ id, repeats, ...item }) => ({
+      ...item,
+      id: String(id),
+      repeats: repeats && { passed: repeats.passed, not_passed: repeats.notPassed },
+    }));
+    return reply(200, { ...counts, data });
+  },
+});
+
+export const reviewRoutes = [reviewQueue];
 
 /** A verdict that may be reviewed. */
 export interface Candidate {
@@ -154,8 +217,6 @@ export interface ReviewQueue {
   reviewed: number;
   items: Ranked[];
 }
-
-type ReviewServices = { store: Store; registry: Registry; builtInProfiles: readonly ProfileRevision[] };
 
 /** What a person should look at, of all results of a filter. */
 export async function queueForReview(

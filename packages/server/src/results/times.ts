@@ -3,9 +3,9 @@ import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { findClockSkew } from "../platform/storage/settings-store.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import { recount } from "./corrections.ts";
+
 import { selectCorrectedAt } from "./corrections-store.ts";
-import { addErrorFindings, countErrorFindings } from "./error-findings.ts";
+import { addErrorFindings, countErrorFindings } from "./error-findings-store.ts";
 import { resetTagRollup } from "./summary/tags.ts";
 import {
   countFutureResults,
@@ -17,7 +17,7 @@ import {
   setCorrectionTime,
   setTime,
 } from "./times-store.ts";
-import { addCounted, type Dated, toCountable, withFindings } from "./write/counts-store.ts";
+import { addCounted, type Dated, recount, toCountable, withFindings } from "./write/counts-store.ts";
 import { foldDeltas, lockFolding } from "./write/fold.ts";
 
 /** Few enough that no other writer waits long for the transaction. */

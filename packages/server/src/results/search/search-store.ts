@@ -241,7 +241,7 @@ export function otherConditions({
 }
 
 /** An evaluation without a verdict has none. */
-export function hasExplanation(isExplained: boolean): Condition {
+function hasExplanation(isExplained: boolean): Condition {
   const explained = sql`(result.status = 'success' and (${sql.join(
     explanationGroups(true).map(isInExplanationGroup),
     sql` or `,
@@ -249,7 +249,7 @@ export function hasExplanation(isExplained: boolean): Condition {
   return isExplained ? explained : sql`not ${explained}`;
 }
 
-export function isInExplanationGroup({ strategy, pass }: ExplanationGroup): Condition {
+function isInExplanationGroup({ strategy, pass }: ExplanationGroup): Condition {
   const isOfStrategy = sql`result.explain_strategy = ${sql.lit(strategy)}`;
   return pass === undefined
     ? isOfStrategy
