@@ -22,14 +22,14 @@ import { selectByRequestKeys } from "./write/stored-results-store.ts";
 /** How long all evaluators of one request together may block the main thread. */
 const maxMainThreadMs = 10;
 
-export type EvaluateServices = {
+export interface EvaluateServices {
   store: Store;
   registry: Registry;
   runEvaluator: RunEvaluator;
   resultWriter: ResultWriter;
   keysInFlight: KeysInFlight;
   freeRunIds: FreeRunIds;
-};
+}
 
 /** A request to evaluate a sample. */
 export interface EvaluationRequest {

@@ -28,12 +28,12 @@ import { type ResultMetadata, readResultMetadata } from "./result.ts";
 import type { ResultWriter } from "./write/result-writer.ts";
 import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
 
-type ImportServices = {
+interface ImportServices {
   store: Store;
   resultWriter: ResultWriter;
   keysInFlight: KeysInFlight;
   freeRunIds: FreeRunIds;
-};
+}
 
 const tag = "evaluation results";
 

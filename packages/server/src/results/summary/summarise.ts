@@ -19,7 +19,7 @@ import {
   toRollupFilter,
   toTagRollupFilter,
 } from "./summary-store.ts";
-import { isCountedByTag, tagCells } from "./tags.ts";
+import { isCountedByTag, tagCells } from "./tag-cells-store.ts";
 
 /** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
 export async function findConfidenceInterval(
