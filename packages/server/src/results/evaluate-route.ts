@@ -20,7 +20,6 @@ import {
   toEvaluatorIssues,
   toWantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
-import { actorOf } from "../http/caller.ts";
 import { body, errorResponse, response, unavailable } from "../http/describe.ts";
 import { admit, countUsage, type HttpServices } from "../http/exchange.ts";
 import { reserveResults } from "../http/memory.ts";
@@ -93,7 +92,7 @@ const evaluateSample = route({
   },
   async handle(
     services: EvaluateServices & Pick<HttpServices, "settings"> & { evaluationAdmission: Admission },
-    { call },
+    { call, requester },
   ) {
     const { maxBodyBytes } = services.settings;
     const { request, exchange, caller } = call;
@@ -119,7 +118,7 @@ const evaluateSample = route({
     });
     const evaluationRequest: EvaluationRequest = {
       accountId,
-      actor: actorOf(caller, exchange.requestId),
+      actor: requester.actor,
       keyId: exchange.keyId,
       sample,
       evaluators,

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import type { ConfidenceInterval } from "@presage/contract";
 import type { Sample } from "../evaluators/outcome.ts";
+import type { UsableProfile } from "../evaluators/profiles/find-profile.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import {
   type ResolvedEvaluator,
@@ -11,11 +13,13 @@ import type { Actor } from "../platform/audit.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget, orAborted } from "../platform/limits/deadline.ts";
 import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { medianInterval, toHistogram } from "../platform/statistics/intervals.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { type FreeRunIds, findPlacements, placeResults, refuseRunIds } from "./placement.ts";
-import type { NewProject } from "./projects.ts";
+import type { NewProject } from "./projects-store.ts";
 import type { EvaluationRecord, ResultMetadata, StoredResult } from "./result.ts";
-import { findConfidenceInterval } from "./summary/summarise.ts";
+import { fromThousandths } from "./result.ts";
+import { selectScoreCounts } from "./summary/summary-store.ts";
 import type { ResultWriter } from "./write/result-writer.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";
 
@@ -130,6 +134,30 @@ async function evaluateOne(
     sample,
     metadata,
     outcome,
+  };
+}
+
+/** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
+export async function findConfidenceInterval(
+  { store }: { store: Store },
+  requester: Requester,
+  evaluatorId: string,
+  profile: UsableProfile,
+): Promise<ConfidenceInterval> {
+  const counts = await selectScoreCounts(
+    store.briefReader(requester),
+    requester.accountId,
+    evaluatorId,
+    profile,
+  );
+  const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
+  const { lower, median, upper } = medianInterval(histogram);
+  return {
+    strategy: "full-history",
+    alpha: 0.05,
+    lower: fromThousandths(lower),
+    median: fromThousandths(median),
+    upper: fromThousandths(upper),
   };
 }
 

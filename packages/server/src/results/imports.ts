@@ -23,7 +23,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { KeysInFlight } from "./evaluate.ts";
 import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
-import type { NewProject } from "./projects.ts";
+import type { NewProject } from "./projects-store.ts";
 import { type ResultMetadata, readResultMetadata } from "./result.ts";
 import type { ResultWriter } from "./write/result-writer.ts";
 import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
@@ -83,7 +83,7 @@ const importOfResults = route({
     const results = readImportedResults(body.evaluation_results, call.caller.userId);
     reserveImport(call, results);
     const receipts = await importResults(services, requester, results, once);
-    return reply(201, { evaluation_results: receipts.map(toJson) });
+    return reply(201, { evaluation_results: receipts });
   },
 });
 
@@ -139,7 +139,7 @@ const importOfClient = route({
     const receipts = await importResults(services, requester, results, once);
     return reply(201, {
       evaluations: receipts.map((receipt, index) => ({
-        ...toJson(receipt),
+        ...receipt,
         log_id: evaluations[index]?.log_id ?? "",
         evaluation_type: "client_evaluation" as const,
       })),
@@ -161,13 +161,7 @@ export interface ImportedResult {
   outcome: Omit<EvaluatorOutcome, "status">;
 }
 
-/** What the response to an import says about each result. */
-export interface ImportReceipt {
-  id: number;
-  app: string;
-  evaluatorId: string;
-  createdAt: Micros;
-}
+type ImportReceipt = EvaluationResultBatchResponse["evaluation_results"][number];
 
 /**
  * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
@@ -233,12 +227,9 @@ async function writeImported(
       outcome: { ...outcome, status: "success" },
     })),
   );
-  return stored.map(({ id, metadata, evaluatorId, createdAt }) => ({
-    id,
-    app: metadata.app,
-    evaluatorId,
-    createdAt,
-  }));
+  return stored.map(({ id, metadata: { app }, evaluatorId, createdAt }) =>
+    toReceipt(id, app, evaluatorId, createdAt),
+  );
 }
 
 /** The results of an import in its order, if they are stored: all are, or none. */
@@ -251,9 +242,7 @@ async function findImported(
   const byKey = new Map(rows.map((row) => [row.request_key, row]));
   const found = keys.flatMap((key) => {
     const row = byKey.get(key);
-    return row === undefined
-      ? []
-      : [{ id: row.id, app: row.app, evaluatorId: row.evaluator_id, createdAt: row.created_at }];
+    return row === undefined ? [] : [toReceipt(row.id, row.app, row.evaluator_id, row.created_at)];
   });
   return found.length === keys.length ? found : undefined;
 }
@@ -349,7 +338,7 @@ function charactersOfImport({ sample, outcome: { explanation = "", extra = {} } 
   return charactersOf(sample) + explanation.length + JSON.stringify(extra).length;
 }
 
-function toJson({ id, app, createdAt, evaluatorId }: ImportReceipt) {
+function toReceipt(id: number, app: string, evaluatorId: string, createdAt: Micros): ImportReceipt {
   return {
     id: String(id),
     app,

@@ -5,9 +5,10 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
-import { type NewProject, projectCreated } from "./projects.ts";
 import {
   insertProjects,
+  type NewProject,
+  projectCreated,
   selectOwnRunIds,
   selectProjectsByNames,
   selectProjectsOfExperiments,

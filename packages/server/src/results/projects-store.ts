@@ -1,9 +1,15 @@
 import { sql } from "kysely";
+import type { Change } from "../platform/audit.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 export type ProjectRow = Omit<ProjectsTable, "account_id">;
+
+export interface NewProject {
+  name: string;
+  userId: string;
+}
 
 const columns = ["id", "name", "created_by", "created_at"] as const;
 
@@ -106,4 +112,9 @@ export async function selectProjectsOfExperiments(
     .where(sql<boolean>`target_kind = 'external' and status <> 'deleted'`)
     .execute();
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
+
+/** What the audit log says of a new one. */
+export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
+  return { action: "project.create", objectId: id, detail: { name } };
 }

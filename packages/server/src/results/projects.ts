@@ -10,7 +10,7 @@ import {
 import { noSuch, response } from "../http/describe.ts";
 import { readPage } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { type Change, type Changer, recordChange } from "../platform/audit.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -18,7 +18,9 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import {
   insertProjects,
+  type NewProject,
   type ProjectRow,
+  projectCreated,
   selectProject,
   selectProjectByName,
   selectProjects,
@@ -102,11 +104,6 @@ function noSuchProject(): ServiceError {
   return new ServiceError("not_found", "There is no such project.");
 }
 
-export interface NewProject {
-  name: string;
-  userId: string;
-}
-
 export interface CreatedProject {
   project: ProjectRow;
   /** False if the account already had a project of this name. */
@@ -135,10 +132,6 @@ async function createProject(
       return { project, isNew };
     },
   });
-}
-
-export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
-  return { action: "project.create", objectId: id, detail: { name } };
 }
 
 async function existing(transaction: Database, accountId: string, name: string): Promise<ProjectRow> {
