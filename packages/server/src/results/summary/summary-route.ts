@@ -75,32 +75,14 @@ const summaryOfResults = route({
       if (!(error instanceof TooManyGroupsError)) throw error;
       throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
     });
-    return reply(200, { source, groups: groups.map(toGroup) });
+    return reply(200, {
+      source,
+      groups: groups.map(({ key, ...figures }) => ({ key: toKey(key), ...figures })),
+    });
   },
 });
 
 export const summaryRoutes = [summaryOfResults];
-
-function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
-  return {
-    key: toKey(key),
-    count: figures.count,
-    scored: figures.scored,
-    passed: figures.passed,
-    not_passed: figures.notPassed,
-    not_applicable: figures.notApplicable,
-    failed: figures.failed,
-    interval_method: figures.intervalMethod,
-    clusters: figures.clusters,
-    pass_rate: figures.passRate,
-    pass_rate_interval: figures.passRateInterval,
-    mean_score: figures.meanScore,
-    mean_score_interval: figures.meanScoreInterval,
-    p10: figures.p10,
-    p50: figures.p50,
-    p90: figures.p90,
-  };
-}
 
 /** In the store, an empty text or 0 means none; in a response, none is null. */
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
