@@ -59,12 +59,7 @@ const reviewQueue = route({
       seed: body.seed ?? 1,
       limit: body.limit ?? defaultLimit,
     });
-    const data = items.map(({ id, repeats, ...item }) => ({
-      ...item,
-      id: String(id),
-      repeats: repeats && { passed: repeats.passed, not_passed: repeats.notPassed },
-    }));
-    return reply(200, { ...counts, data });
+    return reply(200, { ...counts, data: items.map((item) => ({ ...item, id: String(item.id) })) });
   },
 });
 
@@ -242,7 +237,7 @@ export interface Ranked {
   id: number;
   reason: "repeats-disagree" | "near-threshold" | "model-judged" | "drawn";
   distance: number | null;
-  repeats: { passed: number; notPassed: number } | null;
+  repeats: { passed: number; not_passed: number } | null;
 }
 
 /** Scores this near to their threshold are said to be so. */
@@ -259,7 +254,7 @@ export function rankByCertainty(candidates: readonly Candidate[], seed: number):
     const group = repeats.get(repeatsOf(candidate) ?? "");
     if (group !== undefined && group.first !== candidate.id) return [];
     const { isModelJudged } = candidate;
-    const counts = group === undefined ? null : { passed: group.passed, notPassed: group.notPassed };
+    const counts = group === undefined ? null : { passed: group.passed, not_passed: group.not_passed };
     return [{ id: candidate.id, isModelJudged, distance: distanceOf(candidate), repeats: counts }];
   });
   return ranked
@@ -309,7 +304,7 @@ interface Repeats {
   /** The newest verdict of the rarer kind. */
   first: number;
   passed: number;
-  notPassed: number;
+  not_passed: number;
 }
 
 /** Repeats that disagree and of which none was reviewed. */
@@ -323,7 +318,7 @@ function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
     if (members.some(({ isReviewed }) => isReviewed)) continue;
     const rarer = passed.length < notPassed.length ? passed : notPassed;
     const first = Math.max(...rarer.map(({ id }) => id));
-    found.set(key, { first, passed: passed.length, notPassed: notPassed.length });
+    found.set(key, { first, passed: passed.length, not_passed: notPassed.length });
   }
   return found;
 }
