@@ -2,18 +2,10 @@ import { createDocument } from "zod-openapi";
 import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
-import { evaluatorPaths } from "../evaluators/evaluators-route.ts";
-import { evaluatorProfilePaths } from "../evaluators/profiles/profiles-route.ts";
-import { errorTaxonomyPaths } from "../evaluators/taxonomies/taxonomies-route.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
 import { storedPredictionPaths } from "../predictions/stored-predictions-route.ts";
-import { resultDeletionPaths } from "../results/delete/deletions-route.ts";
-import { evaluatePaths } from "../results/evaluate-route.ts";
-import { projectPaths } from "../results/projects.ts";
-import { evaluationResultPaths } from "../results/results-route.ts";
-import { appPaths } from "../results/search/search-route.ts";
 import { comparisonPaths } from "../runs/compare/compare-route.ts";
 import { experimentPaths } from "../runs/experiments.ts";
 import { runReportPaths } from "../runs/report/report-route.ts";
@@ -70,18 +62,10 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
         ...storedPredictionPaths,
         ...deploymentPaths,
-        ...evaluatePaths,
-        ...evaluationResultPaths,
-        ...resultDeletionPaths,
-        ...evaluatorPaths,
-        ...appPaths,
-        ...evaluatorProfilePaths,
-        ...projectPaths,
         ...experimentPaths,
         ...runReportPaths,
         ...comparisonPaths,
         ...runPaths,
-        ...errorTaxonomyPaths,
         ...environmentPaths,
         ...episodePaths,
         ...openEnvPaths,

@@ -19,12 +19,16 @@ import type { OpenSockets } from "../http/sockets.ts";
 import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
 import { predictionRoutes } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
+import { errorFindingRoutes } from "../results/error-findings.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { resultImportRoutes } from "../results/imports.ts";
 import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
-import { appRoutes, resultSearchRoutes } from "../results/search/search-route.ts";
+import { reviewRoutes } from "../results/review.ts";
+import { resultSearchRoutes } from "../results/search/search-route.ts";
+import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
@@ -56,6 +60,19 @@ export const operations: readonly Operation<Services>[] = [
   ...usageRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
+  ...evaluatorRoutes,
+  ...evaluatorProfileRoutes,
+  ...errorTaxonomyRoutes,
+  ...evaluateRoutes,
+  ...evaluationResultRoutes,
+  ...resultSearchRoutes,
+  ...summaryRoutes,
+  ...reviewRoutes,
+  ...resultImportRoutes,
+  ...resultDeletionRoutes,
+  ...agreementRoutes,
+  ...errorFindingRoutes,
+  ...projectRoutes,
 ];
 
 /** All routes of the server. */
@@ -71,13 +88,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...errorTaxonomyRoutes(services),
-    ...evaluateRoutes(services),
-    ...evaluationResultRoutes(services),
-    ...resultSearchRoutes(services),
-    ...resultDeletionRoutes(services),
-    ...resultImportRoutes(services),
-    ...projectRoutes(services),
     ...experimentRoutes(services),
     ...runReportRoutes(services),
     ...comparisonRoutes(services),
@@ -88,9 +98,6 @@ export function createApp(services: Services): App {
     ...orsCatalogRoutes(services),
     ...orsSessionRoutes(services),
     ...orsCallRoutes(services),
-    ...evaluatorRoutes(services),
-    ...evaluatorProfileRoutes(services),
-    ...appRoutes(services),
   ];
   let lastRequestAtMs = 0;
   let inFlight = 0;

@@ -11,7 +11,7 @@ import { migrations } from "../platform/storage/migrations/index.ts";
 import { diskFloorOf, refuseShortage } from "../platform/storage/sqlite.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
-import { storeImportedResults } from "../results/imports.ts";
+import { storeImportedResults } from "../results/restore-store.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
 import { CommandError } from "./command-error.ts";
 import { printNotice } from "./print-notice.ts";

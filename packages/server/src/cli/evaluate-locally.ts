@@ -4,7 +4,7 @@ import {
   type WantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
-import { readResultMetadata } from "../results/evaluate-route.ts";
+import { readResultMetadata } from "../results/result.ts";
 import { CommandError } from "./command-error.ts";
 import { commandLineActor } from "./command-line-actor.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";

@@ -2,13 +2,8 @@ import type { Config } from "../config/config.ts";
 import { ClockSkewError, findClockSkew, readDatabaseClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { countOf } from "../platform/words.ts";
-import {
-  describeFuture,
-  lastSoundTime,
-  mendCorrections,
-  mendTimes,
-  NoSoundTimeError,
-} from "../results/times.ts";
+import { mendCorrections, mendTimes, NoSoundTimeError } from "../results/times.ts";
+import { describeFuture, lastSoundTime } from "../results/times-store.ts";
 import { CommandError } from "./command-error.ts";
 import { printNotice } from "./print-notice.ts";
 import { withDatabase } from "./with-database.ts";

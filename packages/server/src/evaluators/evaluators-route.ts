@@ -6,39 +6,93 @@ import {
   EvaluatorListResponse,
 } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
-import { operation, response } from "../http/describe.ts";
-import { readQuery } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { response } from "../http/describe.ts";
+import { reply, route } from "../http/route.ts";
 import { defaultProfileName, type Family } from "./family.ts";
 import { sampleFieldNames } from "./outcome.ts";
 import { findBuiltInProfile } from "./profiles/find-profile.ts";
 import type { RegisteredEvaluator, Registry } from "./registry.ts";
 
-export function evaluatorRoutes({ evaluation: { registry, hasModel } }: Services): Route[] {
-  // The same for every caller until the next start.
-  const evaluators: EvaluatorListResponse = {
-    evaluators: registry.evaluators
-      .map((evaluator) => toEvaluator(evaluator, registry))
-      .sort(({ id }, { id: other }) => (id < other ? -1 : 1)),
-  };
-  const families: EvaluatorFamilyListResponse = {
-    evaluator_families: registry.families.map((family) => toFamily(family, hasModel)),
-  };
-  return [
-    withCaller("GET", "/v1/evaluators", "read", (call) => {
-      const { by_alias_or_id: wanted } = readQuery(call, EvaluatorListQuery);
-      if (wanted === undefined) return Response.json(evaluators);
-      const id = registry.find(wanted)?.id;
-      const found: EvaluatorListResponse = {
-        evaluators: evaluators.evaluators.filter((one) => one.id === id),
-      };
-      return Response.json(found);
+const tag = "evaluators";
+
+const listEvaluators = route({
+  method: "GET",
+  path: "/v1/evaluators",
+  needs: "read",
+  id: "listEvaluators",
+  tag,
+  summary: "List every version of every evaluator family",
+  description:
+    "Lists the evaluators that `POST /v1/evaluate` can run. A family's name runs its newest version; an id always runs the same one. None if no evaluator has the wanted name.",
+  query: EvaluatorListQuery,
+  responses: {
+    "200": response("The evaluators, by id", EvaluatorListResponse, {
+      evaluators: [
+        {
+          id: "edit-distance-2026-11-21",
+          name: "edit-distance-2026-11-21",
+          evaluator_family: "edit-distance",
+          aliases: ["edit-distance"],
+          description:
+            "How similar the output and the gold answer are, by the characters that would have to change.",
+          profile_required: false,
+          default_criteria: "system:default",
+          evaluation_enabled: true,
+          evaluation_run_enabled: true,
+        },
+      ],
     }),
-    withCaller("GET", "/v1/evaluator-families", "read", () => Response.json(families)),
-  ];
-}
+  },
+  handle({ registry }: { registry: Registry }, { query: { by_alias_or_id: wanted } }) {
+    const wantedId = wanted === undefined ? undefined : registry.find(wanted)?.id;
+    const evaluators = registry.evaluators
+      .filter(({ id }) => wanted === undefined || id === wantedId)
+      .map((evaluator) => toEvaluator(evaluator, registry))
+      .sort(({ id }, { id: other }) => (id < other ? -1 : 1));
+    return reply(200, { evaluators });
+  },
+});
+
+const listFamilies = route({
+  method: "GET",
+  path: "/v1/evaluator-families",
+  needs: "read",
+  id: "listEvaluatorFamilies",
+  tag,
+  summary: "List the evaluator families",
+  description: "Lists the kinds of evaluators: the fields that each reads, and the schema of its profiles.",
+  responses: {
+    "200": response("The families, with the schema of their profiles", EvaluatorFamilyListResponse, {
+      evaluator_families: [
+        {
+          family_name: "exact-match",
+          description: "The output equals the gold answer.",
+          required_input_fields: ["evaluated_model_output", "evaluated_model_gold_answer"],
+          optional_input_fields: [],
+          uses_model: false,
+          needs_model: false,
+          profile_config_schema: {
+            $schema: "https://json-schema.org/draft/2020-12/schema",
+            type: "object",
+            properties: {
+              trim: {
+                default: true,
+                description: "White space at both ends does not count.",
+                type: "boolean",
+              },
+            },
+            additionalProperties: false,
+          },
+        },
+      ],
+    }),
+  },
+  handle({ registry, hasModel }: { registry: Registry; hasModel: boolean }) {
+    return reply(200, { evaluator_families: registry.families.map((family) => toFamily(family, hasModel)) });
+  },
+});
+
+export const evaluatorRoutes = [listEvaluators, listFamilies];
 
 function toEvaluator({ id, family }: RegisteredEvaluator, registry: Registry): Evaluator {
   const defaultProfile = findBuiltInProfile(family, defaultProfileName);
@@ -70,63 +124,3 @@ function toFamily(
     profile_config_schema: z.toJSONSchema(config, { io: "input", unrepresentable: "any" }),
   };
 }
-
-export const evaluatorPaths: ZodOpenApiPathsObject = {
-  "/v1/evaluators": {
-    get: operation("listEvaluators", "evaluators", "List every version of every evaluator family", {
-      description:
-        "Lists the evaluators that `POST /v1/evaluate` can run. A family's name runs its newest version; an id always runs the same one. None if no evaluator has the wanted name.",
-      requestParams: { query: EvaluatorListQuery },
-      responses: {
-        "200": response("The evaluators, by id", EvaluatorListResponse, {
-          evaluators: [
-            {
-              id: "edit-distance-2026-11-21",
-              name: "edit-distance-2026-11-21",
-              evaluator_family: "edit-distance",
-              aliases: ["edit-distance"],
-              description:
-                "How similar the output and the gold answer are, by the characters that would have to change.",
-              profile_required: false,
-              default_criteria: "system:default",
-              evaluation_enabled: true,
-              evaluation_run_enabled: true,
-            },
-          ],
-        }),
-      },
-    }),
-  },
-  "/v1/evaluator-families": {
-    get: operation("listEvaluatorFamilies", "evaluators", "List the evaluator families", {
-      description:
-        "Lists the kinds of evaluators: the fields that each reads, and the schema of its profiles.",
-      responses: {
-        "200": response("The families, with the schema of their profiles", EvaluatorFamilyListResponse, {
-          evaluator_families: [
-            {
-              family_name: "exact-match",
-              description: "The output equals the gold answer.",
-              required_input_fields: ["evaluated_model_output", "evaluated_model_gold_answer"],
-              optional_input_fields: [],
-              uses_model: false,
-              needs_model: false,
-              profile_config_schema: {
-                $schema: "https://json-schema.org/draft/2020-12/schema",
-                type: "object",
-                properties: {
-                  trim: {
-                    default: true,
-                    description: "White space at both ends does not count.",
-                    type: "boolean",
-                  },
-                },
-                additionalProperties: false,
-              },
-            },
-          ],
-        }),
-      },
-    }),
-  },
-};

@@ -182,16 +182,44 @@ export function itemJson(item: NewItem, result: EvaluationResult | null): string
   return `${rest.slice(0, -1)},"evaluation_result":${written},"result":${written}}`;
 }
 
-/** Profiles are served under two names, which differ in their paths and in the fields of their responses. */
-export const profileNamings = [
-  { path: "/v1/evaluator-profiles", one: "evaluator_profile", many: "evaluator_profiles" },
-  { path: "/v1/evaluator-criteria", one: "evaluator_criteria", many: "evaluator_criteria" },
-] as const satisfies readonly {
-  path: string;
+/** What differs between the two names of profiles: paths, fields of responses, and words of the document. */
+export interface ProfileNaming {
+  path: "/v1/evaluator-profiles" | "/v1/evaluator-criteria";
+  /** The fields of one, and of several. */
   one: keyof EvaluatorProfileResponse | keyof EvaluatorCriteriaResponse;
   many: keyof EvaluatorProfileListResponse | keyof EvaluatorCriteriaListResponse;
-}[];
-export type ProfileNaming = (typeof profileNamings)[number];
+  /** How the ids of operations name one, and several. */
+  idOfOne: string;
+  idOfMany: string;
+  /** One in a sentence, and several. */
+  word: string;
+  words: string;
+  /** The end of each description, for the same operation under the other name. */
+  sameAs: (method: string, rest?: string) => string;
+}
+
+export const asProfiles: ProfileNaming = {
+  path: "/v1/evaluator-profiles",
+  one: "evaluator_profile",
+  many: "evaluator_profiles",
+  idOfOne: "EvaluatorProfile",
+  idOfMany: "EvaluatorProfiles",
+  word: "a profile",
+  words: "profiles",
+  sameAs: () => "",
+};
+
+export const asCriteria: ProfileNaming = {
+  path: "/v1/evaluator-criteria",
+  one: "evaluator_criteria",
+  many: "evaluator_criteria",
+  idOfOne: "EvaluatorCriteria",
+  idOfMany: "EvaluatorCriteria",
+  word: "criteria",
+  words: "criteria",
+  sameAs: (method, rest = "") =>
+    ` Criteria are profiles under another name: this is \`${method} ${asProfiles.path}${rest}\` for clients that call them criteria.`,
+};
 
 export function withOldProfileNames(
   profile: Omit<EvaluatorProfile, "evaluator_id" | "is_patronus_managed">,

@@ -1,13 +1,8 @@
 import type { ExplainStrategy, ValidationError } from "@presage/contract";
 import { missing, valueError } from "../http/validate.ts";
-import type { Actor } from "../platform/audit.ts";
-import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import type { NewProject } from "../results/projects.ts";
-import type { ResultMetadata } from "../results/result.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { defaultProfileName, type Family } from "./family.ts";
 import type { NamedReference } from "./old-names.ts";
-import type { Sample } from "./outcome.ts";
 import {
   builtInPrefix,
   builtInProfileId,
@@ -15,6 +10,7 @@ import {
   findUsableProfile,
   type UsableProfile,
 } from "./profiles/find-profile.ts";
+import type { Registry } from "./registry.ts";
 
 /** One evaluator of a request. */
 export interface WantedEvaluator {
@@ -23,28 +19,6 @@ export interface WantedEvaluator {
   /** Absent: the family's default. */
   profileName?: string | undefined;
   explainStrategy: ExplainStrategy;
-}
-
-/** A request to evaluate a sample. */
-export interface EvaluationRequest {
-  accountId: string;
-  /** Who evaluates, and so who creates the project. */
-  actor: Actor;
-  /** Calls to judges' models count for it. Absent: they count for no key. */
-  keyId?: string | undefined;
-  sample: Sample;
-  evaluators: readonly WantedEvaluator[];
-  metadata: ResultMetadata;
-  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
-  project?: NewProject | undefined;
-  /** Which results are stored: all, all that did not pass, or none. */
-  capture: "all" | "fails-only" | "none";
-  /** Whether each score comes with the interval of all earlier ones. */
-  hasConfidenceInterval: boolean;
-  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
-  idempotencyKey?: string | undefined;
-  /** Calls to models are traced below it. */
-  span?: EvaluatedSpan | undefined;
 }
 
 /** Why one of the wanted evaluators cannot be run. */
@@ -67,7 +41,10 @@ export class InvalidEvaluatorsError extends Error {
   }
 }
 
-type ResolveServices = Pick<EvaluationServices, "store" | "registry">;
+interface ResolveServices {
+  store: Store;
+  registry: Registry;
+}
 
 /** An evaluator and the profile to run it with. */
 export interface ResolvedEvaluator {

@@ -1,92 +1,125 @@
+import {
+  AgreementResponse,
+  DisagreementListResponse,
+  DisagreementQuery,
+  defaultDisagreements,
+  EvaluatorProfilePath,
+} from "@presage/contract";
+import { asCriteria, asProfiles, type ProfileNaming } from "../evaluators/old-names.ts";
 import { noSuchProfile } from "../evaluators/profiles/find-profile.ts";
-import { selectProfile } from "../evaluators/profiles/profiles-store.ts";
+import { profileNotFound } from "../evaluators/profiles/profiles-route.ts";
+import { type ProfileRevision, selectProfile } from "../evaluators/profiles/profiles-store.ts";
+import { response } from "../http/describe.ts";
+import { reply, route } from "../http/route.ts";
 import {
   clusteredError,
   momentsOfClusters,
   rateInterval,
   wilsonInterval,
 } from "../platform/statistics/intervals.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import { selectDisagreements } from "./corrections-store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import type { StoredResult } from "./result.ts";
-import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type AgreementCell, selectAgreementCells, selectDisagreements } from "./corrections-store.ts";
+import { selectResults } from "./write/stored-results-store.ts";
 
-/** How many results of a revision and a cluster have this pair of verdicts, the evaluator's and a person's. */
-export interface AgreementCell {
-  revision: number | null;
-  evaluator_pass: number | null;
-  person_pass: number;
-  cluster_id: number | null;
-  count: number;
+interface AgreementServices {
+  store: Store;
+  builtInProfiles: readonly ProfileRevision[];
 }
 
-/** Compares the latest corrections of an account's results of a profile with the evaluator's verdicts. */
-export async function selectAgreementCells(
-  reader: Database,
-  accountId: string,
-  publicId: string,
-): Promise<AgreementCell[]> {
-  return await reader
-    .selectFrom("evaluation_corrections as correction")
-    .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
-    .select([
-      "result.profile_revision as revision",
-      "result.pass as evaluator_pass",
-      "correction.pass as person_pass",
-      "result.cluster_id",
-    ])
-    .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("correction.account_id", "=", accountId)
-    .where("correction.profile_public_id", "=", publicId)
-    .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
-    .groupBy(["result.profile_revision", "result.pass", "correction.pass", "result.cluster_id"])
-    .execute();
+type RevisionAgreement = AgreementResponse["revisions"][number];
+
+const tag = "evaluator profiles";
+
+export const agreementRoutes = [asProfiles, asCriteria].flatMap((naming) => [
+  agreementUnder(naming),
+  disagreementsUnder(naming),
+]);
+
+function agreementUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
+  return route({
+    method: "GET",
+    path: `${path}/:public_id/agreement`,
+    needs: "read",
+    id: `get${idOfOne}Agreement`,
+    tag,
+    summary: `Show how far people agree with ${word}`,
+    description: `Compares the verdicts of each revision with people's corrections: how often they agreed, and in which direction the evaluator errs.${sameAs("GET", "/{public_id}/agreement")}`,
+    params: EvaluatorProfilePath,
+    responses: {
+      "200": response("Each revision's agreement with the account's corrections", AgreementResponse, {
+        public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
+        revisions: [
+          {
+            revision: 1,
+            corrected: 20,
+            agreed: 17,
+            should_fail: 2,
+            should_pass: 1,
+            interval_method: "independent",
+            clusters: null,
+            agreement: 0.85,
+            agreement_interval: {
+              level: 0.95,
+              lower: 0.6396039275970434,
+              upper: 0.9476306360768003,
+            },
+          },
+        ],
+      }),
+      ...profileNotFound,
+    },
+    async handle(services: AgreementServices, { requester, params }) {
+      const public_id = params.public_id.toLowerCase();
+      return reply(200, { public_id, revisions: await measureAgreement(services, requester, public_id) });
+    },
+  });
 }
 
-export type CorrectedResult = StoredResult & { correction: NonNullable<StoredResult["correction"]> };
-
-/** What a list shows of a text. */
-const maxTextCharacters = 300;
-
-/** Results of a profile whose verdict a person has turned round, the latest corrections first, with the beginnings of their texts. */
-export async function listDisagreements(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
-  requester: Requester,
-  publicId: string,
-  limit: number,
-): Promise<CorrectedResult[]> {
-  const { accountId } = requester;
-  const reader = store.reader(requester);
-  const isBuiltIn = builtInProfiles.some(({ public_id }) => public_id === publicId);
-  if (!isBuiltIn && (await selectProfile(reader, accountId, publicId)) === undefined) throw noSuchProfile();
-  const ids = await selectDisagreements(reader, accountId, publicId, limit);
-  const results = await selectResults(reader, accountId, ids, maxTextCharacters);
-  return results.flatMap(({ correction, ...result }) =>
-    correction === undefined ? [] : { ...result, correction },
-  );
-}
-
-/** How far people's corrections agree with one revision of a profile. */
-export interface RevisionAgreement {
-  revision: number;
-  corrected: number;
-  agreed: number;
-  /** Passed by the evaluator and not by the person. */
-  shouldFail: number;
-  /** Passed by the person and not by the evaluator. */
-  shouldPass: number;
-  agreement: number | null;
-  agreementInterval: ReturnType<typeof wilsonInterval>;
-  intervalMethod: "clustered" | "independent";
-  /** Null unless the interval is clustered. */
-  clusters: number | null;
+function disagreementsUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
+  return route({
+    method: "GET",
+    path: `${path}/:public_id/disagreements`,
+    needs: "read",
+    id: `list${idOfOne}Disagreements`,
+    tag,
+    summary: `List what people decided otherwise than ${word}`,
+    description: `Lists the results of all revisions whose verdict a person's latest correction reverses.${sameAs("GET", "/{public_id}/disagreements")}`,
+    params: EvaluatorProfilePath,
+    query: DisagreementQuery,
+    responses: {
+      "200": response("The results, the latest corrections first", DisagreementListResponse, {
+        data: [
+          {
+            result_id: "41",
+            evaluator_id: "contains-2026-11-21",
+            revision: 1,
+            pass: false,
+            score_raw: 0,
+            created_at: "2026-11-22T03:46:48.009Z",
+            correction: {
+              pass: true,
+              score_raw: 1,
+              comment: "It says “gate” instead of “door”.",
+              created_at: "2026-11-22T09:12:05.310Z",
+            },
+            output: "The gate opens.",
+          },
+        ],
+      }),
+      ...profileNotFound,
+    },
+    async handle(services: AgreementServices, { requester, params, query }) {
+      const limit = Number(query.limit ?? defaultDisagreements);
+      const data = await listDisagreements(services, requester, params.public_id.toLowerCase(), limit);
+      return reply(200, { data });
+    },
+  });
 }
 
 /** How far an account's corrections agree with each revision of a profile, the newest first. */
-export async function measureAgreement(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+async function measureAgreement(
+  { store, builtInProfiles }: AgreementServices,
   requester: Requester,
   publicId: string,
 ): Promise<RevisionAgreement[]> {
@@ -105,20 +138,60 @@ export async function measureAgreement(
   }));
 }
 
+/** What a list shows of a text. */
+const maxTextCharacters = 300;
+
+/** Results of a profile whose verdict a person has turned round, the latest corrections first, with the beginnings of their texts. */
+async function listDisagreements(
+  { store, builtInProfiles }: AgreementServices,
+  requester: Requester,
+  publicId: string,
+  limit: number,
+): Promise<DisagreementListResponse["data"]> {
+  const { accountId } = requester;
+  const reader = store.reader(requester);
+  const isBuiltIn = builtInProfiles.some(({ public_id }) => public_id === publicId);
+  if (!isBuiltIn && (await selectProfile(reader, accountId, publicId)) === undefined) throw noSuchProfile();
+  const ids = await selectDisagreements(reader, accountId, publicId, limit);
+  const results = await selectResults(reader, accountId, ids, maxTextCharacters);
+  return results.flatMap(({ id, evaluatorId, profile, outcome, correction, createdAt, sample }) =>
+    correction === undefined
+      ? []
+      : [
+          {
+            result_id: String(id),
+            evaluator_id: evaluatorId,
+            revision: profile?.revision ?? null,
+            pass: outcome.pass === true,
+            score_raw: outcome.score ?? null,
+            created_at: toIsoInstant(createdAt),
+            correction: {
+              pass: correction.pass,
+              score_raw: correction.score ?? null,
+              comment: correction.comment ?? null,
+              created_at: toIsoInstant(correction.createdAt),
+            },
+            output: sample.output ?? null,
+          },
+        ],
+  );
+}
+
 function addUp(cells: readonly AgreementCell[]): Omit<RevisionAgreement, "revision"> {
   const countOf = (evaluatorPass: number, personPass: number) =>
     cells
       .filter((cell) => cell.evaluator_pass === evaluatorPass && cell.person_pass === personPass)
       .reduce((sum, { count }) => sum + count, 0);
-  const shouldFail = countOf(1, 0);
-  const shouldPass = countOf(0, 1);
+  // Passed by the evaluator and not by the person, and the other way round.
+  const should_fail = countOf(1, 0);
+  const should_pass = countOf(0, 1);
   const agreed = countOf(1, 1) + countOf(0, 0);
-  const corrected = agreed + shouldFail + shouldPass;
+  const corrected = agreed + should_fail + should_pass;
   return {
     corrected,
     agreed,
-    shouldFail,
-    shouldPass,
+    should_fail,
+    should_pass,
     agreement: corrected === 0 ? null : agreed / corrected,
     ...intervalOf(cells, agreed, corrected),
   };
@@ -128,19 +201,19 @@ function intervalOf(
   cells: readonly AgreementCell[],
   agreed: number,
   corrected: number,
-): Pick<RevisionAgreement, "agreementInterval" | "intervalMethod" | "clusters"> {
+): Pick<RevisionAgreement, "agreement_interval" | "interval_method" | "clusters"> {
   const judged = cells.filter(({ evaluator_pass }) => evaluator_pass !== null);
   if (judged.every(({ cluster_id }) => cluster_id === null)) {
-    const agreementInterval = wilsonInterval(agreed, corrected);
-    return { agreementInterval, intervalMethod: "independent", clusters: null };
+    const agreement_interval = wilsonInterval(agreed, corrected);
+    return { agreement_interval, interval_method: "independent", clusters: null };
   }
   const sums = Map.groupBy(judged, ({ cluster_id }) => cluster_id)
     .entries()
     .flatMap(([clusterId, ofCluster]) => (clusterId === null ? alone(ofCluster) : [addAgreed(ofCluster)]));
   const moments = momentsOfClusters(sums);
   return {
-    agreementInterval: rateInterval(moments, clusteredError(moments)),
-    intervalMethod: "clustered",
+    agreement_interval: rateInterval(moments, clusteredError(moments)),
+    interval_method: "clustered",
     clusters: moments.clusters,
   };
 }

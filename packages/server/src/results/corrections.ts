@@ -1,16 +1,9 @@
-import {
-  type Correction,
-  CorrectionRequest,
-  CorrectionResponse,
-  EvaluationResultPath,
-} from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { body, errorResponse, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type Micros, toFlag } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
   deleteCorrection,
   insertCorrection,
@@ -18,10 +11,9 @@ import {
   selectCountedWithout,
   selectLatestCorrection,
 } from "./corrections-store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { exampleResult } from "./example-result.ts";
 import type { StoredResult } from "./result.ts";
-import { addCounted, type Countable, type Counted, countResults, lockResult } from "./write/counts-store.ts";
+import { addCounted, lockResult, recount } from "./write/counts-store.ts";
+import type { Folder } from "./write/fold.ts";
 import { findResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
@@ -39,7 +31,7 @@ export interface NewCorrection {
  * can be corrected is checked first, since a writing transaction blocks others.
  */
 export async function correctResult(
-  services: Pick<EvaluationServices, "store" | "folder">,
+  services: { store: Store; folder: Pick<Folder, "schedule"> },
   requester: Changer,
   correction: NewCorrection,
   once: Once | undefined,
@@ -98,21 +90,9 @@ async function appendCorrection(
   return { createdAt };
 }
 
-/** What the rollup loses and gains when results are counted differently than before. */
-export function recount(from: readonly Countable[], to: readonly Countable[]): Counted {
-  const [lost, gained] = [countResults(from), countResults(to)];
-  const takenAway = lost.counts.map((cell) => ({
-    ...cell,
-    count: -cell.count,
-    score_sum: -cell.score_sum,
-    score_sum_of_squares: -cell.score_sum_of_squares,
-  }));
-  return { series: gained.series, counts: [...takenAway, ...gained.counts] };
-}
-
 /** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
 export async function withdrawCorrection(
-  services: Pick<EvaluationServices, "store" | "folder">,
+  services: { store: Store; folder: Pick<Folder, "schedule"> },
   requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {
@@ -153,45 +133,3 @@ async function takeBack(
   };
   await addCounted(transaction, recount([locked.counted], [{ ...locked.counted, outcome }]));
 }
-
-const tag = "evaluation results";
-export const resultNotFound = noSuch("result", "evaluation result");
-export const requestParams = { path: EvaluationResultPath };
-const exampleCorrection: Correction = {
-  pass: true,
-  score_raw: 1,
-  comment: "The state does not say what is in the fridge.",
-  created_at: "2026-11-22T03:46:48.009Z",
-};
-
-export const correctionPaths: ZodOpenApiPathsObject = {
-  "/v1/evaluation-results/{id}/correction": {
-    post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {
-      description:
-        "Adds a person's verdict to a result; one that equals the evaluator's confirms it. Searches and summaries count the latest correction. The evaluator's own verdict stays in the result.",
-      requestParams: { ...requestParams, header: idempotencyHeader },
-      requestBody: body(CorrectionRequest, { pass: true, comment: exampleCorrection.comment }),
-      responses: {
-        "201": response("The result with its correction, which counts from now on", CorrectionResponse, {
-          evaluation_result: { ...exampleResult, correction: exampleCorrection },
-        }),
-        "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to correct."),
-        ...resultNotFound,
-      },
-    }),
-    delete: operation("withdrawEvaluationCorrection", tag, "Take back a correction", {
-      description:
-        "Removes the latest correction of a result, if it is the caller's own. The correction before it counts again, otherwise the evaluator's verdict.",
-      requestParams,
-      responses: {
-        "200": response("The result, with the correction that counts now", CorrectionResponse, {
-          evaluation_result: exampleResult,
-        }),
-        "404": errorResponse(
-          "The account has no such result, or its latest correction is not the caller's",
-          "The latest correction of the result is not yours, or there is none.",
-        ),
-      },
-    }),
-  },
-};

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { EvaluatorOutcome } from "../evaluators/outcome.ts";
 import { microsPerDay } from "../platform/storage/columns.ts";
-import { countErrorFindings } from "./error-findings.ts";
+import { countErrorFindings } from "./error-findings-store.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 
 /** A result that found these paths on a day. */

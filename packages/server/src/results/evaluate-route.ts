@@ -5,8 +5,6 @@ import {
   type ValidationError,
 } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
 import {
   itemJson,
   type NamedReference,
@@ -17,125 +15,135 @@ import {
 } from "../evaluators/old-names.ts";
 import { charactersOf, type Sample } from "../evaluators/outcome.ts";
 import {
-  type EvaluationRequest,
   findEvaluatorIssues,
   InvalidEvaluatorsError,
   toEvaluatorIssues,
   toWantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
-import { actorOf } from "../http/caller.ts";
-import { body, errorResponse, operationWithOldNames, response, unavailable } from "../http/describe.ts";
-import { admit, countUsage } from "../http/exchange.ts";
+import { body, errorResponse, response, unavailable } from "../http/describe.ts";
+import { admit, countUsage, type HttpServices } from "../http/exchange.ts";
 import { reserveResults } from "../http/memory.ts";
 import { readExactBody, readIdempotencyKey } from "../http/request.ts";
-import { isLongResponse, jsonResponse, logBrokenResponse } from "../http/response.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { isLongResponse } from "../http/response.ts";
+import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { type Evaluation, evaluate } from "./evaluate.ts";
+import type { Admission } from "../platform/limits/admission.ts";
+import { type EvaluateServices, type Evaluation, type EvaluationRequest, evaluate } from "./evaluate.ts";
 import { exampleEvaluation, exampleResult } from "./example-result.ts";
-import { type EvaluatedModel, type ResultMetadata, toEvaluationResult } from "./result.ts";
+import { readResultMetadata, toEvaluationResult } from "./result.ts";
 
-const defaultApp = "default";
-
-type MetadataFields = Pick<
-  EvaluateRequest,
-  | "app"
-  | "tags"
-  | "dataset_id"
-  | "dataset_sample_id"
-  | "evaluation_run_id"
-  | "evaluation_run_project_id"
-  | "project_id"
-  | "experiment_id"
-  | "evaluated_model_id"
-  | "evaluated_model_name"
-  | "evaluated_model_provider"
-  | "evaluated_model_params"
-  | "evaluated_model_selected_model"
->;
-
-/** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
-export function readResultMetadata(fields: MetadataFields): ResultMetadata {
-  const { app, tags, dataset_sample_id } = fields;
-  return {
-    app: app ?? defaultApp,
-    tags: tags && Object.keys(tags).length > 0 ? tags : undefined,
-    datasetId: fields.dataset_id || undefined,
-    datasetSampleId: dataset_sample_id === 0 ? 0 : dataset_sample_id || undefined,
-    runId: fields.evaluation_run_id || undefined,
-    runProjectId: fields.evaluation_run_project_id || undefined,
-    projectId: fields.project_id || undefined,
-    experimentId: fields.experiment_id || undefined,
-    evaluatedModel: readModel(fields),
-  };
-}
-
-function readModel(fields: MetadataFields): EvaluatedModel | undefined {
-  const model = {
-    id: fields.evaluated_model_id || undefined,
-    name: fields.evaluated_model_name || undefined,
-    provider: fields.evaluated_model_provider || undefined,
-    params: fields.evaluated_model_params ?? undefined,
-    selectedModel: fields.evaluated_model_selected_model || undefined,
-  };
-  return Object.values(model).some((value) => value !== undefined) ? model : undefined;
-}
-
-export function evaluateRoutes(services: Services): Route[] {
-  const { evaluation } = services;
-  const { maxBodyBytes } = services.settings;
-  return [
-    withCaller("POST", "/v1/evaluate", "evaluate", async (call) => {
-      const { request, exchange, caller } = call;
-      const { accountId } = caller;
-      countUsage(call, "evaluate");
-      await admit(evaluation.admission, call);
-      const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
-      const references = readReferences(body);
-      const evaluators = references.map(toWantedEvaluator);
-      const sample = readSample(body);
-      const issues = missingFields(body, references, sample);
-      if (issues.length > 0) {
-        const ofEvaluators = await findEvaluatorIssues(evaluation, accountId, evaluators);
-        throw new InvalidRequestError([...issues, ...toEvaluatorIssues(ofEvaluators, references)]);
-      }
-      refuseTooMuch(sample, evaluators.length, maxBodyBytes);
-      const capture = body.capture ?? "all";
-      const stored = capture === "none" ? 0 : evaluators.length;
-      const reserveForResponse = reserveResults(exchange, {
-        stored,
-        storedCharacters: stored * charactersOf(sample),
-        isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
-      });
-      const evaluationRequest: EvaluationRequest = {
-        accountId,
-        actor: actorOf(caller, exchange.requestId),
-        keyId: exchange.keyId,
-        sample,
-        evaluators,
-        metadata: readResultMetadata(body),
-        project: body.project_name ? { name: body.project_name, userId: caller.userId } : undefined,
-        capture,
-        hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
-        idempotencyKey: readIdempotencyKey(request.headers),
-        span: exchange.span,
-      };
-      const evaluations = await evaluate(evaluation, evaluationRequest, request.signal).catch(
-        (error: unknown) => {
-          if (!(error instanceof InvalidEvaluatorsError)) throw error;
-          throw new InvalidRequestError(toEvaluatorIssues(error.issues, references));
-        },
-      );
-      const items = toResponseItems(evaluations);
-      const isLong = isLongResponse(items);
-      reserveForResponse(isLong);
-      if (!isLong) return toShortResponse(items);
-      const results = items.map(([item, result]) => withOldItemNames(item, result));
-      return jsonResponse({ results }, undefined, logBrokenResponse(services, call));
+const headers = z.object({
+  "Idempotency-Key": z
+    .string()
+    .regex(/^[!-~]{1,200}$/)
+    .optional()
+    .meta({
+      description:
+        "Identifies the request, so that it can be retried safely: a repeated request gets the stored verdicts. If both arrive at the same time, the second waits for the first.",
     }),
-  ];
-}
+});
+
+/** The body is read by the handler, once the request is admitted. */
+const evaluateSample = route({
+  method: "POST",
+  path: "/v1/evaluate",
+  needs: "evaluate",
+  id: "evaluate",
+  tag: "evaluation",
+  summary: "Evaluate a sample with one or more evaluators",
+  description:
+    "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. A family's `required_input_fields` and `optional_input_fields` say which texts its evaluators read. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
+  hasOldNames: true,
+  more: { requestParams: { header: headers }, requestBody: body(EvaluateRequest, exampleEvaluation) },
+  responses: {
+    "200": response("The outcome of each evaluator, in request order", EvaluateResponse, {
+      results: [
+        {
+          evaluator_id: "edit-distance-2026-11-21",
+          profile_name: "system:default",
+          criteria: "system:default",
+          status: "success",
+          error_message: null,
+          evaluation_result: exampleResult,
+          criterion_id: "edit-distance-2026-11-21",
+          result: exampleResult,
+        },
+      ],
+    }),
+    "409": errorResponse(
+      "evaluation_run_id is a run whose results Presage makes",
+      "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
+    ),
+    "413": errorResponse(
+      "The body is too large, or its texts are too long for this many evaluators",
+      "20 evaluators × 2000000 characters exceed the limit of 33554432; use at most 16 evaluators in one request.",
+    ),
+    "429": errorResponse(
+      "The rate of the key or its account was reached, or one of them has too many requests in progress (rate_limit)",
+      "At most 120 evaluation requests per minute are allowed for an account.",
+      { category: "rate_limit" },
+    ),
+    "503": {
+      ...unavailable["503"],
+      description:
+        "The database is unavailable, too many evaluations are in progress, or the server is out of memory for this request, and nothing was stored; or the database did not confirm the results, which may or may not be stored",
+    },
+  },
+  async handle(
+    services: EvaluateServices & Pick<HttpServices, "settings"> & { evaluationAdmission: Admission },
+    { call, requester },
+  ) {
+    const { maxBodyBytes } = services.settings;
+    const { request, exchange, caller } = call;
+    const { accountId } = caller;
+    countUsage(call, "evaluate");
+    await admit(services.evaluationAdmission, call);
+    const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
+    const references = readReferences(body);
+    const evaluators = references.map(toWantedEvaluator);
+    const sample = readSample(body);
+    const issues = missingFields(body, references, sample);
+    if (issues.length > 0) {
+      const ofEvaluators = await findEvaluatorIssues(services, accountId, evaluators);
+      throw new InvalidRequestError([...issues, ...toEvaluatorIssues(ofEvaluators, references)]);
+    }
+    refuseTooMuch(sample, evaluators.length, maxBodyBytes);
+    const capture = body.capture ?? "all";
+    const stored = capture === "none" ? 0 : evaluators.length;
+    const reserveForResponse = reserveResults(exchange, {
+      stored,
+      storedCharacters: stored * charactersOf(sample),
+      isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
+    });
+    const evaluationRequest: EvaluationRequest = {
+      accountId,
+      actor: requester.actor,
+      keyId: exchange.keyId,
+      sample,
+      evaluators,
+      metadata: readResultMetadata(body),
+      project: body.project_name ? { name: body.project_name, userId: caller.userId } : undefined,
+      capture,
+      hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
+      idempotencyKey: readIdempotencyKey(request.headers),
+      span: exchange.span,
+    };
+    const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
+      (error: unknown) => {
+        if (!(error instanceof InvalidEvaluatorsError)) throw error;
+        throw new InvalidRequestError(toEvaluatorIssues(error.issues, references));
+      },
+    );
+    const items = toResponseItems(evaluations);
+    const isLong = isLongResponse(items);
+    reserveForResponse(isLong);
+    if (!isLong) return toShortResponse(items);
+    return reply(200, { results: items.map(([item, result]) => withOldItemNames(item, result)) });
+  },
+});
+
+export const evaluateRoutes = [evaluateSample];
 
 /** The schema cannot express that evaluators, and something to evaluate, are required under either of two names. */
 function missingFields(
@@ -185,59 +193,3 @@ function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
     error_message: outcome.errorMessage ?? null,
   };
 }
-
-const headers = z.object({
-  "Idempotency-Key": z
-    .string()
-    .regex(/^[!-~]{1,200}$/)
-    .optional()
-    .meta({
-      description:
-        "Identifies the request, so that it can be retried safely: a repeated request gets the stored verdicts. If both arrive at the same time, the second waits for the first.",
-    }),
-});
-
-export const evaluatePaths: ZodOpenApiPathsObject = {
-  "/v1/evaluate": {
-    post: operationWithOldNames("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
-      description:
-        "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. A family's `required_input_fields` and `optional_input_fields` say which texts its evaluators read. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
-      requestParams: { header: headers },
-      requestBody: body(EvaluateRequest, exampleEvaluation),
-      responses: {
-        "200": response("The outcome of each evaluator, in request order", EvaluateResponse, {
-          results: [
-            {
-              evaluator_id: "edit-distance-2026-11-21",
-              profile_name: "system:default",
-              criteria: "system:default",
-              status: "success",
-              error_message: null,
-              evaluation_result: exampleResult,
-              criterion_id: "edit-distance-2026-11-21",
-              result: exampleResult,
-            },
-          ],
-        }),
-        "409": errorResponse(
-          "evaluation_run_id is a run whose results Presage makes",
-          "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
-        ),
-        "413": errorResponse(
-          "The body is too large, or its texts are too long for this many evaluators",
-          "20 evaluators × 2000000 characters exceed the limit of 33554432; use at most 16 evaluators in one request.",
-        ),
-        "429": errorResponse(
-          "The rate of the key or its account was reached, or one of them has too many requests in progress (rate_limit)",
-          "At most 120 evaluation requests per minute are allowed for an account.",
-          { category: "rate_limit" },
-        ),
-        "503": {
-          ...unavailable["503"],
-          description:
-            "The database is unavailable, too many evaluations are in progress, or the server is out of memory for this request, and nothing was stored; or the database did not confirm the results, which may or may not be stored",
-        },
-      },
-    }),
-  },
-};

@@ -1,25 +1,61 @@
 import { createHash } from "node:crypto";
+import type { ConfidenceInterval } from "@presage/contract";
+import type { Sample } from "../evaluators/outcome.ts";
+import type { UsableProfile } from "../evaluators/profiles/find-profile.ts";
+import type { Registry } from "../evaluators/registry.ts";
 import {
-  type EvaluationRequest,
   type ResolvedEvaluator,
   resolveEvaluators,
+  type WantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
-import type { RequestAllowance } from "../evaluators/run-evaluator.ts";
+import type { RequestAllowance, RunEvaluator } from "../evaluators/run-evaluator.ts";
+import type { Actor } from "../platform/audit.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import { createRetryBudget, orAborted } from "../platform/limits/deadline.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { findPlacements, placeResults, refuseRunIds } from "./placement.ts";
-import type { EvaluationRecord, StoredResult } from "./result.ts";
-import { findConfidenceInterval } from "./summary/summarise.ts";
+import type { EvaluatedSpan } from "../platform/observability/tracing.ts";
+import { medianInterval, toHistogram } from "../platform/statistics/intervals.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type FreeRunIds, findPlacements, placeResults, refuseRunIds } from "./placement.ts";
+import type { NewProject } from "./projects-store.ts";
+import type { EvaluationRecord, ResultMetadata, StoredResult } from "./result.ts";
+import { fromThousandths } from "./result.ts";
+import { selectScoreCounts } from "./summary/summary-store.ts";
+import type { ResultWriter } from "./write/result-writer.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";
 
 /** How long all evaluators of one request together may block the main thread. */
 const maxMainThreadMs = 10;
 
-export type EvaluateServices = Pick<
-  EvaluationServices,
-  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight" | "freeRunIds"
->;
+export interface EvaluateServices {
+  store: Store;
+  registry: Registry;
+  runEvaluator: RunEvaluator;
+  resultWriter: ResultWriter;
+  keysInFlight: KeysInFlight;
+  freeRunIds: FreeRunIds;
+}
+
+/** A request to evaluate a sample. */
+export interface EvaluationRequest {
+  accountId: string;
+  /** Who evaluates, and so who creates the project. */
+  actor: Actor;
+  /** Calls to judges' models count for it. Absent: they count for no key. */
+  keyId?: string | undefined;
+  sample: Sample;
+  evaluators: readonly WantedEvaluator[];
+  metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
+  project?: NewProject | undefined;
+  /** Which results are stored: all, all that did not pass, or none. */
+  capture: "all" | "fails-only" | "none";
+  /** Whether each score comes with the interval of all earlier ones. */
+  hasConfidenceInterval: boolean;
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  idempotencyKey?: string | undefined;
+  /** Calls to models are traced below it. */
+  span?: EvaluatedSpan | undefined;
+}
 
 /** A stored result, or one that the request did not want stored. */
 export type Evaluation = EvaluationRecord | StoredResult;
@@ -98,6 +134,30 @@ async function evaluateOne(
     sample,
     metadata,
     outcome,
+  };
+}
+
+/** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
+export async function findConfidenceInterval(
+  { store }: { store: Store },
+  requester: Requester,
+  evaluatorId: string,
+  profile: UsableProfile,
+): Promise<ConfidenceInterval> {
+  const counts = await selectScoreCounts(
+    store.briefReader(requester),
+    requester.accountId,
+    evaluatorId,
+    profile,
+  );
+  const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
+  const { lower, median, upper } = medianInterval(histogram);
+  return {
+    strategy: "full-history",
+    alpha: 0.05,
+    lower: fromThousandths(lower),
+    median: fromThousandths(median),
+    upper: fromThousandths(upper),
   };
 }
 

@@ -1,43 +1,154 @@
 import {
   type ClientEvaluation,
   ClientEvaluationBatchRequest,
-  type ClientEvaluationBatchResponse,
+  ClientEvaluationBatchResponse,
   EvaluationResultBatchRequest,
-  type EvaluationResultBatchResponse,
+  EvaluationResultBatchResponse,
   type ImportedEvaluationResult,
   type ValidationError,
 } from "@presage/contract";
 import { parse } from "tinyduration";
-import type { Services } from "../app/services.ts";
 import { readEvaluatorName, readSample } from "../evaluators/old-names.ts";
 import { charactersOf, type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
-import { type CallWithCaller, requesterOf } from "../http/call.ts";
+import type { Call } from "../http/call.ts";
+import { errorResponse, idempotencyHeader, response } from "../http/describe.ts";
 import { reserveResults } from "../http/memory.ts";
-import { digestOf, readExactBody, readIdempotencyKey, readOnce } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { digestOf, readIdempotencyKey, readOnce } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Changer } from "../platform/audit.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { forgetOldRequests, type Once, recordRequest } from "../platform/storage/once.ts";
-import { insertRows } from "../platform/storage/rows.ts";
-import type {
-  EvaluationPayloadsTable,
-  EvaluationResultsTable,
-  EvaluationTagsTable,
-} from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { addErrorFindings, countErrorFindings } from "./error-findings.ts";
-import { readResultMetadata } from "./evaluate-route.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { placeResults, refuseRunIds } from "./placement.ts";
-import type { NewProject } from "./projects.ts";
-import type { ResultMetadata } from "./result.ts";
-import { addCounted, countResults, toCountable, withFindings } from "./write/counts-store.ts";
-import { addTimes } from "./write/results-store.ts";
+import type { KeysInFlight } from "./evaluate.ts";
+import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
+import type { NewProject } from "./projects-store.ts";
+import { type ResultMetadata, readResultMetadata } from "./result.ts";
+import type { ResultWriter } from "./write/result-writer.ts";
 import { selectRowsByRequestKeys } from "./write/stored-results-store.ts";
 
-type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight" | "freeRunIds">;
+interface ImportServices {
+  store: Store;
+  resultWriter: ResultWriter;
+  keysInFlight: KeysInFlight;
+  freeRunIds: FreeRunIds;
+}
+
+const tag = "evaluation results";
+
+const importOfResults = route({
+  method: "POST",
+  path: "/v1/evaluation-results/batch",
+  needs: "evaluate",
+  id: "importEvaluationResults",
+  tag,
+  summary: "Import results from other tools",
+  description:
+    "Stores up to 1,000 verdicts that another tool gave, all or none. They can be searched, summarised, corrected and exported like the account's own.",
+  body: EvaluationResultBatchRequest,
+  bodyExample: {
+    evaluation_results: [
+      {
+        evaluator_id: "house-rules",
+        pass: false,
+        score_raw: 0.25,
+        explanation: "The apple is not mentioned.",
+        evaluated_model_output: "You open the fridge.",
+        app: "night-runs",
+      },
+    ],
+  },
+  isExact: true,
+  bodyLimit: "long",
+  once: "import results",
+  hasOldNames: true,
+  responses: {
+    "201": response("The stored results, in the same order", EvaluationResultBatchResponse, {
+      evaluation_results: [
+        {
+          id: "2",
+          app: "night-runs",
+          created_at: "2026-11-22T03:46:48.032Z",
+          evaluator_id: "external:house-rules",
+        },
+      ],
+    }),
+    "409": errorResponse(
+      "An evaluation_run_id is a run whose results Presage makes",
+      "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
+    ),
+  },
+  async handle(services: ImportServices, { call, requester, body, once }) {
+    const results = readImportedResults(body.evaluation_results, call.caller.userId);
+    reserveImport(call, results);
+    const receipts = await importResults(services, requester, results, once);
+    return reply(201, { evaluation_results: receipts });
+  },
+});
+
+const importOfClient = route({
+  method: "POST",
+  path: "/v1/evaluations/batch",
+  needs: "evaluate",
+  id: "importClientEvaluations",
+  tag,
+  summary: "Import the verdicts of a client's own evaluators",
+  description:
+    "Stores up to 1,000 verdicts of evaluators that ran in a client, all or none, as imported results. Clients that have such evaluators send them here in the background, without the texts. A repeated batch is stored once.",
+  body: ClientEvaluationBatchRequest,
+  bodyExample: {
+    evaluations: [
+      {
+        log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
+        evaluator_id: "is_short",
+        pass: true,
+        score: 1,
+        metric_name: "is_short",
+        evaluation_duration: "PT0.001086S",
+        project_name: "kitchen",
+        app: "night-runs",
+        tags: { split: "validation" },
+      },
+    ],
+  },
+  isExact: true,
+  bodyLimit: "long",
+  more: { requestParams: { header: idempotencyHeader } },
+  responses: {
+    "201": response("The stored evaluations, in the same order", ClientEvaluationBatchResponse, {
+      evaluations: [
+        {
+          id: "3",
+          log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
+          created_at: "2026-11-22T03:46:48.051Z",
+          app: "night-runs",
+          evaluator_id: "external:is_short",
+          evaluation_type: "client_evaluation",
+        },
+      ],
+    }),
+  },
+  async handle(services: ImportServices, { call, requester, body }) {
+    const { evaluations } = body;
+    // The client repeats a batch until it succeeds, and sends no key. Its ids tell the batch from every other one.
+    const key = readIdempotencyKey(call.request.headers) ?? digestOf(body);
+    const results = readClientEvaluations(evaluations, call.caller.userId);
+    reserveImport(call, results);
+    const once = readOnce(call, "import evaluations", body, key);
+    const receipts = await importResults(services, requester, results, once);
+    return reply(201, {
+      evaluations: receipts.map((receipt, index) => ({
+        ...receipt,
+        log_id: evaluations[index]?.log_id ?? "",
+        evaluation_type: "client_evaluation" as const,
+      })),
+    });
+  },
+});
+
+/** The two ways in for results of other tools: under Presage's names, and as a client sends those of its own evaluators. */
+export const resultImportRoutes = [importOfResults, importOfClient];
 
 /** An external result: only the names of its evaluator and profile are known. */
 export interface ImportedResult {
@@ -50,13 +161,7 @@ export interface ImportedResult {
   outcome: Omit<EvaluatorOutcome, "status">;
 }
 
-/** What the response to an import says about each result. */
-export interface ImportReceipt {
-  id: number;
-  app: string;
-  evaluatorId: string;
-  createdAt: Micros;
-}
+type ImportReceipt = EvaluationResultBatchResponse["evaluation_results"][number];
 
 /**
  * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
@@ -122,12 +227,9 @@ async function writeImported(
       outcome: { ...outcome, status: "success" },
     })),
   );
-  return stored.map(({ id, metadata, evaluatorId, createdAt }) => ({
-    id,
-    app: metadata.app,
-    evaluatorId,
-    createdAt,
-  }));
+  return stored.map(({ id, metadata: { app }, evaluatorId, createdAt }) =>
+    toReceipt(id, app, evaluatorId, createdAt),
+  );
 }
 
 /** The results of an import in its order, if they are stored: all are, or none. */
@@ -140,50 +242,9 @@ async function findImported(
   const byKey = new Map(rows.map((row) => [row.request_key, row]));
   const found = keys.flatMap((key) => {
     const row = byKey.get(key);
-    return row === undefined
-      ? []
-      : [{ id: row.id, app: row.app, evaluatorId: row.evaluator_id, createdAt: row.created_at }];
+    return row === undefined ? [] : [toReceipt(row.id, row.app, row.evaluator_id, row.created_at)];
   });
   return found.length === keys.length ? found : undefined;
-}
-
-/**
- * Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. Returns
- * the ids of those that were not there; if any was, nothing else is stored.
- */
-export async function storeImportedResults(
-  transaction: Database,
-  results: readonly { row: EvaluationResultsTable; texts: EvaluationPayloadsTable }[],
-): Promise<{ id: number }[]> {
-  const rows = results.map(({ row }) => row);
-  const texts = results.map((result) => result.texts);
-  const ending = "on conflict do nothing returning id";
-  const stored = await insertRows(transaction, "evaluation_results", rows, ending);
-  const ids = stored.map(({ id = 0 }) => ({ id }));
-  if (ids.length < rows.length) return ids;
-  await insertRows(transaction, "evaluation_payloads", texts);
-  await insertRows(transaction, "evaluation_tags", results.flatMap(toTags));
-  const counted = results.map(({ row, texts: { additional_info } }) =>
-    withFindings(toCountable(row), additional_info),
-  );
-  await addTimes(
-    transaction,
-    rows.map(({ id, created_at }) => ({ id, createdAt: created_at })),
-  );
-  await addCounted(transaction, countResults(counted));
-  await addErrorFindings(transaction, countErrorFindings(counted));
-  return ids;
-}
-
-function toTags({
-  row: { id, account_id },
-  texts: { tags },
-}: {
-  row: EvaluationResultsTable;
-  texts: EvaluationPayloadsTable;
-}): EvaluationTagsTable[] {
-  const named = JSON.parse(tags ?? "{}") as Record<string, string>;
-  return Object.entries(named).map(([name, value]) => ({ account_id, name, value, result_id: id }));
 }
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
@@ -267,52 +328,17 @@ function readDuration(text: string | null | undefined): Micros | "unreadable" | 
   return years || months || !Number.isSafeInteger(micros) ? "unreadable" : micros;
 }
 
-/** The two ways in for results of other tools: under Presage's names, and as a client sends those of its own evaluators. */
-export function resultImportRoutes(services: Services): Route[] {
-  const { maxBodyBytes } = services.settings;
-
-  async function store(
-    call: CallWithCaller,
-    results: readonly ImportedResult[],
-    once: Once | undefined,
-  ): Promise<ImportReceipt[]> {
-    const storedCharacters = results.reduce((sum, result) => sum + charactersOfImport(result), 0);
-    reserveResults(call.exchange, { stored: results.length, storedCharacters, isResponseLong: false });
-    return await importResults(services.evaluation, requesterOf(call), results, once);
-  }
-
-  return [
-    withCaller("POST", "/v1/evaluation-results/batch", "evaluate", async (call) => {
-      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
-      const results = readImportedResults(body.evaluation_results, call.caller.userId);
-      const receipts = await store(call, results, readOnce(call, "import results", body));
-      const response: EvaluationResultBatchResponse = { evaluation_results: receipts.map(toJson) };
-      return Response.json(response, { status: 201 });
-    }),
-    withCaller("POST", "/v1/evaluations/batch", "evaluate", async (call) => {
-      const body = await readExactBody(call, ClientEvaluationBatchRequest, maxBodyBytes);
-      const { evaluations } = body;
-      // The client repeats a batch until it succeeds, and sends no key. Its ids tell the batch from every other one.
-      const key = readIdempotencyKey(call.request.headers) ?? digestOf(body);
-      const results = readClientEvaluations(evaluations, call.caller.userId);
-      const receipts = await store(call, results, readOnce(call, "import evaluations", body, key));
-      const response: ClientEvaluationBatchResponse = {
-        evaluations: receipts.map((receipt, index) => ({
-          ...toJson(receipt),
-          log_id: evaluations[index]?.log_id ?? "",
-          evaluation_type: "client_evaluation",
-        })),
-      };
-      return Response.json(response, { status: 201 });
-    }),
-  ];
+/** Reserves the memory that results take while they are stored. */
+function reserveImport({ exchange }: Call, results: readonly ImportedResult[]): void {
+  const storedCharacters = results.reduce((sum, result) => sum + charactersOfImport(result), 0);
+  reserveResults(exchange, { stored: results.length, storedCharacters, isResponseLong: false });
 }
 
 function charactersOfImport({ sample, outcome: { explanation = "", extra = {} } }: ImportedResult): number {
   return charactersOf(sample) + explanation.length + JSON.stringify(extra).length;
 }
 
-function toJson({ id, app, createdAt, evaluatorId }: ImportReceipt) {
+function toReceipt(id: number, app: string, evaluatorId: string, createdAt: Micros): ImportReceipt {
   return {
     id: String(id),
     app,

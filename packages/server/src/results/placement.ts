@@ -3,10 +3,16 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
-import { selectProjectsOfExperiments } from "../runs/experiments.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
-import { insertProjects, type NewProject, projectCreated, selectProjectsByNames } from "./projects.ts";
+import {
+  insertProjects,
+  type NewProject,
+  projectCreated,
+  selectOwnRunIds,
+  selectProjectsByNames,
+  selectProjectsOfExperiments,
+} from "./projects-store.ts";
 import type { ResultMetadata } from "./result.ts";
 
 /** The project and the experiment of a result. */
@@ -23,7 +29,7 @@ export interface WantedPlacement extends Placement {
  * and one that does not exist stands for none. Ids that the account has nothing of are kept as they are.
  */
 export async function findPlacements(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   accountId: string,
   wanted: readonly WantedPlacement[],
 ): Promise<Placement[]> {
@@ -32,7 +38,7 @@ export async function findPlacements(
 
 /** Where results that are about to be written belong. Projects that are named and do not exist are created, all or none. */
 export async function placeResults(
-  services: Pick<EvaluationServices, "store">,
+  services: { store: Store },
   requester: Changer,
   wanted: readonly WantedPlacement[],
 ): Promise<Placement[]> {
@@ -92,23 +98,6 @@ async function resolve(
   };
 }
 
-/** Which of these are ids of an account's runs whose results Presage makes. */
-async function selectOwnRunIds(
-  database: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<string[]> {
-  const rows = await database
-    .selectFrom("runs")
-    .select("id")
-    .where("id", "in", ids)
-    .where("account_id", "=", accountId)
-    .where("target_kind", "!=", "external")
-    .where("status", "!=", "deleted")
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 /** Texts that are no run's id, or that of an external run, with the account before them. */
 export type FreeRunIds = Pick<LRUCache<string, true>, "has" | "set">;
 
@@ -124,7 +113,7 @@ const runId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Only Presage adds results to the runs that it makes itself. Throws if one of these is the id of such a run of the account. */
 export async function refuseRunIds(
-  { store, freeRunIds }: Pick<EvaluationServices, "store" | "freeRunIds">,
+  { store, freeRunIds }: { store: Store; freeRunIds: FreeRunIds },
   accountId: string,
   named: readonly (string | undefined)[],
 ): Promise<void> {

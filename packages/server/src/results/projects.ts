@@ -7,107 +7,101 @@ import {
   ProjectPath,
   ProjectResponse,
 } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../app/services.ts";
-import { requesterOf } from "../http/call.ts";
-import { body, idempotencyHeader, noSuch, operation, response } from "../http/describe.ts";
-import { readBody, readOnce, readPage, readPath, readQuery } from "../http/request.ts";
-import { type Route, withCaller } from "../http/route.ts";
-import { type Change, type Changer, recordChange } from "../platform/audit.ts";
+import { noSuch, response } from "../http/describe.ts";
+import { readPage } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import { insertRows } from "../platform/storage/rows.ts";
-import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "./evaluation-services.ts";
+import type { Store } from "../platform/storage/store.ts";
+import {
+  insertProjects,
+  type NewProject,
+  type ProjectRow,
+  projectCreated,
+  selectProject,
+  selectProjectByName,
+  selectProjects,
+} from "./projects-store.ts";
 
-export type ProjectRow = Omit<ProjectsTable, "account_id">;
+const tag = "experiments";
+const path = "/v1/projects";
+export const exampleProject: Project = {
+  id: "019aa5f2-7d3c-7000-8a55-0d5f3f1c2b11",
+  name: "ScienceWorld",
+  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  created_at: "2026-11-22T03:46:48.004Z",
+};
 
-const columns = ["id", "name", "created_by", "created_at"] as const;
+const listProjects = route({
+  method: "GET",
+  path,
+  needs: "read",
+  id: "listProjects",
+  tag,
+  summary: "List the account's projects",
+  description: "Returns the account's projects, newest first.",
+  query: ProjectListQuery,
+  responses: {
+    "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
+  },
+  async handle({ store }: { store: Store }, { requester, query }) {
+    const page = readPage(query, defaultPageLimit);
+    const found = await selectProjects(store.briefReader(requester), requester.accountId, page);
+    return reply(200, { projects: found.map(toProject) });
+  },
+});
 
-/** Stores projects of an account, except those whose name it has already; returns how many it stored. */
-export async function insertProjects(
-  transaction: Database,
-  projects: readonly ProjectsTable[],
-): Promise<number> {
-  // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
-  const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
-  return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
-}
+const create = route({
+  method: "POST",
+  path,
+  needs: "evaluate",
+  id: "createProject",
+  tag,
+  summary: "Create a project, or get the one of this name",
+  description:
+    "Creates a project. If the account already has a project of this name, that one is returned, so that a client can send the same request before every experiment.",
+  body: ProjectCreateRequest,
+  bodyExample: { name: exampleProject.name },
+  once: "create project",
+  responses: {
+    "200": response("The project that already had this name", Project, exampleProject),
+    "201": response("The new project", Project, exampleProject),
+  },
+  async handle(services: { store: Store }, { call, requester, body: { name }, once }) {
+    const newProject = { name, userId: call.caller.userId };
+    const { project, isNew } = await createProject(services, requester, newProject, once);
+    // The clients that create projects read this response without a wrapper.
+    return isNew ? reply(201, toProject(project)) : reply(200, toProject(project));
+  },
+});
 
-export async function selectProject(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<ProjectRow | undefined> {
-  return await database
-    .selectFrom("projects")
-    .select(columns)
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-}
+const getProject = route({
+  method: "GET",
+  path: `${path}/:id`,
+  needs: "read",
+  id: "getProject",
+  tag,
+  summary: "Show a project",
+  description: "Returns one project of the account.",
+  params: ProjectPath,
+  responses: {
+    "200": response("The project", ProjectResponse, { project: exampleProject }),
+    ...noSuch("project"),
+  },
+  async handle({ store }: { store: Store }, { requester, params: { id } }) {
+    const project = await selectProject(store.briefReader(requester), requester.accountId, id);
+    if (project === undefined) throw noSuchProject();
+    return reply(200, { project: toProject(project) });
+  },
+});
 
-export async function selectProjectByName(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<ProjectRow | undefined> {
-  return (await selectProjectsByNames(database, accountId, [name]))[0];
-}
-
-/** An account's projects of these names, in no particular order. */
-export async function selectProjectsByNames(
-  database: Database,
-  accountId: string,
-  names: readonly string[],
-): Promise<ProjectRow[]> {
-  if (names.length === 0) return [];
-  return await database
-    .selectFrom("projects")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .where("name", "in", names)
-    .execute();
-}
-
-/** An account's projects, newest first. */
-export async function selectProjects(
-  reader: Database,
-  accountId: string,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<ProjectRow[]> {
-  return await reader
-    .selectFrom("projects")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit)
-    .offset(offset)
-    .execute();
-}
-
-async function findProject(
-  { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
-  id: string,
-): Promise<ProjectRow> {
-  const project = await selectProject(store.briefReader(requester), requester.accountId, id);
-  if (project === undefined) throw noSuchProject();
-  return project;
-}
+export const projectRoutes = [listProjects, create, getProject];
 
 function noSuchProject(): ServiceError {
   return new ServiceError("not_found", "There is no such project.");
-}
-
-export interface NewProject {
-  name: string;
-  userId: string;
 }
 
 export interface CreatedProject {
@@ -118,7 +112,7 @@ export interface CreatedProject {
 
 /** The account's project of a name, created if there is none: clients create their project before every experiment. */
 async function createProject(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { name, userId }: NewProject,
   once?: Once,
@@ -140,87 +134,10 @@ async function createProject(
   });
 }
 
-export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
-  return { action: "project.create", objectId: id, detail: { name } };
-}
-
 async function existing(transaction: Database, accountId: string, name: string): Promise<ProjectRow> {
   const project = await selectProjectByName(transaction, accountId, name);
   if (project === undefined) throw new Error("A project's name is taken, and no project has it");
   return project;
-}
-
-const tag = "experiments";
-export const exampleProject: Project = {
-  id: "019aa5f2-7d3c-7000-8a55-0d5f3f1c2b11",
-  name: "ScienceWorld",
-  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  created_at: "2026-11-22T03:46:48.004Z",
-};
-
-export const projectPaths: ZodOpenApiPathsObject = {
-  "/v1/projects": {
-    get: operation("listProjects", tag, "List the account's projects", {
-      description: "Returns the account's projects, newest first.",
-      requestParams: { query: ProjectListQuery },
-      responses: {
-        "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
-      },
-    }),
-    post: operation("createProject", tag, "Create a project, or get the one of this name", {
-      description:
-        "Creates a project. If the account already has a project of this name, that one is returned, so that a client can send the same request before every experiment.",
-      requestParams: { header: idempotencyHeader },
-      requestBody: body(ProjectCreateRequest, { name: exampleProject.name }),
-      responses: {
-        "200": response("The project that already had this name", Project, exampleProject),
-        "201": response("The new project", Project, exampleProject),
-      },
-    }),
-  },
-  "/v1/projects/{id}": {
-    get: operation("getProject", tag, "Show a project", {
-      description: "Returns one project of the account.",
-      requestParams: { path: ProjectPath },
-      responses: {
-        "200": response("The project", ProjectResponse, { project: exampleProject }),
-        ...noSuch("project"),
-      },
-    }),
-  },
-};
-
-const path = "/v1/projects";
-
-export function projectRoutes(services: Services): Route[] {
-  return [
-    withCaller("GET", path, "read", async (call) => {
-      const page = readPage(readQuery(call, ProjectListQuery), defaultPageLimit);
-      const requester = requesterOf(call);
-      const found = await selectProjects(services.store.briefReader(requester), requester.accountId, page);
-      const response: ProjectListResponse = { projects: found.map(toProject) };
-      return Response.json(response);
-    }),
-    withCaller("POST", path, "evaluate", async (call) => {
-      const body = await readBody(call, ProjectCreateRequest, services.settings.maxShortBodyBytes);
-      const newProject = { name: body.name, userId: call.caller.userId };
-      const once = readOnce(call, "create project", body);
-      const { project, isNew } = await createProject(
-        services.evaluation,
-        requesterOf(call),
-        newProject,
-        once,
-      );
-      // The clients that create projects read this response without a wrapper.
-      return Response.json(toProject(project), { status: isNew ? 201 : 200 });
-    }),
-    withCaller("GET", `${path}/:id`, "read", async (call) => {
-      const { id } = readPath(call, ProjectPath);
-      const project = await findProject(services.evaluation, requesterOf(call), id);
-      const response: ProjectResponse = { project: toProject(project) };
-      return Response.json(response);
-    }),
-  ];
 }
 
 function toProject({ created_at, ...project }: ProjectRow): Project {

@@ -26,7 +26,8 @@ import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { exampleProject, selectProject } from "../results/projects.ts";
+import { exampleProject } from "../results/projects.ts";
+import { selectProject } from "../results/projects-store.ts";
 import { notCounted, type Run } from "./run.ts";
 import { insertRun } from "./runs-store.ts";
 
@@ -46,25 +47,6 @@ async function selectExperiment(
   id: string,
 ): Promise<ExperimentRow | undefined> {
   return (await selectExperimentsByIds(database, accountId, [id]))[0];
-}
-
-/** The project ids of an account's experiments, by the experiments' ids. */
-export async function selectProjectsOfExperiments(
-  database: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await database
-    .selectFrom("runs")
-    .select("id")
-    // All external runs have a project.
-    .select((of) => of.ref("project_id").$notNull().as("project_id"))
-    .where("id", "in", ids)
-    .where("account_id", "=", accountId)
-    .where(isExperiment)
-    .execute();
-  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
 }
 
 /** Replaces an experiment's metadata. Returns undefined if the account has no such experiment. */

@@ -9,7 +9,7 @@ import { createRuleRunner, ruleRunnerDefaults } from "../../src/evaluators/rules
 import { createEvaluatorRunner } from "../../src/evaluators/run-evaluator.ts";
 
 const page = join(import.meta.dir, "../../../../docs/adding-a-family.md");
-const evaluators = pathToFileURL(join(import.meta.dir, "../../src/evaluators/rules/"));
+const evaluators = pathToFileURL(join(import.meta.dir, "../../src/evaluators/"));
 const directories: string[] = [];
 afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true });
@@ -24,7 +24,7 @@ async function familyOfThePage(): Promise<RuleFamily> {
   // Outside the source tree, so that no test leaves a file there; its imports are resolved from here.
   const path = join(directory, "max-length.ts");
   const zod = import.meta.resolve("zod");
-  await writeFile(path, code.replaceAll('"./', `"${evaluators.href}`).replace('"zod"', `"${zod}"`));
+  await writeFile(path, code.replaceAll('"../', `"${evaluators.href}`).replace('"zod"', `"${zod}"`));
   return (await import(path)).maxLength;
 }
 

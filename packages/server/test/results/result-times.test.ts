@@ -1,7 +1,8 @@
 import { expect, setSystemTime, test } from "bun:test";
 import { numbersPerStretch } from "../../src/platform/storage/sample-columns.ts";
-import { selectErrorFindings } from "../../src/results/error-findings.ts";
-import { countFutureResults, watchClocks } from "../../src/results/times.ts";
+import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
+import { watchClocks } from "../../src/results/times.ts";
+import { countFutureResults } from "../../src/results/times-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
 import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
-import { countErrorFindings } from "../../src/results/error-findings.ts";
+import { countErrorFindings } from "../../src/results/error-findings-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import {
   countableColumns,

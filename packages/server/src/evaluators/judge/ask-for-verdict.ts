@@ -10,14 +10,18 @@ import {
   type JudgeModel,
   type ModelCapabilities,
   type Reading,
-  type ResponseFormatName,
   readVerdict,
   rememberCapabilities,
-  responseFormatNames,
   responseFormats,
   type VerdictForm,
 } from "./judge-model.ts";
-import { type Question, type Turn, wordUserTurn } from "./prompts.ts";
+import {
+  type Question,
+  type ResponseFormatName,
+  responseFormatNames,
+  type Turn,
+  wordUserTurn,
+} from "./prompts.ts";
 
 const rejectionStatuses = new Set([400, 404, 405, 415, 422, 501]);
 const saysUnsupported =

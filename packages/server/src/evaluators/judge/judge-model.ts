@@ -18,7 +18,7 @@ import type { Upstream } from "../../upstream/create-upstream.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import type { CompletionChoice, CompletionRequest, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../outcome.ts";
-import type { Complaint } from "./prompts.ts";
+import type { Complaint, ResponseFormatName } from "./prompts.ts";
 
 /** One call to a model, by a judge or for a run, for the usage of the account. */
 export interface ModelUse {
@@ -278,10 +278,6 @@ function createCapabilityMemory(): CapabilityMemory {
     forget: (model) => byModel.delete(model),
   };
 }
-
-/** Ways to get a verdict from a model, the most reliable first. */
-export const responseFormatNames = ["json_schema", "tool_call", "text"] as const;
-export type ResponseFormatName = (typeof responseFormatNames)[number];
 
 interface ResponseFormat {
   /** What it adds to the request. */

@@ -1,5 +1,4 @@
 import type { Sample, SampleField } from "../outcome.ts";
-import type { ResponseFormatName } from "./judge-model.ts";
 
 // Every word that a judge reads is in this file. A change of it changes scores: make a new version of the families.
 
@@ -17,6 +16,10 @@ export interface Question {
 export type Complaint =
   /** It has the form, but a value that is not among the allowed ones. */
   { kind: "not_allowed" } | { kind: "unreadable" } | { kind: "contradictory"; rule: string };
+
+/** Ways to get a verdict from a model, the most reliable first. */
+export const responseFormatNames = ["json_schema", "tool_call", "text"] as const;
+export type ResponseFormatName = (typeof responseFormatNames)[number];
 
 export interface Turn {
   format: ResponseFormatName;

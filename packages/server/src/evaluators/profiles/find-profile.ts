@@ -3,8 +3,7 @@ import { toMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { EvaluatorProfilesTable } from "../../platform/storage/schema/evaluators.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { BuiltInProfile, Family } from "../family.ts";
 import {
   countProfileRevisions,
@@ -55,7 +54,7 @@ export function builtInProfileRevisions(families: readonly Family[]): ProfileRev
 
 /** A profile that the account may change: one of its own, archived or not. */
 export async function findOwnProfile(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  { store, builtInProfiles }: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   accountId: string,
   publicId: string,
 ): Promise<EvaluatorProfilesTable> {
@@ -125,7 +124,7 @@ export interface ProfileFilter extends ProfileRevisionFilter {
 
 /** One page of the revisions that match the filter: the account's, newest first, then the built-in ones. */
 export async function listProfiles(
-  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  { store, builtInProfiles }: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   requester: Requester,
   { isBuiltIn, ...filter }: ProfileFilter,
   { limit, offset }: ProfilePage,

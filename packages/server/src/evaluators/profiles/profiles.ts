@@ -5,7 +5,7 @@ import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Pieces } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import type { Family } from "../family.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { ConfigCheckTask } from "../rules/run-rule.ts";
@@ -27,7 +27,7 @@ import {
  * caller refuses before that, and nothing has changed. Repeating it changes nothing.
  */
 export async function archiveProfile(
-  services: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  services: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   requester: Changer,
   publicId: string,
 ): Promise<Pieces<ProfileRevision>> {
@@ -133,7 +133,7 @@ export interface NewProfile {
 
 /** Makes a profile with its first revision. A name is never free again: results refer to it. */
 export async function createProfile(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { config, name, description }: NewProfile,
   once?: Once,
@@ -188,7 +188,7 @@ export interface NewRevision {
 
 /** Adds a revision to a profile. Earlier revisions do not change. */
 export async function reviseProfile(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   { publicId, config, description }: NewRevision,
   once: Once | undefined,

@@ -5,8 +5,7 @@ import { nowMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { builtInPrefix } from "../profiles/find-profile.ts";
 import { builtInIsFixed, builtInRevisions, isBuiltInRevision, isBuiltInTaxonomy } from "./built-in.ts";
 import {
@@ -60,7 +59,7 @@ async function findFirst(
 
 /** Adds labels to a revision. Labels of another revision of its taxonomy move. */
 export async function setLabels(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   revisionId: string,
   labels: readonly string[],
@@ -76,7 +75,7 @@ export async function setLabels(
 
 /** Removes labels from a revision; labels that it lacks are ignored. */
 export async function removeLabels(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   revisionId: string,
   labels: readonly string[],
@@ -135,7 +134,7 @@ export interface NamedTaxonomy {
 
 /** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision as it was then. */
 export async function createRevision(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   newRevision: NewRevision,
   once: Once | undefined,
@@ -235,7 +234,7 @@ function* leavesOf(nodes: readonly TaxonomyNode[], above: readonly string[]): Ge
 
 /** The revisions that an account sees: its own, newest first, then the built-in ones. */
 export async function listRevisions(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   filter: TaxonomyRevisionFilter,
 ): Promise<Pieces<TaxonomyRevision>> {

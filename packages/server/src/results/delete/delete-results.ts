@@ -3,10 +3,11 @@ import { ServiceError } from "../../platform/errors.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { narrowest, searchIds } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
+import type { Folder } from "../write/fold.ts";
 import { noSuchResult } from "../write/stored-results-store.ts";
 import {
   type AgePlace,
@@ -129,7 +130,7 @@ export async function deleteOldResults(
 
 /** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
 export async function deleteResult(
-  { store, folder }: Pick<EvaluationServices, "store" | "folder">,
+  { store, folder }: { store: Store; folder: Pick<Folder, "schedule"> },
   requester: Changer,
   id: number,
 ): Promise<void> {

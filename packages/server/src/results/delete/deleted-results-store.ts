@@ -3,10 +3,10 @@ import type { Micros } from "../../platform/storage/columns.ts";
 import type { EvaluationTagsTable, ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { recount } from "../corrections.ts";
-import { addErrorFindings, countErrorFindings } from "../error-findings.ts";
+
+import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
-import { addCounted, countableColumns, toCountable, withFindings } from "../write/counts-store.ts";
+import { addCounted, countableColumns, recount, toCountable, withFindings } from "../write/counts-store.ts";
 import { lockFolding } from "../write/fold.ts";
 
 /** Far below the number of parameters that a statement may have. */

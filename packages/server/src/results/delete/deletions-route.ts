@@ -7,34 +7,134 @@ import {
   isTrueWord,
   readResultId,
 } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../../app/services.ts";
-import { keepOpen, requesterOf } from "../../http/call.ts";
-import {
-  errorResponse,
-  noSuch,
-  operation,
-  operationWithOldNames,
-  query,
-  response,
-} from "../../http/describe.ts";
-import { readKnownQuery, readPath } from "../../http/request.ts";
-import { type Route, withCaller } from "../../http/route.ts";
+import { keepOpen } from "../../http/call.ts";
+import { errorResponse, noSuch, response } from "../../http/describe.ts";
+import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
+import { type FilterServices, readExportQuery, readSearchFilter } from "../search/read-filter.ts";
 import { searchIds } from "../search/search-results.ts";
-import { readExportQuery, readSearchFilter } from "../search/search-route.ts";
+import type { Folder } from "../write/fold.ts";
 import { deleteResult } from "./delete-results.ts";
 import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-results-store.ts";
 
-type DeletionServices = Pick<EvaluationServices, "store" | "deletions">;
+interface DeletionServices {
+  store: Store;
+  /** Deletions by filter are worked off in the background. */
+  deletions: { schedule(): void };
+}
+
+const tag = "evaluation results";
+const path = "/v1/evaluation-results";
+
+const exampleDeletion: EvaluationResultDeletion = {
+  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  status: "running",
+  count: 41_200,
+  deleted: 0,
+  created_at: "2026-11-22T03:46:48.009Z",
+  finished_at: null,
+};
+
+const deleteMany = route({
+  method: "DELETE",
+  path,
+  needs: "manage",
+  id: "deleteEvaluationResults",
+  tag,
+  summary: "Delete the results of a search",
+  description:
+    "Deletes all results that match the filters, which are those of the search. First count them with `dry_run=true`, then send that number as `expected_count`. Deletion continues in the background, even after a restart of the server; results stored later stay. Results of runs and experiments stay as long as these do.",
+  query: EvaluationResultDeleteQuery,
+  refusesUnknown: true,
+  hasOldNames: true,
+  responses: {
+    "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
+      count: 41_200,
+      kept: 300,
+    }),
+    "202": response(
+      "The deletion, which continues in the background",
+      EvaluationResultDeletion,
+      exampleDeletion,
+    ),
+    "409": errorResponse(
+      "Another number of results matches",
+      "41201 results match by now, not 41200. Nothing was deleted. Ask for the count again.",
+    ),
+  },
+  async handle(services: DeletionServices & FilterServices, { call, requester, query }) {
+    const { dry_run, expected_count: expected, ...filters } = query;
+    const isDryRun = dry_run !== undefined && isTrueWord(dry_run);
+    if (!isDryRun && expected === undefined)
+      throw new InvalidRequestError([missing(["query", "expected_count"], query)]);
+    keepOpen(call);
+    const filter = await readSearchFilter(services, requester, readExportQuery(filters).filter);
+    if (isDryRun) {
+      const { count, kept } = await countDeletable(services, requester, filter);
+      return reply(200, { count, kept });
+    }
+    const wanted = { filter, expectedCount: Number(expected), userId: call.caller.userId };
+    return reply(202, toDeletion(await startDeletion(services, requester, wanted)));
+  },
+});
+
+const getDeletion = route({
+  method: "GET",
+  path: "/v1/evaluation-result-deletions/:id",
+  needs: "read",
+  id: "getEvaluationResultDeletion",
+  tag,
+  summary: "Show a deletion of results",
+  description: "Shows how far a deletion of results is. It can be read for 30 days after its end.",
+  params: EvaluationResultDeletionPath,
+  responses: {
+    "200": response("The deletion", EvaluationResultDeletion, {
+      ...exampleDeletion,
+      status: "finished",
+      deleted: 41_200,
+      finished_at: "2026-11-22T03:47:30.512Z",
+    }),
+    ...noSuch("deletion", "deletion of results"),
+  },
+  async handle({ store }: DeletionServices, { requester, params }) {
+    const found = await selectDeletion(store.database, requester.accountId, params.id.toLowerCase());
+    if (found === undefined) throw new ServiceError("not_found", "There is no such deletion of results.");
+    return reply(200, toDeletion(found));
+  },
+});
+
+const deleteOne = route({
+  method: "DELETE",
+  path: `${path}/:id`,
+  needs: "manage",
+  id: "deleteEvaluationResult",
+  tag,
+  summary: "Delete a result",
+  description:
+    "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as that does.",
+  params: EvaluationResultPath,
+  responses: {
+    "204": { description: "Deleted" },
+    ...noSuch("result", "evaluation result"),
+    "409": errorResponse(
+      "The result belongs to a run",
+      "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
+    ),
+  },
+  async handle(services: { store: Store; folder: Pick<Folder, "schedule"> }, { requester, params }) {
+    await deleteResult(services, requester, readResultId(params.id));
+    return reply(204, undefined);
+  },
+});
+
+export const resultDeletionRoutes = [deleteMany, getDeletion, deleteOne];
 
 /** Some tens of milliseconds. */
 const idsAtOnce = 5_000;
@@ -112,114 +212,6 @@ async function startDeletion(
     });
   services.deletions.schedule();
   return row;
-}
-
-async function findDeletion(
-  { store }: Pick<DeletionServices, "store">,
-  { accountId }: Requester,
-  id: string,
-): Promise<ResultDeletionsTable> {
-  const found = await selectDeletion(store.database, accountId, id);
-  if (found === undefined) throw new ServiceError("not_found", "There is no such deletion of results.");
-  return found;
-}
-
-const tag = "evaluation results";
-
-const exampleDeletion: EvaluationResultDeletion = {
-  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  status: "running",
-  count: 41_200,
-  deleted: 0,
-  created_at: "2026-11-22T03:46:48.009Z",
-  finished_at: null,
-};
-
-export const deleteResultOperation = operation("deleteEvaluationResult", tag, "Delete a result", {
-  description:
-    "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as that does.",
-  requestParams: { path: EvaluationResultPath },
-  responses: {
-    "204": { description: "Deleted" },
-    ...noSuch("result", "evaluation result"),
-    "409": errorResponse(
-      "The result belongs to a run",
-      "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
-    ),
-  },
-});
-
-export const resultDeletionPaths: ZodOpenApiPathsObject = {
-  "/v1/evaluation-results": {
-    delete: operationWithOldNames("deleteEvaluationResults", tag, "Delete the results of a search", {
-      description:
-        "Deletes all results that match the filters, which are those of the search. First count them with `dry_run=true`, then send that number as `expected_count`. Deletion continues in the background, even after a restart of the server; results stored later stay. Results of runs and experiments stay as long as these do.",
-      requestParams: { query: query(EvaluationResultDeleteQuery) },
-      responses: {
-        "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
-          count: 41_200,
-          kept: 300,
-        }),
-        "202": response(
-          "The deletion, which continues in the background",
-          EvaluationResultDeletion,
-          exampleDeletion,
-        ),
-        "409": errorResponse(
-          "Another number of results matches",
-          "41201 results match by now, not 41200. Nothing was deleted. Ask for the count again.",
-        ),
-      },
-    }),
-  },
-  "/v1/evaluation-result-deletions/{id}": {
-    get: operation("getEvaluationResultDeletion", tag, "Show a deletion of results", {
-      description: "Shows how far a deletion of results is. It can be read for 30 days after its end.",
-      requestParams: { path: EvaluationResultDeletionPath },
-      responses: {
-        "200": response("The deletion", EvaluationResultDeletion, {
-          ...exampleDeletion,
-          status: "finished",
-          deleted: 41_200,
-          finished_at: "2026-11-22T03:47:30.512Z",
-        }),
-        ...noSuch("deletion", "deletion of results"),
-      },
-    }),
-  },
-};
-
-const path = "/v1/evaluation-results";
-
-export function resultDeletionRoutes({ evaluation }: Services): Route[] {
-  return [
-    withCaller("DELETE", path, "manage", async (call) => {
-      const query = readKnownQuery(call, EvaluationResultDeleteQuery);
-      const { dry_run, expected_count: expected, ...filters } = query;
-      const isDryRun = dry_run !== undefined && isTrueWord(dry_run);
-      if (!isDryRun && expected === undefined)
-        throw new InvalidRequestError([missing(["query", "expected_count"], query)]);
-      keepOpen(call);
-      const filter = await readSearchFilter(evaluation, call, readExportQuery(filters).filter);
-      const requester = requesterOf(call);
-      if (isDryRun) {
-        const { count, kept } = await countDeletable(evaluation, requester, filter);
-        return Response.json({ count, kept } satisfies EvaluationResultDeletionCount);
-      }
-      const wanted = { filter, expectedCount: Number(expected), userId: call.caller.userId };
-      const deletion = await startDeletion(evaluation, requester, wanted);
-      return Response.json(toDeletion(deletion), { status: 202 });
-    }),
-    withCaller("GET", "/v1/evaluation-result-deletions/:id", "read", async (call) => {
-      const { id } = readPath(call, EvaluationResultDeletionPath);
-      return Response.json(toDeletion(await findDeletion(evaluation, requesterOf(call), id.toLowerCase())));
-    }),
-    withCaller("DELETE", `${path}/:id`, "manage", async (call) => {
-      const { id } = readPath(call, EvaluationResultPath);
-      await deleteResult(evaluation, requesterOf(call), readResultId(id));
-      return new Response(null, { status: 204 });
-    }),
-  ];
 }
 
 function toDeletion(row: ResultDeletionsTable): EvaluationResultDeletion {

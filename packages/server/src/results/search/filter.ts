@@ -1,6 +1,5 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import { type RawBuilder, sql } from "kysely";
-import { type Micros, toFlag } from "../../platform/storage/columns.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import { toThousandths } from "../result.ts";
@@ -115,39 +114,6 @@ export function scoreGroups(minScore: number | undefined, maxScore: number | und
     }
   }
   return groups;
-}
-
-type Condition = RawBuilder<unknown>;
-
-/** The parts of a filter that no index serves alone. */
-export function otherConditions({
-  isExternal,
-  isExplained,
-  hasRun,
-  profileRevision,
-}: ResultFilter): Condition[] {
-  return [
-    ...(isExternal === undefined ? [] : [sql`result.is_external = 1`]),
-    ...(profileRevision === undefined ? [] : [sql`result.profile_revision = ${profileRevision}`]),
-    ...(isExplained === undefined ? [] : [hasExplanation(isExplained)]),
-    ...(hasRun === undefined ? [] : [hasRun ? sql`result.run_id is not null` : sql`result.run_id is null`]),
-  ];
-}
-
-/** An evaluation without a verdict has none. */
-function hasExplanation(isExplained: boolean): Condition {
-  const explained = sql`(result.status = 'success' and (${sql.join(
-    explanationGroups(true).map(isInExplanationGroup),
-    sql` or `,
-  )}))`;
-  return isExplained ? explained : sql`not ${explained}`;
-}
-
-export function isInExplanationGroup({ strategy, pass }: ExplanationGroup): Condition {
-  const isOfStrategy = sql`result.explain_strategy = ${sql.lit(strategy)}`;
-  return pass === undefined
-    ? isOfStrategy
-    : sql`(${isOfStrategy} and result.pass = ${sql.lit(toFlag(pass))})`;
 }
 
 /** All given filters must match. */

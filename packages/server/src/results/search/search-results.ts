@@ -1,7 +1,7 @@
+import type { Registry } from "../../evaluators/registry.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { StoredResult } from "../result.ts";
 import { hasResultsOf } from "../summary/summary-store.ts";
 import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
@@ -15,7 +15,7 @@ import { selectIdsByColumn } from "./values-store.ts";
  * other name is that of an external evaluator.
  */
 export async function resolveEvaluatorId(
-  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  { store, registry }: { store: Store; registry: Registry },
   requester: Requester,
   idOrAlias: string,
 ): Promise<string> {
@@ -51,7 +51,7 @@ export function narrowest(
 
 /** An account's results of a filter, yet to be read. The next page starts after the last id of this one. */
 export async function searchResults(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   filter: SearchFilter,
   page: SearchPage<TimeOrder | ColumnOrder>,
@@ -72,7 +72,7 @@ const idsPerExportPage = 1_000;
 
 /** All of an account's results of a filter, in non-empty pieces that are read on demand. */
 export async function* exportResults(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   filter: SearchFilter,
   order: TimeOrder,

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { toFlag } from "../../platform/storage/columns.ts";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import {
@@ -6,9 +7,9 @@ import {
   accessPathsOf,
   type ColumnMatch,
   columnMatches,
+  type ExplanationGroup,
   explanationGroups,
-  isInExplanationGroup,
-  otherConditions,
+  type ResultFilter,
   type ScoreGroup,
   type SearchFilter,
   type SearchPage,
@@ -222,4 +223,35 @@ function compare(column: string, operator: ">" | "<" | ">=" | "<=", bound: numbe
 
 export function allOf(conditions: readonly Condition[]): Condition {
   return sql.join(conditions, sql` and `);
+}
+
+/** The parts of a filter that no index serves alone. */
+export function otherConditions({
+  isExternal,
+  isExplained,
+  hasRun,
+  profileRevision,
+}: ResultFilter): Condition[] {
+  return [
+    ...(isExternal === undefined ? [] : [sql`result.is_external = 1`]),
+    ...(profileRevision === undefined ? [] : [sql`result.profile_revision = ${profileRevision}`]),
+    ...(isExplained === undefined ? [] : [hasExplanation(isExplained)]),
+    ...(hasRun === undefined ? [] : [hasRun ? sql`result.run_id is not null` : sql`result.run_id is null`]),
+  ];
+}
+
+/** An evaluation without a verdict has none. */
+function hasExplanation(isExplained: boolean): Condition {
+  const explained = sql`(result.status = 'success' and (${sql.join(
+    explanationGroups(true).map(isInExplanationGroup),
+    sql` or `,
+  )}))`;
+  return isExplained ? explained : sql`not ${explained}`;
+}
+
+function isInExplanationGroup({ strategy, pass }: ExplanationGroup): Condition {
+  const isOfStrategy = sql`result.explain_strategy = ${sql.lit(strategy)}`;
+  return pass === undefined
+    ? isOfStrategy
+    : sql`(${isOfStrategy} and result.pass = ${sql.lit(toFlag(pass))})`;
 }

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { isPostgres, type Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
 import type { ColumnOrder, SearchFilter, SearchPage } from "./filter.ts";
 import {
   allOf,
@@ -25,7 +24,7 @@ interface AppPage {
 
 /** The names of apps that an account has results of, in the order of their characters on both databases. `next` is the last name if more follow. */
 export async function listApps(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { limit, after, offset }: AppPage,
 ): Promise<{ names: string[]; next: string | undefined }> {
@@ -172,7 +171,7 @@ interface TagPage {
 
 /** The tags of an account's results, in the order of their index. `next` is the last tag if more follow. */
 export async function listTags(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { limit, after }: TagPage,
 ): Promise<{ tags: UsedTag[]; next: Tag | undefined }> {

@@ -4,8 +4,8 @@ import { microsPerDay } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { toThousandths } from "../result.ts";
-import { columnMatches, type GroupKey, otherConditions, type ResultFilter } from "../search/filter.ts";
-import { notIndexable } from "../search/search-store.ts";
+import { columnMatches, type GroupKey, type ResultFilter } from "../search/filter.ts";
+import { notIndexable, otherConditions } from "../search/search-store.ts";
 import type { ClusteredCell, SummaryCell } from "./summary-store.ts";
 
 type Fragment = RawBuilder<unknown>;

@@ -1,11 +1,6 @@
-import type { ConfidenceInterval } from "@presage/contract";
 import type { Expression } from "kysely";
-import type { UsableProfile } from "../../evaluators/profiles/find-profile.ts";
-import { medianInterval, toHistogram } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
-import { fromThousandths } from "../result.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { columnsOf, type Dimension, type GroupKey, type ResultFilter } from "../search/filter.ts";
 import { withTimesAsIds } from "../search/search-results.ts";
 import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
@@ -16,35 +11,10 @@ import {
   rollupCells,
   type SummaryCell,
   selectGroupTotals,
-  selectScoreCounts,
   toRollupFilter,
   toTagRollupFilter,
 } from "./summary-store.ts";
-import { isCountedByTag, tagCells } from "./tags.ts";
-
-/** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
-export async function findConfidenceInterval(
-  { store }: Pick<EvaluationServices, "store">,
-  requester: Requester,
-  evaluatorId: string,
-  profile: UsableProfile,
-): Promise<ConfidenceInterval> {
-  const counts = await selectScoreCounts(
-    store.briefReader(requester),
-    requester.accountId,
-    evaluatorId,
-    profile,
-  );
-  const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
-  const { lower, median, upper } = medianInterval(histogram);
-  return {
-    strategy: "full-history",
-    alpha: 0.05,
-    lower: fromThousandths(lower),
-    median: fromThousandths(median),
-    upper: fromThousandths(upper),
-  };
-}
+import { isCountedByTag, tagCells } from "./tag-cells-store.ts";
 
 /** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;
@@ -76,7 +46,7 @@ export class TooManyGroupsError extends Error {
 
 /** The figures of an account's results, which are the same from both sources. Throws `TooManyGroupsError`. */
 export async function summarise(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { filter, dimensions, tag, hasIntervals }: WantedSummary,
 ): Promise<Summary> {

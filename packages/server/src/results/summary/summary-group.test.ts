@@ -36,10 +36,10 @@ test("failures are counted, but not as fails", () => {
     [],
     true,
   );
-  expect(group).toMatchObject({ key: {}, count: 200, scored: 158, passed: 15, notPassed: 133, failed: 42 });
-  expect(group?.passRate).toBeCloseTo(15 / 148, 12);
-  expect(group?.passRateInterval?.lower).toBeCloseTo(0.0624, 4);
-  expect(group?.meanScore).toBeCloseTo(20 / 158, 12);
+  expect(group).toMatchObject({ key: {}, count: 200, scored: 158, passed: 15, not_passed: 133, failed: 42 });
+  expect(group?.pass_rate).toBeCloseTo(15 / 148, 12);
+  expect(group?.pass_rate_interval?.lower).toBeCloseTo(0.0624, 4);
+  expect(group?.mean_score).toBeCloseTo(20 / 158, 12);
   expect([group?.p10, group?.p50, group?.p90]).toEqual([0, 0, 0.5]);
 });
 
@@ -50,15 +50,15 @@ test("a group of failures only has null figures", () => {
       count: 3,
       scored: 0,
       passed: 0,
-      notPassed: 0,
+      not_passed: 0,
       failed: 3,
-      notApplicable: 0,
-      intervalMethod: "independent",
+      not_applicable: 0,
+      interval_method: "independent",
       clusters: null,
-      passRate: null,
-      passRateInterval: null,
-      meanScore: null,
-      meanScoreInterval: null,
+      pass_rate: null,
+      pass_rate_interval: null,
+      mean_score: null,
+      mean_score_interval: null,
       p10: null,
       p50: null,
       p90: null,

@@ -1,3 +1,4 @@
+import type { EvaluationSummaryGroup } from "@presage/contract";
 import {
   type ClusteredMoments,
   clusteredError,
@@ -9,33 +10,8 @@ import { fromThousandths } from "../result.ts";
 import type { GroupKey } from "../search/filter.ts";
 import type { ClusterTotals, GroupTotals } from "./summary-store.ts";
 
-interface Interval {
-  level: number;
-  lower: number;
-  upper: number;
-}
-
-/** The figures of one group; null where there are too few results. */
-export interface SummaryGroup {
-  key: GroupKey;
-  count: number;
-  scored: number;
-  passed: number;
-  notPassed: number;
-  failed: number;
-  notApplicable: number;
-  /** How the intervals were made; null: they were not. */
-  intervalMethod: "clustered" | "independent" | null;
-  /** How many clusters the verdicts are in, or the scores where there is no verdict. Null unless the intervals are clustered. */
-  clusters: number | null;
-  passRate: number | null;
-  passRateInterval: Interval | null;
-  meanScore: number | null;
-  meanScoreInterval: Interval | null;
-  p10: number | null;
-  p50: number | null;
-  p90: number | null;
-}
+/** A group of the response, with the key as the store has it; null where there are too few results. */
+export type SummaryGroup = Omit<EvaluationSummaryGroup, "key"> & { key: GroupKey };
 
 /** The figures of every group, by day if that is a dimension, then the largest groups first. */
 export function toSummaryGroups(
@@ -64,32 +40,39 @@ function toSummaryGroup(
   columns: readonly (keyof GroupKey)[],
   hasIntervals: boolean,
 ): SummaryGroup {
-  const { count, scored, passed, not_passed: notPassed, failed, score_sum: sum } = totals;
-  const judged = passed + notPassed;
+  const { count, scored, passed, not_passed, not_applicable, failed, score_sum } = totals;
+  const judged = passed + not_passed;
+  const intervals = hasIntervals ? intervalsOf(totals) : noIntervals;
   return {
     key: Object.fromEntries(columns.map((column) => [column, totals[column]])),
     count,
     scored,
     passed,
-    notPassed,
+    not_passed,
+    not_applicable,
     failed,
-    notApplicable: totals.not_applicable,
-    ...(hasIntervals ? intervalsOf(totals) : noIntervals),
-    passRate: judged === 0 ? null : passed / judged,
-    meanScore: scored === 0 ? null : sum / scored,
+    interval_method: intervals.interval_method,
+    clusters: intervals.clusters,
+    pass_rate: judged === 0 ? null : passed / judged,
+    pass_rate_interval: intervals.pass_rate_interval,
+    mean_score: scored === 0 ? null : score_sum / scored,
+    mean_score_interval: intervals.mean_score_interval,
     p10: fromThousandths(totals.p10),
     p50: fromThousandths(totals.p50),
     p90: fromThousandths(totals.p90),
   };
 }
 
-type Intervals = Pick<SummaryGroup, "intervalMethod" | "clusters" | "passRateInterval" | "meanScoreInterval">;
+type Intervals = Pick<
+  SummaryGroup,
+  "interval_method" | "clusters" | "pass_rate_interval" | "mean_score_interval"
+>;
 
 const noIntervals: Intervals = {
-  intervalMethod: null,
+  interval_method: null,
   clusters: null,
-  passRateInterval: null,
-  meanScoreInterval: null,
+  pass_rate_interval: null,
+  mean_score_interval: null,
 };
 
 function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
@@ -97,10 +80,10 @@ function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
   if (!totals.clustered_results) {
     const { passed, not_passed, scored, score_sum } = totals;
     return {
-      intervalMethod: "independent",
+      interval_method: "independent",
       clusters: null,
-      passRateInterval: wilsonInterval(passed, passed + not_passed),
-      meanScoreInterval: areVerdicts(totals)
+      pass_rate_interval: wilsonInterval(passed, passed + not_passed),
+      mean_score_interval: areVerdicts(totals)
         ? wilsonInterval(score_sum, scored)
         : scoreInterval(scores, clusteredError(scores)),
     };
@@ -108,10 +91,10 @@ function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
   const verdicts = momentsOfVerdicts(totals);
   const intervalOfScores = areVerdicts(totals) ? rateInterval : scoreInterval;
   return {
-    intervalMethod: "clustered",
+    interval_method: "clustered",
     clusters: verdicts.count > 0 ? verdicts.clusters : scores.clusters,
-    passRateInterval: rateInterval(verdicts, clusteredError(verdicts)),
-    meanScoreInterval: intervalOfScores(scores, clusteredError(scores)),
+    pass_rate_interval: rateInterval(verdicts, clusteredError(verdicts)),
+    mean_score_interval: intervalOfScores(scores, clusteredError(scores)),
   };
 }
 

@@ -12,7 +12,7 @@ import type {
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import type { countErrorFindings } from "../error-findings.ts";
+import type { countErrorFindings } from "../error-findings-store.ts";
 import { type EvaluationRecord, fromProfileColumns, type StoredResult, toThousandths } from "../result.ts";
 
 export const countableColumns = [
@@ -261,4 +261,16 @@ export async function haveOpenSeries(
     transaction,
   );
   return rows.every(({ closed, existing }) => !closed && existing === series.length);
+}
+
+/** What the rollup loses and gains when results are counted differently than before. */
+export function recount(from: readonly Countable[], to: readonly Countable[]): Counted {
+  const [lost, gained] = [countResults(from), countResults(to)];
+  const takenAway = lost.counts.map((cell) => ({
+    ...cell,
+    count: -cell.count,
+    score_sum: -cell.score_sum,
+    score_sum_of_squares: -cell.score_sum_of_squares,
+  }));
+  return { series: gained.series, counts: [...takenAway, ...gained.counts] };
 }

@@ -6,8 +6,7 @@ import type {
   EvaluationResultsTable,
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type Correction, fromRows, type StoredResult } from "../result.ts";
 
 /** The texts that a limit cuts, besides the retrieved contexts. */
@@ -189,7 +188,7 @@ function payloadTexts(reader: Database, maxTextCharacters: number | undefined) {
 }
 
 export async function findResult(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   id: number,
 ): Promise<StoredResult> {
@@ -200,7 +199,7 @@ export async function findResult(
 
 /** Approximate size of a result's payload in bytes; 0 if the account has no such result. */
 export async function measureResult(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   id: number,
 ): Promise<number> {

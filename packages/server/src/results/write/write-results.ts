@@ -4,7 +4,7 @@ import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-sto
 import { splitByBytes } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { addErrorFindings, countErrorFindings } from "../error-findings.ts";
+import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
 import type { EvaluationRecord, StoredResult } from "../result.ts";
 import {
   addCounts,

@@ -1,0 +1,164 @@
+import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import type { EvaluatedModel, StoredResult } from "./result.ts";
+
+/** Namespace of path ids; any fixed UUID would do. */
+const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
+/** Counts the evaluations themselves: the path of a leaf has at least one name. */
+const noPath = "[]";
+
+/** What only the family `error-taxonomy` returns beside its verdict. */
+interface ErrorsFound {
+  error_taxonomy_revision_id: string;
+  categories: readonly { path: string[]; reason?: string }[];
+}
+
+/** What results add to the counts of errors: nothing, unless their family finds errors of a taxonomy. */
+export function countErrorFindings(
+  results: readonly Pick<StoredResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
+): ErrorFindingCountsTable[] {
+  const counts = new Map<string, ErrorFindingCountsTable>();
+  for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {
+    if (evaluatorFamily !== "error-taxonomy" || outcome.status !== "success") continue;
+    const found = outcome.extra as Partial<ErrorsFound> | undefined;
+    if (found?.error_taxonomy_revision_id === undefined) continue;
+    const cell = {
+      account_id: accountId,
+      revision_id: found.error_taxonomy_revision_id,
+      day: Math.floor(createdAt / microsPerDay),
+    };
+    for (const path of pathsOf(found)) {
+      const key = JSON.stringify([cell, path]);
+      const count = counts.get(key) ?? { ...cell, ...named(path), count: 0 };
+      count.count += 1;
+      counts.set(key, count);
+    }
+  }
+  return [...counts.values()];
+}
+
+/** A tree may have two leaves of one path, which count as one kind of error. */
+function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
+  return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
+}
+
+function named(path: string): Pick<ErrorFindingCountsTable, "path_id" | "path"> {
+  return { path_id: Bun.randomUUIDv5(path, pathNamespace), path };
+}
+
+/** Far below the number of parameters that a statement may have. */
+const rowsAtOnce = 1_000;
+
+/** Adds to the counts of errors. */
+export async function addErrorFindings(
+  transaction: Database,
+  counts: readonly ErrorFindingCountsTable[],
+): Promise<void> {
+  for (let at = 0; at < counts.length; at += rowsAtOnce) {
+    const some = counts.slice(at, at + rowsAtOnce);
+    if (isPostgres(transaction)) {
+      await transaction.insertInto("error_finding_count_deltas").values(some).execute();
+      continue;
+    }
+    await transaction
+      .insertInto("error_finding_counts")
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(["account_id", "revision_id", "day", "path_id"]).doUpdateSet((row) => ({
+          count: row("error_finding_counts.count", "+", row.ref("excluded.count")),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** Days since 1970-01-01 UTC; `untilDay` is exclusive. */
+export interface Days {
+  fromDay: number | undefined;
+  untilDay: number | undefined;
+}
+
+/** How often an account's evaluations against a revision found each path, and the last day on which they did. */
+export async function selectErrorFindings(
+  reader: Database,
+  accountId: string,
+  revisionId: string,
+  { fromDay, untilDay }: Days,
+): Promise<{ path: string; count: number; last_day: number }[]> {
+  const countsOf = (table: "error_finding_counts" | "error_finding_count_deltas") => {
+    let query = reader
+      .selectFrom(table)
+      .select(["path", "day", "count"])
+      .where("account_id", "=", accountId)
+      .where("revision_id", "=", revisionId);
+    if (fromDay !== undefined) query = query.where("day", ">=", fromDay);
+    if (untilDay !== undefined) query = query.where("day", "<", untilDay);
+    return query;
+  };
+  const byDay = reader
+    .selectFrom(
+      countsOf("error_finding_counts").unionAll(countsOf("error_finding_count_deltas")).as("counts"),
+    )
+    .select(["path", "day"])
+    .select(({ fn }) => fn.sum<number>("count").as("count"))
+    .groupBy(["path", "day"])
+    // A result moved to another day leaves a zero in its old one.
+    .having(({ fn }) => fn.sum<number>("count"), ">", 0);
+  return await reader
+    .selectFrom(byDay.as("by_day"))
+    .select("path")
+    .select(({ fn }) => [fn.sum<number>("count").as("count"), fn.max("day").as("last_day")])
+    .groupBy("path")
+    .execute();
+}
+
+const idsAtOnce = 1_000;
+
+/** What a judge found, without the texts that it judged. */
+export interface JudgedResult {
+  id: number;
+  createdAt: Micros;
+  /** The model that wrote the output. */
+  model: string | null;
+  /** As the result names it. */
+  runId: string | null;
+  /** If that is one of the account's runs. */
+  runName: string | null;
+  revisionId: string | undefined;
+  found: { path: string[]; reason: string | null }[];
+}
+
+/** Results of the family `error-taxonomy`, newest first. */
+export async function selectJudgedResults(reader: Database, ids: readonly number[]): Promise<JudgedResult[]> {
+  const select = (some: readonly number[]) =>
+    reader
+      .selectFrom("evaluation_results as result")
+      .innerJoin("evaluation_payloads as payload", "payload.result_id", "result.id")
+      .leftJoin("runs as run", (join) =>
+        join.onRef("run.id", "=", "result.run_id").onRef("run.account_id", "=", "result.account_id"),
+      )
+      .select(["result.id", "result.created_at", "payload.additional_info", "payload.evaluated_model"])
+      .select(["result.run_id", "run.name as run_name"])
+      .where("result.id", "in", some)
+      .execute();
+  const rows: Awaited<ReturnType<typeof select>> = [];
+  for (let at = 0; at < ids.length; at += idsAtOnce)
+    rows.push(...(await select(ids.slice(at, at + idsAtOnce))));
+  return rows
+    .sort((a, b) => b.id - a.id)
+    .map(({ id, created_at, additional_info, evaluated_model, run_id, run_name }) => {
+      const { extra } = JSON.parse(additional_info ?? "{}") as { extra?: Partial<ErrorsFound> };
+      const model = JSON.parse(evaluated_model ?? "null") as EvaluatedModel | null;
+      return {
+        id,
+        createdAt: created_at,
+        model: model?.name ?? model?.selectedModel ?? model?.id ?? null,
+        runId: run_id,
+        runName: run_name,
+        revisionId: extra?.error_taxonomy_revision_id,
+        found: (extra?.categories ?? []).map(({ path, reason = null }) => ({ path, reason })),
+      };
+    });
+}

@@ -1,0 +1,160 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { SearchFilter } from "./search/filter.ts";
+import {
+  allOf,
+  hasStatus,
+  isWithin,
+  notIndexable,
+  remainingConditions,
+  type Search,
+  selectResultIds,
+} from "./search/search-store.ts";
+import { latestCorrectionId } from "./write/stored-results-store.ts";
+
+const idsAtOnce = 1_000;
+
+type Matching = Pick<Search, "accountId" | "filter">;
+
+/** Those of some ids whose results match a filter. */
+async function selectMatching(
+  reader: Database,
+  { accountId, filter }: Matching,
+  ids: readonly number[],
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select result.id from evaluation_results as result
+    where result.id in (${sql.join(ids)}) and ${allOf(conditionsOf({ accountId, filter }))}`.execute(reader);
+  return rows.map(({ id }) => id);
+}
+
+/** The verdicts of one evaluator and revision of a profile. */
+interface Series {
+  evaluatorId: string;
+  profilePublicId: string | null;
+  profileRevision: number | null;
+}
+
+interface Nearest {
+  series: Series;
+  /** In thousandths, like the distance. */
+  threshold: number;
+  within: number;
+  limit: number;
+}
+
+/** Ids of unreviewed verdicts with the scores nearest to a threshold, on both sides of it, without full scores. */
+export async function selectNearest(
+  reader: Database,
+  { accountId, filter }: Matching,
+  { series, threshold, within, limit }: Nearest,
+): Promise<number[]> {
+  const ofSeries = [
+    ...conditionsOf({ accountId, filter }),
+    sql`result.evaluator_id = ${series.evaluatorId}`,
+    isSame("profile_public_id", series.profilePublicId),
+    isSame("profile_revision", series.profileRevision),
+    sql`not exists (select 1 from evaluation_corrections as correction where correction.result_id = result.id)`,
+  ];
+  const walk = (range: RawBuilder<unknown>, direction: "asc" | "desc") => sql<{ id: number }>`
+    select result.id from evaluation_results as result
+    where result.account_id = ${accountId} and result.status = 'success' and ${range}
+      and ${notIndexable(allOf(ofSeries))}
+    order by result.score_mille ${sql.raw(direction)}, result.id ${sql.raw(direction)} limit ${limit}`;
+  const ids: number[] = [];
+  for (const query of [
+    walk(sql`result.score_mille between ${threshold} and ${Math.min(threshold + within, 999)}`, "asc"),
+    walk(sql`result.score_mille < ${threshold} and result.score_mille >= ${threshold - within}`, "desc"),
+  ]) {
+    const { rows } = await query.execute(reader);
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+}
+
+/** Those of some results whose output is the gold answer, white space at the ends apart. */
+export async function selectEqualToGold(reader: Database, ids: readonly number[]): Promise<Set<number>> {
+  const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
+  const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
+    where result_id in (${sql.join(ids)}) and ${trimmed("output")} = ${trimmed("gold_answer")}`.execute(
+    reader,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+function conditionsOf({ accountId, filter }: Matching): RawBuilder<unknown>[] {
+  const search: Search = { accountId, filter, page: { order: "newest-first", limit: 1 } };
+  return [
+    sql`result.account_id = ${accountId}`,
+    hasStatus(filter),
+    ...remainingConditions({ by: "account" }, search),
+    ...isWithin("result.id", filter),
+  ];
+}
+
+function isSame(column: string, value: string | number | null): RawBuilder<unknown> {
+  const ref = sql.ref(`result.${column}`);
+  return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
+}
+
+/** What the order of a review needs to know of results, without their texts. */
+export async function selectReviewColumns(reader: Database, ids: readonly number[]) {
+  const columns = (some: readonly number[]) =>
+    reader
+      .selectFrom("evaluation_results as result")
+      .select([
+        "result.id",
+        "result.evaluator_id",
+        "result.evaluator_family",
+        "result.profile_public_id as public_id",
+        "result.profile_revision as revision",
+        "result.run_id",
+        "result.dataset_id",
+        "result.sample_key",
+        "result.pass",
+        "result.score",
+      ])
+      .select(latestCorrectionId(reader, "result.id").as("correction_id"))
+      .where("result.id", "in", some)
+      .execute();
+  const rows: Awaited<ReturnType<typeof columns>> = [];
+  for (let at = 0; at < ids.length; at += idsAtOnce)
+    rows.push(...(await columns(ids.slice(at, at + idsAtOnce))));
+  return rows;
+}
+
+/** As many primary keys are looked up by one statement. */
+const drawsAtOnce = 2_000;
+/** Where fewer than one in a thousand results matches, a draw of fewer ids has to do. */
+const maxDraws = 50_000;
+
+interface DrawWanted {
+  accountId: string;
+  filter: SearchFilter;
+  seed: number;
+  /** How many ids to draw. */
+  count: number;
+}
+
+/** Ids of results that match, each as likely as any other: ids of the whole range are drawn, and those that match are kept. */
+export async function drawCandidates(
+  reader: Database,
+  { accountId, filter, seed, count }: DrawWanted,
+): Promise<number[]> {
+  const end = async (order: "newest-first" | "oldest-first") =>
+    (await selectResultIds(reader, { accountId, filter, page: { order, limit: 1 } }))[0];
+  const [first, last] = [await end("oldest-first"), await end("newest-first")];
+  if (first === undefined || last === undefined) return [];
+  const drawn = new Set<number>();
+  for (let from = 0; from < maxDraws && drawn.size < count; from += drawsAtOnce) {
+    const ids = Array.from({ length: drawsAtOnce }, (_, index) => drawId(seed, from + index, first, last));
+    const matching = await selectMatching(reader, { accountId, filter }, [...new Set(ids)]);
+    for (const id of matching) drawn.add(id);
+  }
+  return [...drawn];
+}
+
+/** The same for the same seed on every machine. */
+function drawId(seed: number, index: number, first: number, last: number): number {
+  return first + Number(Bun.hash(`${seed} ${index}`) % BigInt(last - first + 1));
+}
