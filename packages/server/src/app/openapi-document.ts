@@ -18,10 +18,6 @@ import { evaluatePaths } from "../results/evaluate-route.ts";
 import { projectPaths } from "../results/projects.ts";
 import { evaluationResultPaths } from "../results/results-route.ts";
 import { appPaths } from "../results/search/search-route.ts";
-import { comparisonPaths } from "../runs/compare/compare-route.ts";
-import { experimentPaths } from "../runs/experiments.ts";
-import { runReportPaths } from "../runs/report/report-route.ts";
-import { runPaths } from "../runs/runs-openapi.ts";
 import { usagePaths } from "../usage/usage-route.ts";
 import { probePaths } from "./probes.ts";
 import { operations } from "./routes.ts";
@@ -87,11 +83,7 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         ...appPaths,
         ...evaluatorProfilePaths,
         ...projectPaths,
-        ...experimentPaths,
         ...datasetPaths,
-        ...runReportPaths,
-        ...comparisonPaths,
-        ...runPaths,
         ...errorTaxonomyPaths,
         ...environmentPaths,
         ...episodePaths,

@@ -25,9 +25,10 @@ import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
 import { appRoutes, resultSearchRoutes } from "../results/search/search-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
-import { experimentRoutes } from "../runs/experiments.ts";
+import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runRoutes } from "../runs/runs-route.ts";
+import { runSampleRoutes } from "../runs/samples-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
@@ -47,7 +48,14 @@ export interface App {
 }
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [...sessionRoutes];
+export const operations: readonly Operation<Services>[] = [
+  ...sessionRoutes,
+  ...experimentRoutes,
+  ...runReportRoutes,
+  ...comparisonRoutes,
+  ...runRoutes,
+  ...runSampleRoutes,
+];
 
 /** All routes of the server. */
 export function createApp(services: Services): App {
@@ -74,11 +82,7 @@ export function createApp(services: Services): App {
     ...resultDeletionRoutes(services),
     ...resultImportRoutes(services),
     ...projectRoutes(services),
-    ...experimentRoutes(services),
     ...datasetRoutes(services),
-    ...runReportRoutes(services),
-    ...comparisonRoutes(services),
-    ...runRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),
     ...openEnvRoutes(services),

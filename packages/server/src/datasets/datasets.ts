@@ -9,7 +9,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres, type Requester } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { countRunsOf, discardRunsOf } from "../runs/change-run.ts";
+import { countRunsOf, discardRunsOf } from "../runs/runs-store.ts";
 import {
   discardRevisions,
   type Revision,

@@ -4,7 +4,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { lruLimit } from "../platform/words.ts";
-import { selectProjectsOfExperiments } from "../runs/experiments.ts";
+import { selectProjectsOfExperiments } from "../runs/experiments-store.ts";
 import type { EvaluationServices } from "./evaluation-services.ts";
 import { insertProjects, type NewProject, projectCreated, selectProjectsByNames } from "./projects.ts";
 import type { ResultMetadata } from "./result.ts";

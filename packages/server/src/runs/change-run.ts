@@ -1,20 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunStatus } from "@presage/contract";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { databaseNow } from "../platform/storage/settings-store.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { withExternalCounts } from "./external/external-counts.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
 import { findRun, noSuchRun } from "./find-run.ts";
-import { isExternal, type Run } from "./run.ts";
-import type { RunServices } from "./run-services.ts";
+import { isExternal, type Run, type RunQueue } from "./run.ts";
 import { deleteSomeRunRows } from "./runner/work-store.ts";
-import { resumedStatus, updateStatus } from "./runs-store.ts";
+import { deleteRunRow, discardRun, resumedStatus, updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
+interface Services {
+  store: Store;
+  externalCounts: ExternalCounts;
+  runs: RunQueue;
+}
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
@@ -122,76 +123,9 @@ async function changeStatus(
   throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
 }
 
-/** How many runs name a dataset. */
-export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
-  const { count } = await database
-    .selectFrom("runs")
-    .select((of) => of.fn.countAll<number>().as("count"))
-    .where(namesDataset(accountId, datasetId))
-    .where("status", "!=", "deleted")
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Runs of its samples, and those whose baseline learns from it. */
-function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
-  const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
-  return sql<SqlBool>`account_id = ${accountId}
-    and (dataset_id = ${datasetId} or (target_kind = 'baseline' and target like ${learnsFrom}))`;
-}
-
-/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
-async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** The same for all runs of a dataset. */
-export async function discardRunsOf(
-  transaction: Database,
-  accountId: string,
-  datasetId: string,
-): Promise<void> {
-  await transaction
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where(namesDataset(accountId, datasetId))
-    .execute();
-}
-
-/** The same for all runs of an account. */
-export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
-  await transaction
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
-    .execute();
-}
-
-/** A deleted run whose rows are still there. */
-export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
-  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
-  return row?.id;
-}
-
-export async function deleteRunRow(database: Database, id: string): Promise<void> {
-  await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
-}
-
-/** As the index of these rows has it: with a parameter, neither database would use it. */
-const isDeleted = sql<SqlBool>`status = 'deleted'`;
-
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
 export async function deleteRun(
-  services: Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> },
+  services: Pick<Services, "store" | "runs">,
   requester: Changer,
   id: string,
 ): Promise<void> {

@@ -1,7 +1,9 @@
 import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
+import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset } from "../datasets/datasets.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import type { Registry } from "../evaluators/registry.ts";
 import {
   type ResolvedEvaluator,
   resolveEvaluators,
@@ -12,10 +14,25 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { noSuchRun } from "./find-run.ts";
-import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
-import { type HeldLease, insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
+import type { HeldLease } from "./lease.ts";
+import {
+  isSameEvaluator,
+  noCounts,
+  type Run,
+  type RunEvaluator,
+  type RunQueue,
+  type RunTarget,
+} from "./run.ts";
+import { insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
+
+interface CreateNeeds {
+  store: Store;
+  registry: Registry;
+  runs: RunQueue;
+}
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
 export interface NamedRevision {
@@ -55,7 +72,7 @@ export class InvalidRunError extends Error {
  * or profiles that cannot be used.
  */
 export async function createRun(
-  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  services: CreateNeeds & { deployments: Pick<Deployments, "find"> },
   requester: Changer,
   wanted: NewRun,
   once: Once | undefined,
@@ -63,13 +80,13 @@ export async function createRun(
   const { accountId, actor } = requester;
   const apiKeyId = actor.kind === "api_key" ? (actor.id ?? undefined) : undefined;
   const { store, runs } = services;
-  refuseWrong(wanted, runs);
+  refuseWrong(wanted, services.deployments);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
-      const parts = { accountId, apiKeyId, evaluators, revision, change, target, version: runs.version };
+      const parts = { accountId, apiKeyId, evaluators, revision, change, target };
       const created = toQueuedRun(wanted, parts);
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
@@ -90,11 +107,8 @@ export async function createRun(
   return run;
 }
 
-function refuseWrong(
-  { target, params, repeats }: NewRun,
-  { hasDeployment }: Pick<EvaluationServices["runs"], "hasDeployment">,
-): void {
-  if (target.kind === "deployment" && !hasDeployment(target.deployment))
+function refuseWrong({ target, params, repeats }: NewRun, deployments: Pick<Deployments, "find">): void {
+  if (target.kind === "deployment" && deployments.find(target.deployment) === undefined)
     throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = params ?? {};
   if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
@@ -106,13 +120,11 @@ function refuseWrong(
 interface RunParts extends Pick<Run, "accountId" | "apiKeyId" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
-  /** Of Presage. */
-  version: string;
 }
 
 function toQueuedRun(
   { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { accountId, apiKeyId, evaluators, revision, change, target, version }: RunParts,
+  { accountId, apiKeyId, evaluators, revision, change, target }: RunParts,
 ): Run {
   return {
     id: Bun.randomUUIDv7(),
@@ -132,7 +144,7 @@ function toQueuedRun(
     counts: { samples: revision.samples * repeats, ...noCounts },
     tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : undefined,
     provenance: {
-      presage_version: version,
+      presage_version: packageJson.version,
       prompt_version: promptVersion,
       dataset_digest: revision.digest,
       ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
@@ -197,7 +209,7 @@ function nameOf(target: RunTarget): string {
 
 /** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
 export async function addEvaluators(
-  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  services: CreateNeeds,
   requester: Changer,
   id: string,
   wanted: readonly WantedEvaluator[],

@@ -87,6 +87,11 @@ export interface Run {
   finishedAt: Micros | undefined;
 }
 
+/** Told when a run was created, resumed, cancelled or paused: its process looks for work at once. */
+export interface RunQueue {
+  wake(): void;
+}
+
 /** Whether a client makes its results. */
 export function isExternal({ target }: Pick<Run, "target">): boolean {
   return target.kind === "external";

@@ -3,7 +3,7 @@ import { Kysely, sql } from "kysely";
 import { migrations } from "../../src/platform/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/platform/storage/postgres-driver.ts";
 import { sqliteDialect } from "../../src/platform/storage/sqlite-driver.ts";
-import { selectExperiment } from "../../src/runs/experiments.ts";
+import { selectExperiment } from "../../src/runs/experiments-store.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
 import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";

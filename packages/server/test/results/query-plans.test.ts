@@ -12,7 +12,7 @@ import { selectApps, selectTags } from "../../src/results/search/values-store.ts
 import { summarise } from "../../src/results/summary/summarise.ts";
 import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
-import { selectExperimentSizes } from "../../src/runs/experiments.ts";
+import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
 import {
   selectCounts,

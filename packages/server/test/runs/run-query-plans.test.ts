@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { selectTrajectories } from "../../src/datasets/trajectories.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { countRunsOf, selectDiscardedRun } from "../../src/runs/change-run.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
 import {
   claimRun,
@@ -10,7 +9,7 @@ import {
   selectKeptVerdicts,
   selectTrajectoryIds,
 } from "../../src/runs/runner/work-store.ts";
-import { selectRuns } from "../../src/runs/runs-store.ts";
+import { countRunsOf, selectDiscardedRun, selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

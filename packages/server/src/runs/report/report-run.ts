@@ -5,15 +5,13 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
 import { refuseDeleted } from "../find-run.ts";
 import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
-  firstOf,
   type Outcomes,
   type PredictionTotals,
   readFailedPredictions,
@@ -29,6 +27,7 @@ import {
   byVerb,
   byWhetherChanged,
   type Dimension,
+  firstOf,
   type RunSamples,
   readRunSamples,
   together,
@@ -206,7 +205,7 @@ export function reportMemoryBytes({ counts, repeats }: Pick<Run, "counts" | "rep
  * depend on their number.
  */
 export async function reportRun(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   run: Run,
   prices: Prices | undefined,

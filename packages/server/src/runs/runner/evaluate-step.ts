@@ -6,26 +6,34 @@ import {
   builtInProfileId,
   findProfileRevisions,
 } from "../../evaluators/profiles/find-profile.ts";
+import type { Registry } from "../../evaluators/registry.ts";
 import {
   builtInProfile,
   InvalidEvaluatorsError,
   type ResolvedEvaluator,
 } from "../../evaluators/resolve-evaluators.ts";
-import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
+import type { RequestAllowance, RunEvaluator } from "../../evaluators/run-evaluator.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/deadline.ts";
 import type { StepSpan } from "../../platform/observability/tracing.ts";
 import { toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import { doTogether } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
+import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { countNames, noCounts, type Run, type RunDataset, type WorkCounts } from "../run.ts";
 import { actionOf, digestOf, type Step, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
-export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
+/** What evaluating a step needs. */
+export interface StepServices {
+  store: Store;
+  registry: Registry;
+  runEvaluator: RunEvaluator;
+  resultWriter: ResultWriter;
+}
 
 type EvaluatedRun = Pick<Run, "id" | "accountId" | "apiKeyId" | "params" | "provenance"> & {
   dataset: RunDataset;
@@ -220,7 +228,7 @@ async function countChanges(
  * its id, since the profile may have been archived, and another may have got a name like it.
  */
 export async function resolveRunEvaluators(
-  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  { store, registry }: { store: Store; registry: Registry },
   { accountId, evaluators }: Pick<Run, "accountId" | "evaluators">,
 ): Promise<(ResolvedEvaluator & { index: number })[]> {
   const named = evaluators.map(({ profile }) => profile);

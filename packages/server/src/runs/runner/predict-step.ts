@@ -5,48 +5,19 @@ import { type SampleSize, selectEarlierPositions, selectSizes } from "../../data
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
-import { type Answer, answerColumns } from "../../platform/storage/rows.ts";
+import { answerColumns } from "../../platform/storage/rows.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/accounts.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import { type PromptTurn, promptOf, type Step, stateOf } from "./missing-work.ts";
+import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
+import { promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { selectKeptPredictions, selectOutputs } from "./work-store.ts";
-
-/** One prediction that a run asks a deployment for. */
-export interface StepRequest {
-  accountId: string;
-  /** The call is counted for it. */
-  keyId: string | undefined;
-  deployment: string;
-  model: string | undefined;
-  messages: readonly PromptTurn[];
-  params: Readonly<Record<string, unknown>>;
-  /** Steps of a trajectory go to the replica that has their prefix. */
-  session: string;
-  /** Whether the next step is told the answer, so that it must not have control tokens. */
-  isFedBack: boolean;
-  /** The call is traced below it. */
-  span?: ChatParent | undefined;
-  /** Called before the deployment is asked again because it could not be reached. */
-  mayRetry(): boolean;
-}
-
-/** An answer; deployment and time are null if no model was called. */
-export interface StepResponse extends Omit<Answer, "deployment"> {
-  deployment: string | null;
-  /** From the call to its response, without what the call waited for before. */
-  latencyMs: number | null;
-}
-
-/** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
-export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise<StepResponse>;
 
 export interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
@@ -323,7 +294,7 @@ export interface PromptSource {
 
 /** Where the prompt of a run's prediction is to be read from, and how long it is. */
 export async function findPromptSource(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { run_id, position, repeat }: RunPredictionPlace,
 ): Promise<PromptSource | undefined> {
@@ -337,7 +308,7 @@ export async function findPromptSource(
 
 /** What a run asked for a sample: the recorded step, in free-running mode with what was predicted before it. */
 export async function readRunPrompt(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { run, dataset, size, repeat }: PromptSource,
 ): Promise<RunPrompt | undefined> {

@@ -4,8 +4,9 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { readDatabaseClock } from "../../platform/storage/settings-store.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
-import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";
+import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../lease.ts";
 import type { Run } from "../run.ts";
+import { deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
@@ -13,15 +14,11 @@ import {
   claimRun,
   deleteSomeRunRows,
   endRun,
-  isOfDeadProcess,
-  type Lease,
   markAway,
-  newLeaseId,
   readRunState,
   releaseLease,
   releaseStuckRuns,
   renewLease,
-  runLeaseMs,
   saveProvenance,
 } from "./work-store.ts";
 
@@ -175,10 +172,10 @@ function holdRun(
     const isGone =
       target.kind === "deployment" &&
       !provenance.finished_early &&
-      !services.runs.hasDeployment(target.deployment);
+      services.deployments.find(target.deployment) === undefined;
     if (isGone)
       return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
-    const shortage = await services.runs.findShortage();
+    const shortage = await services.findShortage();
     return shortage === undefined ? undefined : new HinderedError(shortage);
   }
 
@@ -208,13 +205,13 @@ function holdRun(
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
     const reader = services.store.reader({ accountId: run.accountId, signal });
-    const span = services.runs.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
+    const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
     const working = workOnRun({
       services,
       run: { ...run, dataset },
       span,
       reader,
-      writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
+      writer: createWorkWriter({ runId: run.id, leaseId }, services.writeWork),
       pace,
       tries,
       signal,
