@@ -27,6 +27,7 @@ import { appRoutes, resultSearchRoutes } from "../results/search/search-route.ts
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
+import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
@@ -54,6 +55,7 @@ export const operations: readonly Operation<Services>[] = [
   ...runReportRoutes,
   ...comparisonRoutes,
   ...runRoutes,
+  ...runEventRoutes,
   ...runSampleRoutes,
 ];
 

@@ -8,8 +8,7 @@ import type { Requester, Store } from "../platform/storage/store.ts";
 import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
 import { findRun, noSuchRun } from "./find-run.ts";
 import { isExternal, type Run, type RunQueue } from "./run.ts";
-import { deleteSomeRunRows } from "./runner/work-store.ts";
-import { deleteRunRow, discardRun, resumedStatus, updateStatus } from "./runs-store.ts";
+import { deleteRunRow, deleteSomeRunRows, discardRun, resumedStatus, updateStatus } from "./runs-store.ts";
 
 interface Services {
   store: Store;
@@ -41,7 +40,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
-    isDone: ({ pausedBy }) => pausedBy === "user",
+    isDone: (run) => run.paused_by === "user",
     verb: "paused",
     action: "run.pause",
   });
@@ -49,7 +48,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  const { pausedBy } = await refuseExternal(services, requester, id);
+  const run = await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     change: () => ({
@@ -57,7 +56,7 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
       status_reason: null,
       paused_by: null,
       // Whoever waits for its deployment loses it, so that the deployment is tried at once.
-      ...(pausedBy === "deployment" && unheld),
+      ...(run.paused_by === "deployment" && unheld),
     }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",

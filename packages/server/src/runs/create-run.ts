@@ -44,7 +44,9 @@ export type WantedTarget =
   | Exclude<RunTarget, { kind: "most-frequent" | "external" }>
   | { kind: "most-frequent"; from: NamedRevision | undefined };
 
-export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concurrency" | "tags"> {
+export interface NewRun extends Pick<Run, "mode" | "repeats" | "concurrency"> {
+  params: Readonly<Record<string, unknown>> | undefined;
+  tags: Readonly<Record<string, string>> | undefined;
   /** Absent: the target and the dataset name it. */
   name: string | undefined;
   dataset: NamedRevision;
@@ -78,7 +80,7 @@ export async function createRun(
   once: Once | undefined,
 ): Promise<Run> {
   const { accountId, actor } = requester;
-  const apiKeyId = actor.kind === "api_key" ? (actor.id ?? undefined) : undefined;
+  const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
   refuseWrong(wanted, services.deployments);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
@@ -86,7 +88,7 @@ export async function createRun(
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
-      const parts = { accountId, apiKeyId, evaluators, revision, change, target };
+      const parts = { account_id: accountId, api_key_id: apiKeyId, evaluators, revision, change, target };
       const created = toQueuedRun(wanted, parts);
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
@@ -117,32 +119,32 @@ function refuseWrong({ target, params, repeats }: NewRun, deployments: Pick<Depl
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
-interface RunParts extends Pick<Run, "accountId" | "apiKeyId" | "evaluators" | "target"> {
+interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
 }
 
 function toQueuedRun(
   { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { accountId, apiKeyId, evaluators, revision, change, target }: RunParts,
+  { account_id, api_key_id, evaluators, revision, change, target }: RunParts,
 ): Run {
   return {
     id: Bun.randomUUIDv7(),
-    accountId,
+    account_id,
     name: name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
     status: "queued",
-    statusReason: undefined,
-    pausedBy: undefined,
+    status_reason: null,
+    paused_by: null,
     target,
     mode,
-    params,
+    params: params ?? null,
     evaluators,
     repeats,
     concurrency,
-    tags,
+    tags: tags ?? null,
     dataset: { datasetId, revisionId: revision.id, revision: revision.number },
     counts: { samples: revision.samples * repeats, ...noCounts },
-    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : undefined,
+    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : null,
     provenance: {
       presage_version: packageJson.version,
       prompt_version: promptVersion,
@@ -154,11 +156,11 @@ function toQueuedRun(
         (target.from === undefined || target.from.revisionId === revision.id),
     },
     notes: [],
-    createdBy: userId,
-    apiKeyId,
-    createdAt: nowMicros(),
-    startedAt: undefined,
-    finishedAt: undefined,
+    created_by: userId,
+    api_key_id,
+    created_at: nowMicros(),
+    started_at: null,
+    finished_at: null,
   };
 }
 

@@ -198,15 +198,15 @@ async function createExperiment(
       const run = toRun(accountId, wanted);
       const placement = { project_id: project.id, metadata: metadataJson };
       await insertRun(transaction, run, { placement });
-      const { id, name, tags, createdAt } = run;
+      const { id, name, tags, created_at } = run;
       const detail = { name, project_id: project.id };
       await recordChange(transaction, requester, { action: "experiment.create", objectId: id, detail });
       return {
         ...placement,
         id,
         name,
-        tags: tags === undefined ? null : JSON.stringify(tags),
-        created_at: createdAt,
+        tags: tags && JSON.stringify(tags),
+        created_at,
       };
     },
     toReceipt: ({ id }) => ({ id }),
@@ -227,21 +227,21 @@ function toRun(
   const createdAt = nowMicros();
   return {
     id: Bun.randomUUIDv7(),
-    accountId,
+    account_id: accountId,
     name,
     status: "running",
-    statusReason: undefined,
-    pausedBy: undefined,
+    status_reason: null,
+    paused_by: null,
     target: { kind: "external" },
     mode: "teacher-forced",
-    params: undefined,
+    params: null,
     evaluators: [],
     repeats: 1,
     concurrency: 1,
-    tags,
+    tags: tags ?? null,
     dataset: undefined,
     counts: { samples: 0, ...notCounted },
-    tries: undefined,
+    tries: null,
     provenance: {
       presage_version: packageJson.version,
       prompt_version: null,
@@ -250,12 +250,12 @@ function toRun(
       in_sample: false,
     },
     notes: [],
-    createdBy: userId,
+    created_by: userId,
     // It asks no model.
-    apiKeyId: undefined,
-    createdAt,
-    startedAt: createdAt,
-    finishedAt: undefined,
+    api_key_id: null,
+    created_at: createdAt,
+    started_at: createdAt,
+    finished_at: null,
   };
 }
 

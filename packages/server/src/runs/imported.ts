@@ -21,8 +21,8 @@ import { noSuchRun } from "./find-run.ts";
 import { type Lease, uploadLeaseMs } from "./lease.ts";
 import { noCounts, type Run } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
-import { deleteSomeRunRows, renewLease } from "./runner/work-store.ts";
-import { selectRun } from "./runs-store.ts";
+import { renewLease } from "./runner/work-store.ts";
+import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
 async function claimForUpload(

@@ -45,7 +45,7 @@ const RunEvent = z
   .meta({ id: "RunEvent", description: "One event of the stream." });
 
 /** The progress of a run as server-sent events. */
-export const streamRun = route({
+const streamRun = route({
   method: "GET",
   path: "/v1/runs/:id/events",
   needs: "read",
@@ -87,6 +87,8 @@ export const streamRun = route({
   },
 });
 
+export const runEventRoutes = [streamRun];
+
 /** How many streams of this process each user has open. */
 const streamsOf = new Map<string, number>();
 
@@ -110,7 +112,7 @@ function leave(userId: string): void {
 /** One read a run serves all that follow it: the reads of an account that may wait are limited. */
 const looks = new Map<string, Promise<Run>>();
 
-function look(services: FindNeeds, { id, accountId }: Run): Promise<Run> {
+function look(services: FindNeeds, { id, account_id: accountId }: Run): Promise<Run> {
   const shared = looks.get(id);
   if (shared !== undefined) return shared;
   // It goes on if the stream that began it ends.
@@ -168,8 +170,8 @@ async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller)
 
 /** The same as long as nothing that the event says has changed. */
 function eventId(run: Run): string {
-  const { status, statusReason, counts, tries, notes } = run;
+  const { status, status_reason, counts, tries, notes } = run;
   const judges = (run.externalEvaluators ?? run.evaluators).length;
-  const said = JSON.stringify([status, statusReason, counts, tries, judges, notes]);
+  const said = JSON.stringify([status, status_reason, counts, tries, judges, notes]);
   return Bun.hash(said).toString(36);
 }

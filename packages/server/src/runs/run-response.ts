@@ -4,28 +4,27 @@ import { type Run, type RunTarget, toEvaluatorNames } from "./run.ts";
 
 /** A run as the API has it. */
 export function toRun(run: Run): ApiRun {
-  const { startedAt, finishedAt } = run;
   return {
     id: run.id,
     name: run.name,
     status: run.status,
-    status_reason: run.statusReason ?? null,
+    status_reason: run.status_reason,
     progress: toProgress(run),
     dataset_id: run.dataset?.datasetId ?? null,
     revision: run.dataset?.revision ?? null,
     target: toTarget(run.target),
-    params: run.params === undefined ? null : { ...run.params },
+    params: run.params && { ...run.params },
     mode: run.mode,
     evaluators: [...(run.externalEvaluators ?? run.evaluators.map(toEvaluatorNames))],
     repeats: run.repeats,
     concurrency: run.concurrency,
-    tags: run.tags === undefined ? null : { ...run.tags },
+    tags: run.tags && { ...run.tags },
     provenance: run.provenance,
     notes: [...run.notes],
-    created_by: run.createdBy,
-    created_at: toIsoInstant(run.createdAt),
-    started_at: startedAt === undefined ? null : toIsoInstant(startedAt),
-    finished_at: finishedAt === undefined ? null : toIsoInstant(finishedAt),
+    created_by: run.created_by,
+    created_at: toIsoInstant(run.created_at),
+    started_at: run.started_at === null ? null : toIsoInstant(run.started_at),
+    finished_at: run.finished_at === null ? null : toIsoInstant(run.finished_at),
   };
 }
 
@@ -37,7 +36,7 @@ function toProgress({ counts, tries }: Run): RunProgress {
     without_verdict: progress.failed - unpredicted,
     answers:
       truncated === null || empty === null || repaired === null ? null : { truncated, empty, repaired },
-    tries: tries ?? null,
+    tries,
   };
 }
 

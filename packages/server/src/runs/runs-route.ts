@@ -26,7 +26,6 @@ import { addEvaluators, createRun, InvalidRunError, type NewRun, type WantedTarg
 import type { ExternalCounts } from "./external/external-counts.ts";
 import { findRun, listRuns } from "./find-run.ts";
 import type { RunQueue } from "./run.ts";
-import { streamRun } from "./run-events.ts";
 import { exampleRun, toRun } from "./run-response.ts";
 
 interface RunServices {
@@ -184,7 +183,7 @@ const finish = changing(finishRun, {
 
 export const runRoutes = [
   ...[listOwnRuns, createOwnRun, showRun, removeRun, addRunEvaluators],
-  ...[cancel, pause, resume, finish, streamRun],
+  ...[cancel, pause, resume, finish],
 ];
 
 interface Changing {

@@ -131,8 +131,8 @@ onEachDatabase((database) => {
       status: "running",
       target: { kind: "external" },
       dataset: undefined,
-      createdBy: "user",
-      startedAt: 2,
+      created_by: "user",
+      started_at: 2,
     });
   });
 });

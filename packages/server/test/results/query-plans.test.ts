@@ -270,11 +270,11 @@ onEachDatabase((database) => {
       "experiments of a project",
       () => selectExperimentSizes(watched, account, { projectId: "project1", limit: 50, offset: 0 }),
     ],
-    ["results of an external run", () => countResults(watched, { id: "experiment1", accountId: account })],
+    ["results of an external run", () => countResults(watched, { id: "experiment1", account_id: account })],
     ...resultsParts.map((part): [string, () => Promise<unknown>] => [
       `results of an external run by ${part.column}, ${part.hasVerdict ? "with" : "without"} a verdict`,
       () =>
-        selectExternalResults(watched, { id: "experiment1", accountId: account }, part, {
+        selectExternalResults(watched, { id: "experiment1", account_id: account }, part, {
           after: 0,
           limit: 50,
         }),

@@ -253,8 +253,8 @@ export async function reportRun(
 const shareToSay = 0.01;
 
 /** First what is wrong with the answers, which the figures take as they are. */
-function answerWarnings({ params = {}, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
-  const limit = params.max_tokens ?? params.max_completion_tokens ?? samplingDefaults.max_tokens;
+function answerWarnings({ params, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
+  const limit = params?.max_tokens ?? params?.max_completion_tokens ?? samplingDefaults.max_tokens;
   const say = (count: number, what: string) =>
     count > answers * shareToSay ? [`${Math.round((100 * count) / answers)} % of the answers ${what}`] : [];
   return [
@@ -298,16 +298,16 @@ async function reportTeacherForced(
     });
   }
   // Deleted meanwhile, it may have lost rows before they were read.
-  if ((await selectRun(reader, run.accountId, found.id)) === undefined) return null;
+  if ((await selectRun(reader, run.account_id, found.id)) === undefined) return null;
   return { run_id: found.id, name: found.name, evaluators };
 }
 
 /** Until the last prediction: evaluators that are added later take time of their own. */
 function predictionsPerSecond(
-  { target, startedAt }: Run,
+  { target, started_at: startedAt }: Run,
   { asked, lastAt }: PredictionTotals,
 ): number | null {
-  if (target.kind !== "deployment" || startedAt === undefined || lastAt === undefined) return null;
+  if (target.kind !== "deployment" || startedAt === null || lastAt === undefined) return null;
   return lastAt > startedAt ? (asked / (lastAt - startedAt)) * microsPerSecond : null;
 }
 

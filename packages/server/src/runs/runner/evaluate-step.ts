@@ -35,7 +35,7 @@ export interface StepServices {
   resultWriter: ResultWriter;
 }
 
-type EvaluatedRun = Pick<Run, "id" | "accountId" | "apiKeyId" | "params" | "provenance"> & {
+type EvaluatedRun = Pick<Run, "id" | "account_id" | "api_key_id" | "params" | "provenance"> & {
   dataset: RunDataset;
 };
 
@@ -65,7 +65,7 @@ export async function evaluateStep(
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
-  const untraced = { ...allowanceOfStep(), keyId: run.apiKeyId };
+  const untraced = { ...allowanceOfStep(), keyId: run.api_key_id ?? undefined };
   const allowance = { ...untraced, span };
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({
@@ -92,11 +92,11 @@ export async function evaluateStep(
     datasetId: run.dataset.datasetId,
     datasetSampleId: sample.dataset_sample_id,
     runId: run.id,
-    evaluatedModel: model === null ? undefined : { name: model, params: run.params },
+    evaluatedModel: model === null ? undefined : { name: model, params: run.params ?? undefined },
   };
   const records = found.map(
     ({ evaluator, outcome }): EvaluationRecord => ({
-      accountId: run.accountId,
+      accountId: run.account_id,
       evaluatorId: evaluator.id,
       evaluatorFamily: evaluator.family.name,
       profile: evaluator.profile,
@@ -153,7 +153,7 @@ function allowanceOfStep(): RequestAllowance {
 
 async function evaluate(
   { runEvaluator }: StepServices,
-  { accountId }: Pick<Run, "accountId">,
+  { account_id: accountId }: Pick<Run, "account_id">,
   { family, profile, explainStrategy }: Pick<ResolvedEvaluator, "family" | "profile" | "explainStrategy">,
   sample: Sample,
   allowance: RequestAllowance,
@@ -229,7 +229,7 @@ async function countChanges(
  */
 export async function resolveRunEvaluators(
   { store, registry }: { store: Store; registry: Registry },
-  { accountId, evaluators }: Pick<Run, "accountId" | "evaluators">,
+  { account_id: accountId, evaluators }: Pick<Run, "account_id" | "evaluators">,
 ): Promise<(ResolvedEvaluator & { index: number })[]> {
   const named = evaluators.map(({ profile }) => profile);
   const own = await findProfileRevisions(

@@ -158,8 +158,8 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
         const messages = promptOf(sample, predicted);
         if (messages.length === 0) return nothingToAsk;
         const request = {
-          accountId: run.accountId,
-          keyId: run.apiKeyId,
+          accountId: run.account_id,
+          keyId: run.api_key_id ?? undefined,
           deployment: target.deployment,
           model: target.model,
           messages,
@@ -191,7 +191,8 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
 }
 
 /** A repeat with the same seed would be the same completion again. */
-function paramsOf({ params = {} }: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
+function paramsOf(run: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
+  const params = run.params ?? {};
   const { seed } = params;
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }
@@ -230,7 +231,7 @@ export interface PredictionRows {
 
 /** The rows of a step's prediction. */
 export function toRows(
-  run: Pick<Run, "id" | "accountId">,
+  run: Pick<Run, "id" | "account_id">,
   { position, repeat }: Pick<Step, "position" | "repeat">,
   outcome: StepOutcome,
 ): PredictionRows {
@@ -240,7 +241,7 @@ export function toRows(
   return {
     row: {
       id,
-      account_id: run.accountId,
+      account_id: run.account_id,
       source: "run",
       created_at: nowMicros(),
       run_id: run.id,

@@ -6,13 +6,12 @@ import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../lease.ts";
 import type { Run } from "../run.ts";
-import { deleteRunRow, selectDiscardedRun } from "../runs-store.ts";
+import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import {
   claimRun,
-  deleteSomeRunRows,
   endRun,
   markAway,
   readRunState,
@@ -204,7 +203,7 @@ function holdRun(
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
-    const reader = services.store.reader({ accountId: run.accountId, signal });
+    const reader = services.store.reader({ accountId: run.account_id, signal });
     const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
     const working = workOnRun({
       services,
@@ -327,7 +326,7 @@ export function startRunner(
       const run = await claimRun(database, leaseId, claim);
       if (run === undefined) return;
       const one = holdRun(services, run, leaseId, onError);
-      held.set(one, run.accountId);
+      held.set(one, run.account_id);
       void one.ended.then(() => {
         held.delete(one);
         left.add({ id: run.id, leaseId });

@@ -163,7 +163,7 @@ export async function saveProvenance(
     .set({
       provenance: JSON.stringify(provenance),
       notes: JSON.stringify(notes),
-      tries: tries === undefined ? null : JSON.stringify(tries),
+      tries: tries && JSON.stringify(tries),
     })
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
@@ -327,36 +327,4 @@ export async function selectTrajectoryIds(
     .limit(limit)
     .execute();
   return rows.map(({ trajectory_id }) => trajectory_id);
-}
-
-/** Deletes some rows of a deleted run. Returns whether there may be more. */
-export async function deleteSomeRunRows(database: Database, runId: string, count: number): Promise<boolean> {
-  const ids = await database
-    .selectFrom("predictions")
-    .select("id")
-    .where("run_id", "=", runId)
-    .limit(count)
-    .execute();
-  if (ids.length > 0) {
-    const some = ids.map(({ id }) => id);
-    await database.deleteFrom("prediction_payloads").where("prediction_id", "in", some).execute();
-    await database.deleteFrom("predictions").where("id", "in", some).execute();
-    return true;
-  }
-  const first = await database
-    .selectFrom("run_verdicts")
-    .select(["evaluator", "position"])
-    .where("run_id", "=", runId)
-    .orderBy("evaluator")
-    .orderBy("position")
-    .limit(1)
-    .executeTakeFirst();
-  if (first === undefined) return false;
-  await database
-    .deleteFrom("run_verdicts")
-    .where("run_id", "=", runId)
-    .where("evaluator", "=", first.evaluator)
-    .where("position", "<", first.position + count)
-    .execute();
-  return true;
 }
