@@ -1,8 +1,7 @@
 import { ServiceError } from "../platform/errors.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
-import { withExternalCounts } from "./external/external-counts.ts";
+import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
 import type { Run } from "./run.ts";
 import { type RunFilter, selectRun, selectRuns } from "./runs-store.ts";
 

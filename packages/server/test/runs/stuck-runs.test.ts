@@ -196,7 +196,8 @@ onEachDatabase((database) => {
     const { id } = await startRun(presage, 1, { target: { predictions: "imported" } });
     await presage.stop();
     await using store = await openStore(databaseUrl);
-    const reason = async () => (await selectRun(store.database, store.owner.account_id, id))?.status_reason;
+    const reason = async () =>
+      (await selectRun(store.database, store.owner.account_id, id))?.status_reason ?? undefined;
     const change = (columns: object) => store.database.updateTable("runs").set(columns).execute();
     expect(await reason()).toBeUndefined();
     await change({ created_at: Date.now() * 1_000 - 60_000_000 });

@@ -8,50 +8,16 @@ export type ReportPart =
   /** Of any length, with lines of its own. */
   | { kind: "block"; text: string };
 
-/** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
-const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** A text on one line, as it can be shown within others. */
-function toLine(text: string): string {
-  return text.replace(/\s+/g, " ").replace(hidden, "\ufffd").toWellFormed();
-}
-
-/** A text with its lines. */
-function toLines(text: string): string[] {
-  return text
-    .split(/\r\n|[\n\r]/)
-    .map((line) => line.replace(/\t/g, "  ").replace(hidden, "\ufffd").toWellFormed());
+/** A share at a step. */
+export interface ChartPoint {
+  step: number;
+  share: number;
+  interval: { lower: number; upper: number } | null;
+  baseline: number | null;
 }
 
 /** Nothing is loaded and nothing runs, wherever the page is opened. */
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-
-const styles = `:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-th { overflow-wrap: normal; }
-td { min-width: 9em; }
-td.n { min-width: 0; white-space: nowrap; }
-pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
-figure { margin: 1rem 0; max-width: 46rem; }
-svg { display: block; font-size: 13px; width: 100%; }
-text { fill: currentColor; text-anchor: middle; }
-text.y { text-anchor: end; }
-line { stroke: #8884; }
-polygon { fill: #6b63f0; fill-opacity: .25; }
-polyline { fill: none; stroke: #6b63f0; stroke-width: 2; }
-polyline.unchanged { stroke: #888; stroke-dasharray: 5 4; }
-circle { fill: #6b63f0; }
-@page { margin: 14mm; }
-@media print {
-  :root { color-scheme: light; print-color-adjust: exact; }
-  body { font-size: 9pt; margin: 0; max-width: none; padding: 0; }
-  table { display: table; width: 100%; }
-  th, td { padding-right: .4rem; }
-  tr, figure { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
-}`;
 
 /** A report as one page without scripts, to be kept or printed. */
 export function toHtml(title: string, parts: readonly ReportPart[]): string {
@@ -140,20 +106,39 @@ function escapeMarkdown(text: string): string {
 /** Marks that may mean something, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and what starts a list or a rule. */
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
-/** A share at a step. */
-export interface ChartPoint {
-  step: number;
-  share: number;
-  interval: { lower: number; upper: number } | null;
-  baseline: number | null;
-}
+const styles = `:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
+table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
+th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
+th { overflow-wrap: normal; }
+td { min-width: 9em; }
+td.n { min-width: 0; white-space: nowrap; }
+pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
+figure { margin: 1rem 0; max-width: 46rem; }
+svg { display: block; font-size: 13px; width: 100%; }
+text { fill: currentColor; text-anchor: middle; }
+text.y { text-anchor: end; }
+line { stroke: #8884; }
+polygon { fill: #6b63f0; fill-opacity: .25; }
+polyline { fill: none; stroke: #6b63f0; stroke-width: 2; }
+polyline.unchanged { stroke: #888; stroke-dasharray: 5 4; }
+circle { fill: #6b63f0; }
+@page { margin: 14mm; }
+@media print {
+  :root { color-scheme: light; print-color-adjust: exact; }
+  body { font-size: 9pt; margin: 0; max-width: none; padding: 0; }
+  table { display: table; width: 100%; }
+  th, td { padding-right: .4rem; }
+  tr, figure { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+}`;
 
 const area = { left: 48, right: 668, top: 10, bottom: 190 };
 const mostTicks = 10;
 const mostDots = 60;
 
 /** Shares by step as a picture, which has no texts but numbers. */
-export function chartSvg(points: readonly ChartPoint[]): string {
+function chartSvg(points: readonly ChartPoint[]): string {
   const first = points[0]?.step ?? 0;
   const span = Math.max(1, (points.at(-1)?.step ?? 0) - first);
   const x = (step: number) => (area.left + ((step - first) / span) * (area.right - area.left)).toFixed(1);
@@ -183,4 +168,19 @@ export function chartSvg(points: readonly ChartPoint[]): string {
     ),
     "</svg>",
   ].join("\n");
+}
+
+/** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
+const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** A text on one line, as it can be shown within others. */
+function toLine(text: string): string {
+  return text.replace(/\s+/g, " ").replace(hidden, "\ufffd").toWellFormed();
+}
+
+/** A text with its lines. */
+function toLines(text: string): string[] {
+  return text
+    .split(/\r\n|[\n\r]/)
+    .map((line) => line.replace(/\t/g, "  ").replace(hidden, "\ufffd").toWellFormed());
 }

@@ -266,7 +266,7 @@ async function mostFrequent(
 const sliceItems = 5_000;
 
 /** Items a slice at a time. Other work has its turn after each. */
-export async function* inSlices<Item>(items: Iterable<Item>): AsyncGenerator<Item[], void> {
+async function* inSlices<Item>(items: Iterable<Item>): AsyncGenerator<Item[], void> {
   let slice: Item[] = [];
   for (const item of items) {
     slice.push(item);
