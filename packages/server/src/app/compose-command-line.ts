@@ -8,8 +8,10 @@ import { openDatabase } from "../platform/storage/open.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
-import type { RunnerServices } from "../runs/runner/work-on-run.ts";
-import type { Lease } from "../runs/runner/work-store.ts";
+import type { Lease } from "../runs/lease.ts";
+import type { RunQueue } from "../runs/run.ts";
+import type { StepServices } from "../runs/runner/evaluate-step.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
@@ -76,7 +78,8 @@ export async function composeEvaluator(
 
 export interface ComposedRunner {
   store: OpenedStore;
-  services: RunnerServices & Pick<ComposedEvaluation, "hasModel">;
+  services: StepServices &
+    Pick<ComposedEvaluation, "hasModel"> & { runs: RunQueue; deployments: Deployments };
   defaultDeployment: string;
   /** Works on one run in this process. */
   start(run: Lease): void;
@@ -92,7 +95,7 @@ export async function composeRunner(
   const { services: evaluation, store, deployments, stop } = await composeWork(config, log, options);
   // No prediction here is live.
   const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0 });
-  const services = { ...evaluation, runs };
+  const services = { ...evaluation, runs, deployments };
   return {
     store,
     services,

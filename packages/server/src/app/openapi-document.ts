@@ -6,10 +6,6 @@ import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
 import { storedPredictionPaths } from "../predictions/stored-predictions-route.ts";
-import { comparisonPaths } from "../runs/compare/compare-route.ts";
-import { experimentPaths } from "../runs/experiments.ts";
-import { runReportPaths } from "../runs/report/report-route.ts";
-import { runPaths } from "../runs/runs-openapi.ts";
 import { probePaths } from "./probes.ts";
 import { operations } from "./routes.ts";
 import type { Settings } from "./services.ts";
@@ -62,10 +58,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
         ...storedPredictionPaths,
         ...deploymentPaths,
-        ...experimentPaths,
-        ...runReportPaths,
-        ...comparisonPaths,
-        ...runPaths,
         ...environmentPaths,
         ...episodePaths,
         ...openEnvPaths,

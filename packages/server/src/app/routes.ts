@@ -30,9 +30,11 @@ import { reviewRoutes } from "../results/review.ts";
 import { resultSearchRoutes } from "../results/search/search-route.ts";
 import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
-import { experimentRoutes } from "../runs/experiments.ts";
+import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
+import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
+import { runSampleRoutes } from "../runs/samples-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
@@ -73,6 +75,12 @@ export const operations: readonly Operation<Services>[] = [
   ...agreementRoutes,
   ...errorFindingRoutes,
   ...projectRoutes,
+  ...experimentRoutes,
+  ...runReportRoutes,
+  ...comparisonRoutes,
+  ...runRoutes,
+  ...runEventRoutes,
+  ...runSampleRoutes,
 ];
 
 /** All routes of the server. */
@@ -88,10 +96,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...experimentRoutes(services),
-    ...runReportRoutes(services),
-    ...comparisonRoutes(services),
-    ...runRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),
     ...openEnvRoutes(services),

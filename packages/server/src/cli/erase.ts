@@ -24,7 +24,7 @@ import {
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { countOf, printable } from "../platform/words.ts";
-import { discardAllRuns } from "../runs/change-run.ts";
+import { discardAllRuns } from "../runs/runs-store.ts";
 import { CommandError } from "./command-error.ts";
 import { changerFor } from "./command-line-actor.ts";
 import { eraseUntilNothingIsLeft } from "./erase-until-nothing-is-left.ts";

@@ -10,9 +10,8 @@ import { createExternalCounts } from "../runs/external/external-counts.ts";
 import { findRun, listRuns } from "../runs/find-run.ts";
 import { writeReport } from "../runs/report/report-route.ts";
 import { reportRun } from "../runs/report/report-run.ts";
-import type { Run } from "../runs/run.ts";
-import type { RunServices } from "../runs/run-services.ts";
-import { toRun } from "../runs/runs-route.ts";
+import type { Run, RunQueue } from "../runs/run.ts";
+import { toRun } from "../runs/run-response.ts";
 import { commandLineActor } from "./command-line-actor.ts";
 import { findServer } from "./find-server.ts";
 import { readAll } from "./local-datasets.ts";
@@ -21,11 +20,7 @@ import type { PlaceRuns } from "./place.ts";
 const limit = 1_000;
 
 /** The owner's runs in an opened database. */
-export function localRuns(
-  store: OpenedStore,
-  config: Config,
-  runs: Pick<RunServices, "wake"> = { wake() {} },
-): PlaceRuns {
+export function localRuns(store: OpenedStore, config: Config, runs: RunQueue = { wake() {} }): PlaceRuns {
   const services = { store, runs, externalCounts: createExternalCounts() };
   const { signal } = new AbortController();
   const requester = { accountId: store.owner.account_id, signal, actor: commandLineActor() };

@@ -7,7 +7,7 @@ import type { RunEvaluator } from "../evaluators/run-evaluator.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExternalCounts } from "../runs/external/external-counts.ts";
-import type { RunServices } from "../runs/run-services.ts";
+import type { RunQueue } from "../runs/run.ts";
 import type { KeysInFlight } from "./evaluate.ts";
 import type { FreeRunIds } from "./placement.ts";
 import type { Folder } from "./write/fold.ts";
@@ -32,5 +32,5 @@ export interface EvaluationServices {
   /** Deletions by filter are worked off in the background. */
   readonly deletions: { schedule(): void };
   readonly datasets: DatasetUploads & { readonly uploads: Uploads };
-  readonly runs: RunServices;
+  readonly runs: RunQueue;
 }

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunStatus } from "@presage/contract";
-import { type SqlBool, sql } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { withExternalCounts } from "./external/external-counts.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
 import { findRun, noSuchRun } from "./find-run.ts";
-import { isExternal, type Run } from "./run.ts";
-import type { RunServices } from "./run-services.ts";
-import { deleteSomeRunRows } from "./runner/work-store.ts";
-import { resumedStatus, updateStatus } from "./runs-store.ts";
+import { isExternal, type Run, type RunQueue } from "./run.ts";
+import { deleteRunRow, deleteSomeRunRows, discardRun, resumedStatus, updateStatus } from "./runs-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "externalCounts"> & { runs: Pick<RunServices, "wake"> };
+interface Services {
+  store: Store;
+  externalCounts: ExternalCounts;
+  runs: RunQueue;
+}
 
 const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
@@ -40,7 +40,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
-    isDone: ({ pausedBy }) => pausedBy === "user",
+    isDone: (run) => run.paused_by === "user",
     verb: "paused",
     action: "run.pause",
   });
@@ -48,7 +48,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  const { pausedBy } = await refuseExternal(services, requester, id);
+  const run = await refuseExternal(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     change: () => ({
@@ -56,7 +56,7 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
       status_reason: null,
       paused_by: null,
       // Whoever waits for its deployment loses it, so that the deployment is tried at once.
-      ...(pausedBy === "deployment" && unheld),
+      ...(run.paused_by === "deployment" && unheld),
     }),
     isDone: ({ status }) => status === "running" || status === "queued",
     verb: "resumed",
@@ -122,45 +122,9 @@ async function changeStatus(
   throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
 }
 
-/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
-async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Makes all runs of an account invisible. */
-export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
-  await transaction
-    .updateTable("runs")
-    .set({ status: "deleted", lease_id: null })
-    .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
-    .execute();
-}
-
-/** A deleted run whose rows are still there. */
-export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
-  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
-  return row?.id;
-}
-
-export async function deleteRunRow(database: Database, id: string): Promise<void> {
-  await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
-}
-
-/** As the index of these rows has it: with a parameter, neither database would use it. */
-const isDeleted = sql<SqlBool>`status = 'deleted'`;
-
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
 export async function deleteRun(
-  services: Pick<EvaluationServices, "store"> & { runs: Pick<RunServices, "wake"> },
+  services: Pick<Services, "store" | "runs">,
   requester: Changer,
   id: string,
 ): Promise<void> {

@@ -1,7 +1,9 @@
 import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
+import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import type { Registry } from "../evaluators/registry.ts";
 import {
   type ResolvedEvaluator,
   resolveEvaluators,
@@ -12,10 +14,25 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { noSuchRun } from "./find-run.ts";
-import { isSameEvaluator, noCounts, type Run, type RunEvaluator, type RunTarget } from "./run.ts";
-import { type HeldLease, insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
+import type { HeldLease } from "./lease.ts";
+import {
+  isSameEvaluator,
+  noCounts,
+  type Run,
+  type RunEvaluator,
+  type RunQueue,
+  type RunTarget,
+} from "./run.ts";
+import { insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
+
+interface CreateNeeds {
+  store: Store;
+  registry: Registry;
+  runs: RunQueue;
+}
 
 /** A revision of a dataset as a client names it; without a number, the latest. */
 export interface NamedRevision {
@@ -27,7 +44,9 @@ export type WantedTarget =
   | Exclude<RunTarget, { kind: "most-frequent" | "external" }>
   | { kind: "most-frequent"; from: NamedRevision | undefined };
 
-export interface NewRun extends Pick<Run, "mode" | "params" | "repeats" | "concurrency" | "tags"> {
+export interface NewRun extends Pick<Run, "mode" | "repeats" | "concurrency"> {
+  params: Readonly<Record<string, unknown>> | undefined;
+  tags: Readonly<Record<string, string>> | undefined;
   /** Absent: the target and the dataset name it. */
   name: string | undefined;
   dataset: NamedRevision;
@@ -55,21 +74,21 @@ export class InvalidRunError extends Error {
  * or profiles that cannot be used.
  */
 export async function createRun(
-  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  services: CreateNeeds & { deployments: Pick<Deployments, "find"> },
   requester: Changer,
   wanted: NewRun,
   once: Once | undefined,
 ): Promise<Run> {
   const { accountId, actor } = requester;
-  const apiKeyId = actor.kind === "api_key" ? (actor.id ?? undefined) : undefined;
+  const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
-  refuseWrong(wanted, runs);
+  refuseWrong(wanted, services.deployments);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
-      const parts = { accountId, apiKeyId, evaluators, revision, change, target, version: runs.version };
+      const parts = { account_id: accountId, api_key_id: apiKeyId, evaluators, revision, change, target };
       const created = toQueuedRun(wanted, parts);
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
@@ -90,11 +109,8 @@ export async function createRun(
   return run;
 }
 
-function refuseWrong(
-  { target, params, repeats }: NewRun,
-  { hasDeployment }: Pick<EvaluationServices["runs"], "hasDeployment">,
-): void {
-  if (target.kind === "deployment" && !hasDeployment(target.deployment))
+function refuseWrong({ target, params, repeats }: NewRun, deployments: Pick<Deployments, "find">): void {
+  if (target.kind === "deployment" && deployments.find(target.deployment) === undefined)
     throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = params ?? {};
   if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
@@ -103,36 +119,34 @@ function refuseWrong(
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
-interface RunParts extends Pick<Run, "accountId" | "apiKeyId" | "evaluators" | "target"> {
+interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
-  /** Of Presage. */
-  version: string;
 }
 
 function toQueuedRun(
   { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { accountId, apiKeyId, evaluators, revision, change, target, version }: RunParts,
+  { account_id, api_key_id, evaluators, revision, change, target }: RunParts,
 ): Run {
   return {
     id: Bun.randomUUIDv7(),
-    accountId,
+    account_id,
     name: name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
     status: "queued",
-    statusReason: undefined,
-    pausedBy: undefined,
+    status_reason: null,
+    paused_by: null,
     target,
     mode,
-    params,
+    params: params ?? null,
     evaluators,
     repeats,
     concurrency,
-    tags,
+    tags: tags ?? null,
     dataset: { datasetId, revisionId: revision.id, revision: revision.number },
     counts: { samples: revision.samples * repeats, ...noCounts },
-    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : undefined,
+    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : null,
     provenance: {
-      presage_version: version,
+      presage_version: packageJson.version,
       prompt_version: promptVersion,
       dataset_digest: revision.digest,
       ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
@@ -142,11 +156,11 @@ function toQueuedRun(
         (target.from === undefined || target.from.revisionId === revision.id),
     },
     notes: [],
-    createdBy: userId,
-    apiKeyId,
-    createdAt: nowMicros(),
-    startedAt: undefined,
-    finishedAt: undefined,
+    created_by: userId,
+    api_key_id,
+    created_at: nowMicros(),
+    started_at: null,
+    finished_at: null,
   };
 }
 
@@ -197,7 +211,7 @@ function nameOf(target: RunTarget): string {
 
 /** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
 export async function addEvaluators(
-  services: Pick<EvaluationServices, "store" | "registry" | "runs">,
+  services: CreateNeeds,
   requester: Changer,
   id: string,
   wanted: readonly WantedEvaluator[],

@@ -1,13 +1,12 @@
 import { ServiceError } from "../platform/errors.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
-import { withExternalCounts } from "./external/external-counts.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
 import type { Run } from "./run.ts";
 import { type RunFilter, selectRun, selectRuns } from "./runs-store.ts";
 
 export async function findRun(
-  services: Pick<EvaluationServices, "store" | "externalCounts">,
+  services: { store: Store; externalCounts: ExternalCounts },
   requester: Requester,
   id: string,
 ): Promise<Run> {
@@ -19,7 +18,7 @@ export async function findRun(
 
 /** For figures made of several reads: throws if a run was deleted meanwhile, as some of its rows may have been missing. */
 export async function refuseDeleted(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   runs: readonly Pick<Run, "id">[],
 ): Promise<void> {
@@ -35,7 +34,7 @@ export function noSuchRun(): ServiceError {
 
 /** One page of an account's runs, newest first. */
 export async function listRuns(
-  services: Pick<EvaluationServices, "store" | "externalCounts">,
+  services: { store: Store; externalCounts: ExternalCounts },
   requester: Requester,
   filter: RunFilter,
   page: KeysetPage,

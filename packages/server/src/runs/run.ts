@@ -1,12 +1,11 @@
 import type {
   ReportEvaluator as EvaluatorNames,
   RunEvaluator as NamedEvaluator,
-  RunMode,
   RunProgress,
   RunProvenance,
   RunStatus,
 } from "@presage/contract";
-import type { Micros } from "../platform/storage/columns.ts";
+import type { RunsTable } from "../platform/storage/schema/runs.ts";
 
 /** What predicts. */
 export type RunTarget =
@@ -55,36 +54,41 @@ export type RunCounts = { samples: number } & {
 /** Failed calls to the deployment, which may have succeeded when they were tried again. */
 export type RunTries = NonNullable<RunProgress["tries"]>;
 
-export interface Run {
-  id: string;
-  accountId: string;
-  name: string;
+type PlainColumns =
+  | "id"
+  | "account_id"
+  | "name"
+  | "status_reason"
+  | "paused_by"
+  | "mode"
+  | "repeats"
+  | "concurrency";
+
+/** A run as it is stored, its JSON read. */
+export interface Run
+  extends Pick<
+    RunsTable,
+    PlainColumns | "created_by" | "api_key_id" | "created_at" | "started_at" | "finished_at"
+  > {
   status: RunStatus;
-  statusReason: string | undefined;
-  /** Who resumes it when it is paused. */
-  pausedBy: "user" | "deployment" | undefined;
   target: RunTarget;
-  mode: RunMode;
-  params: Readonly<Record<string, unknown>> | undefined;
+  params: Readonly<Record<string, unknown>> | null;
   evaluators: readonly RunEvaluator[];
   /** Of an external run: those of its results. Absent where they are not needed. */
   externalEvaluators?: readonly EvaluatorNames[];
-  repeats: number;
-  concurrency: number;
-  tags: Readonly<Record<string, string>> | undefined;
+  tags: Readonly<Record<string, string>> | null;
   /** Absent if the target is external. */
   dataset: RunDataset | undefined;
   counts: RunCounts;
-  /** Undefined: not counted. */
-  tries: RunTries | undefined;
+  /** Null: not counted. */
+  tries: RunTries | null;
   provenance: RunProvenance;
   notes: readonly string[];
-  createdBy: string;
-  /** The key that started it, which its requests are counted for; undefined: a session or the command line did. */
-  apiKeyId: string | undefined;
-  createdAt: Micros;
-  startedAt: Micros | undefined;
-  finishedAt: Micros | undefined;
+}
+
+/** Told when a run was created, resumed, cancelled or paused: its process looks for work at once. */
+export interface RunQueue {
+  wake(): void;
 }
 
 /** Whether a client makes its results. */

@@ -1,12 +1,12 @@
 import type { RunStatus } from "@presage/contract";
-import { type RawBuilder, sql, type Updateable } from "kysely";
+import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
+import { type HeldLease, isOfDeadProcess } from "./lease.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
-import { isOfDeadProcess } from "./runner/work-store.ts";
 
 export const runColumns = [
   "id",
@@ -53,29 +53,18 @@ export function toRun(row: Row): Run {
   const target = JSON.parse(row.target) as RunTarget;
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
   return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
+    ...row,
     status: toVisible(row.status),
-    statusReason: row.status_reason ?? whyNobodyWorks(row, target),
-    pausedBy: row.paused_by ?? undefined,
+    status_reason: row.status_reason ?? whyNobodyWorks(row, target),
     target,
-    mode: row.mode,
-    params: row.params === null ? undefined : (JSON.parse(row.params) as Run["params"]),
+    params: row.params === null ? null : (JSON.parse(row.params) as Run["params"]),
     evaluators: JSON.parse(row.evaluators) as RunEvaluator[],
-    repeats: row.repeats,
-    concurrency: row.concurrency,
-    tags: row.tags === null ? undefined : (JSON.parse(row.tags) as Run["tags"]),
+    tags: row.tags === null ? null : (JSON.parse(row.tags) as Run["tags"]),
     dataset: hasDataset ? { datasetId, revisionId, revision } : undefined,
     counts: { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired },
-    tries: row.tries === null ? undefined : (JSON.parse(row.tries) as RunTries),
+    tries: row.tries === null ? null : (JSON.parse(row.tries) as RunTries),
     provenance: JSON.parse(row.provenance) as Run["provenance"],
     notes: JSON.parse(row.notes) as string[],
-    createdBy: row.created_by,
-    apiKeyId: row.api_key_id ?? undefined,
-    createdAt: row.created_at,
-    startedAt: row.started_at ?? undefined,
-    finishedAt: row.finished_at ?? undefined,
   };
 }
 
@@ -84,14 +73,14 @@ const leftOfLeaseMicros = 12_000_000;
 /** A new run is taken far sooner, if a process has room for it. */
 const longQueuedMicros = 5_000_000;
 
-function whyNobodyWorks(row: Row, { kind }: RunTarget): string | undefined {
+function whyNobodyWorks(row: Row, { kind }: RunTarget): string | null {
   const { status, lease_until: until, created_at: createdAt } = row;
   const isFree = until === 0;
   if (status === "queued" && isFree && createdAt < nowMicros() - longQueuedMicros)
     return kind === "imported" ? "Waits for its predictions." : "Waits for a process that works on it.";
   const isWorkedOn = until > nowMicros() + leftOfLeaseMicros && !isOfDeadProcess(row.lease_id ?? "");
   // One that was released is taken in a moment.
-  if (status !== "running" || isFree || isWorkedOn) return undefined;
+  if (status !== "running" || isFree || isWorkedOn) return null;
   return "Waits for a process that works on it, or for the database, which may be full.";
 }
 
@@ -102,12 +91,6 @@ function toVisible(status: RunsTable["status"]): RunStatus {
 
 /** No process works on a run that its client makes: its lease never runs out. */
 export const never = Number.MAX_SAFE_INTEGER;
-
-/** A lease of a run that is not stored yet. Times are the database's. */
-export interface HeldLease {
-  leaseId: string;
-  until: Micros;
-}
 
 export interface InsertedRun {
   /** Of a run that its client makes. */
@@ -127,7 +110,7 @@ export async function insertRun(
     .insertInto("runs")
     .values({
       id: run.id,
-      account_id: run.accountId,
+      account_id: run.account_id,
       name: run.name,
       status: run.status,
       status_reason: null,
@@ -135,26 +118,26 @@ export async function insertRun(
       target_kind: kindOf(run.target),
       target: JSON.stringify(run.target),
       mode: run.mode,
-      params: run.params === undefined ? null : JSON.stringify(run.params),
+      params: run.params && JSON.stringify(run.params),
       evaluators: JSON.stringify(run.evaluators),
       repeats: run.repeats,
       concurrency: run.concurrency,
-      tags: run.tags === undefined ? null : JSON.stringify(run.tags),
+      tags: run.tags && JSON.stringify(run.tags),
       dataset_id: dataset?.datasetId ?? null,
       revision_id: dataset?.revisionId ?? null,
       revision: dataset?.revision ?? null,
       project_id: placement?.project_id ?? null,
       metadata: placement?.metadata ?? null,
       ...counts,
-      tries: run.tries === undefined ? null : JSON.stringify(run.tries),
+      tries: run.tries && JSON.stringify(run.tries),
       provenance: JSON.stringify(run.provenance),
       notes: JSON.stringify(run.notes),
       lease_id: heldBy?.leaseId ?? null,
       lease_until: placement === undefined ? (heldBy?.until ?? 0) : never,
-      created_by: run.createdBy,
-      api_key_id: run.apiKeyId ?? null,
-      created_at: run.createdAt,
-      started_at: run.startedAt ?? null,
+      created_by: run.created_by,
+      api_key_id: run.api_key_id,
+      created_at: run.created_at,
+      started_at: run.started_at,
       finished_at: null,
     })
     .execute();
@@ -274,4 +257,72 @@ export async function replaceEvaluators(
     .returning(runColumns)
     .executeTakeFirstOrThrow();
   return toRun(row);
+}
+
+/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
+export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
+  const row = await database
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The same for all runs of an account. */
+export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
+  await transaction
+    .updateTable("runs")
+    .set({ status: "deleted", lease_id: null })
+    .where("account_id", "=", accountId)
+    .where("status", "!=", "deleted")
+    .execute();
+}
+
+/** A deleted run whose rows are still there. */
+export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
+  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
+  return row?.id;
+}
+
+export async function deleteRunRow(database: Database, id: string): Promise<void> {
+  await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
+}
+
+/** As the index of these rows has it: with a parameter, neither database would use it. */
+const isDeleted = sql<SqlBool>`status = 'deleted'`;
+
+/** Deletes some rows of a deleted run. Returns whether there may be more. */
+export async function deleteSomeRunRows(database: Database, runId: string, count: number): Promise<boolean> {
+  const ids = await database
+    .selectFrom("predictions")
+    .select("id")
+    .where("run_id", "=", runId)
+    .limit(count)
+    .execute();
+  if (ids.length > 0) {
+    const some = ids.map(({ id }) => id);
+    await database.deleteFrom("prediction_payloads").where("prediction_id", "in", some).execute();
+    await database.deleteFrom("predictions").where("id", "in", some).execute();
+    return true;
+  }
+  const first = await database
+    .selectFrom("run_verdicts")
+    .select(["evaluator", "position"])
+    .where("run_id", "=", runId)
+    .orderBy("evaluator")
+    .orderBy("position")
+    .limit(1)
+    .executeTakeFirst();
+  if (first === undefined) return false;
+  await database
+    .deleteFrom("run_verdicts")
+    .where("run_id", "=", runId)
+    .where("evaluator", "=", first.evaluator)
+    .where("position", "<", first.position + count)
+    .execute();
+  return true;
 }

@@ -1,27 +1,31 @@
 import {
   defaultRunSampleLimit,
   isTrueWord,
+  RunExportLine,
   RunPath,
+  RunPredictionLine,
   type RunSample,
   RunSampleListQuery,
-  type RunSampleListResponse,
-  type RunUpload,
+  RunSampleListResponse,
+  RunUpload,
 } from "@presage/contract";
-import type { Services as RouteServices } from "../app/services.ts";
-import { keepOpenForEach, requesterOf } from "../http/call.ts";
+import type { UploadLimits } from "../datasets/upload/lines.ts";
+import { keepOpenForEach } from "../http/call.ts";
+import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
 import { reservePiece } from "../http/memory.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
-import { readKnownQuery, readPath } from "../http/request.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import type { ExternalCounts } from "./external/external-counts.ts";
 import { findRun, refuseDeleted } from "./find-run.ts";
-import type { Run, RunDataset } from "./run.ts";
+import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
+import type { Run, RunDataset, RunQueue } from "./run.ts";
 import {
   inPlace,
   type OrderedPlace,
@@ -35,14 +39,199 @@ import {
   selectRunVerdicts,
 } from "./run-samples-store.ts";
 
-type Services = Pick<EvaluationServices, "store" | "externalCounts">;
+interface FindNeeds {
+  store: Store;
+  externalCounts: ExternalCounts;
+}
+
+type ExportServices = FindNeeds & Pick<HttpServices, "log">;
+
+interface UploadServices {
+  datasets: UploadLimits & {
+    uploads: {
+      uploadPredictions(
+        upload: PredictionsUpload,
+        body: AsyncIterable<Uint8Array>,
+        signal: AbortSignal,
+      ): Promise<UploadedPredictions>;
+    };
+  };
+  runs: RunQueue;
+}
+
+const tag = "runs";
+const isExternalRun = {
+  "409": errorResponse("The run's target is external", "The run's target is external."),
+};
+
+const exampleSample: RunSample = {
+  dataset_sample_id: "kitchen-1/0",
+  trajectory_id: "kitchen-1",
+  step: 0,
+  repeat: 0,
+  changes: 1,
+  verb: "open",
+  prediction: {
+    id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
+    status: "success",
+    error_category: null,
+    finish_reason: "stop",
+    usage: { prompt_tokens: 34, completion_tokens: 9 },
+    latency_ms: 412.5,
+  },
+  verdicts: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      status: "success",
+      pass: true,
+      score: 1,
+      evaluation_result_id: "1042",
+    },
+  ],
+};
+const { prediction: exampleDetails, ...exampleRest } = exampleSample;
+const exampleLine: RunExportLine = {
+  ...exampleRest,
+  prediction: "The fridge is open.",
+  reasoning: null,
+  error_message: null,
+  details: exampleDetails,
+};
+
+const listSamples = route({
+  method: "GET",
+  path: "/v1/runs/:id/samples",
+  needs: "read",
+  id: "listRunSamples",
+  tag,
+  summary: "List a run's predictions",
+  description:
+    "Returns the predictions of a run with the verdicts of all its evaluators, page by page: in the order of the dataset, or sorted by a figure.",
+  params: RunPath,
+  query: RunSampleListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
+    ...noSuch("run"),
+    ...isExternalRun,
+  },
+  async handle(services: FindNeeds, { requester, params, query }) {
+    const run = await findRun(services, requester, params.id);
+    const filter = {
+      evaluator: readFilterEvaluator(query, run),
+      pass: query.pass === undefined ? undefined : isTrueWord(query.pass),
+      status: query.status,
+      trajectoryId: query.trajectory_id,
+      sampleId: query.dataset_sample_id,
+      step: query.step === undefined ? undefined : Number(query.step),
+      isChanged: query.changed === undefined ? undefined : isTrueWord(query.changed),
+    };
+    const page = {
+      order: query.order ?? "position",
+      evaluator: readOrderEvaluator(query, run),
+      limit: Number(query.limit ?? defaultRunSampleLimit),
+      after: query.after === undefined ? undefined : readCursor(query.after),
+    };
+    const textLimit = query.text_limit === undefined ? undefined : Number(query.text_limit);
+    const { samples, next } = await listRunSamples(services, requester, run, filter, page, textLimit);
+    return reply(200, { data: samples, next: next === undefined ? null : toCursor(next) });
+  },
+});
+
+const uploadPredictions = route({
+  method: "POST",
+  path: "/v1/runs/:id/predictions",
+  needs: "evaluate",
+  id: "uploadRunPredictions",
+  tag,
+  summary: "Upload the predictions of a run",
+  description:
+    "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is invalid, none is stored, and they can be uploaded again. Samples without a line count as failed.",
+  params: RunPath,
+  more: {
+    requestBody: {
+      required: true,
+      description: "One JSON object a line; gzip is allowed.",
+      content: {
+        "application/x-ndjson": {
+          schema: RunPredictionLine,
+          example: { dataset_sample_id: "kitchen-1/0", prediction: "The fridge is open." },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
+    ...noSuch("run"),
+    "409": errorResponse(
+      "The run makes its predictions itself, has them already, or another upload is in progress",
+      "The run makes its predictions itself; none can be uploaded.",
+    ),
+    "413": errorResponse(
+      "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or 200 times as long as its gzip",
+      "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+    ),
+    "507": errorResponse(
+      "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+      "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
+    ),
+  },
+  async handle({ datasets, runs }: UploadServices, { call, requester, params }) {
+    const { accountId, actor, signal } = requester;
+    const { uploads, maxBytes, floor } = datasets;
+    const stored = await receiveUpload(call, (body, { isGzip }) =>
+      uploads.uploadPredictions(
+        { accountId, actor, runId: params.id, isGzip, maxBytes, floor },
+        body,
+        signal,
+      ),
+    );
+    runs.wake();
+    return reply(200, stored);
+  },
+});
+
+const exportPredictions = route({
+  method: "GET",
+  path: "/v1/runs/:id/export",
+  needs: "read",
+  id: "exportRun",
+  tag,
+  summary: "Export a run's predictions",
+  description:
+    "Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run.",
+  params: RunPath,
+  responses: {
+    "200": {
+      description: "The predictions, one a line",
+      content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
+    },
+    ...noSuch("run"),
+    ...isExternalRun,
+  },
+  async handle(services: ExportServices, { call, requester, params }) {
+    const lines = await exportRun(services, requester, params.id);
+    reservePiece(call.exchange);
+    const texts = keepOpenForEach(call, lines);
+    return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
+      headers: {
+        "content-type": "application/x-ndjson; charset=utf-8",
+        "content-disposition": 'attachment; filename="run.jsonl"',
+      },
+    });
+  },
+});
+
+/** Reads of a run's predictions, and their upload. */
+export const runSampleRoutes = [listSamples, uploadPredictions, exportPredictions];
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;
 
 /** One page of a run's predictions with their verdicts, and the place after which the next one starts. */
 export async function listRunSamples(
-  services: Services,
+  services: FindNeeds,
   requester: Requester,
   run: Run,
   filter: RunSampleFilter,
@@ -79,7 +268,7 @@ async function withExcerpts(
 
 /** All predictions of a run with their texts and verdicts, as JSON lines, a piece at a time. */
 export async function exportRun(
-  services: Services,
+  services: FindNeeds,
   requester: Requester,
   id: string,
 ): Promise<AsyncGenerator<string, void>> {
@@ -88,7 +277,7 @@ export async function exportRun(
 }
 
 async function* exportLines(
-  services: Services,
+  services: FindNeeds,
   requester: Requester,
   run: Run & { dataset: RunDataset },
 ): AsyncGenerator<string, void> {
@@ -154,71 +343,6 @@ function withDataset(run: Run): Run & { dataset: RunDataset } {
   if (dataset === undefined)
     throw new ServiceError("conflict", "The run's target is external: it has results, and no predictions.");
   return { ...run, dataset };
-}
-
-/** Reads of a run's predictions. */
-export function runSampleRoutes(services: RouteServices, path: string): Route[] {
-  const { evaluation } = services;
-  return [
-    withCaller("GET", `${path}/:id/samples`, "read", async (call) => {
-      const query = readKnownQuery(call, RunSampleListQuery);
-      const run = await findRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
-      const filter = {
-        evaluator: readFilterEvaluator(query, run),
-        pass: query.pass === undefined ? undefined : isTrueWord(query.pass),
-        status: query.status,
-        trajectoryId: query.trajectory_id,
-        sampleId: query.dataset_sample_id,
-        step: query.step === undefined ? undefined : Number(query.step),
-        isChanged: query.changed === undefined ? undefined : isTrueWord(query.changed),
-      };
-      const order = query.order ?? "position";
-      const page = {
-        order,
-        evaluator: readOrderEvaluator(query, run),
-        limit: Number(query.limit ?? defaultRunSampleLimit),
-        after: query.after === undefined ? undefined : readCursor(query.after),
-      };
-      const { samples, next } = await listRunSamples(
-        evaluation,
-        requesterOf(call),
-        run,
-        filter,
-        page,
-        query.text_limit === undefined ? undefined : Number(query.text_limit),
-      );
-      const response: RunSampleListResponse = {
-        data: samples,
-        next: next === undefined ? null : toCursor(next),
-      };
-      return Response.json(response);
-    }),
-    withCaller("POST", `${path}/:id/predictions`, "evaluate", async (call) => {
-      const { id: runId } = readPath(call, RunPath);
-      const { uploads, maxBytes, floor } = evaluation.datasets;
-      const { accountId, actor } = requesterOf(call);
-      const response: RunUpload = await receiveUpload(call, (body, { isGzip }) =>
-        uploads.uploadPredictions(
-          { accountId, actor, runId, isGzip, maxBytes, floor },
-          body,
-          call.request.signal,
-        ),
-      );
-      evaluation.runs.wake();
-      return Response.json(response);
-    }),
-    withCaller("GET", `${path}/:id/export`, "read", async (call) => {
-      const lines = await exportRun(evaluation, requesterOf(call), readPath(call, RunPath).id);
-      reservePiece(call.exchange);
-      const texts = keepOpenForEach(call, lines);
-      return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
-        headers: {
-          "content-type": "application/x-ndjson; charset=utf-8",
-          "content-disposition": 'attachment; filename="run.jsonl"',
-        },
-      });
-    }),
-  ];
 }
 
 /** A cursor, checked by its schema, and the place that it stands for. */

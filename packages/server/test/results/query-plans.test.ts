@@ -11,7 +11,7 @@ import { selectApps, selectTags } from "../../src/results/search/values-store.ts
 import { summarise } from "../../src/results/summary/summarise.ts";
 import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
-import { selectExperimentSizes } from "../../src/runs/experiments.ts";
+import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
 import {
   selectCounts,
@@ -269,11 +269,11 @@ onEachDatabase((database) => {
       "experiments of a project",
       () => selectExperimentSizes(watched, account, { projectId: "project1", limit: 50, offset: 0 }),
     ],
-    ["results of an external run", () => countResults(watched, { id: "experiment1", accountId: account })],
+    ["results of an external run", () => countResults(watched, { id: "experiment1", account_id: account })],
     ...resultsParts.map((part): [string, () => Promise<unknown>] => [
       `results of an external run by ${part.column}, ${part.hasVerdict ? "with" : "without"} a verdict`,
       () =>
-        selectExternalResults(watched, { id: "experiment1", accountId: account }, part, {
+        selectExternalResults(watched, { id: "experiment1", account_id: account }, part, {
           after: 0,
           limit: 50,
         }),

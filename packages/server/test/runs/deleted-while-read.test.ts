@@ -8,8 +8,8 @@ import {
 } from "../../src/datasets/samples.ts";
 import { listTrajectories } from "../../src/datasets/trajectories.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
+import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
-import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
 import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
 import { findRun } from "../../src/runs/find-run.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";

@@ -3,7 +3,7 @@ import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } fr
 import { storeUnavailable } from "../../src/platform/storage/store-error.ts";
 import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
 import { findRun, listRuns } from "../../src/runs/find-run.ts";
-import { toRun } from "../../src/runs/runs-route.ts";
+import { toRun } from "../../src/runs/run-response.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";

@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import { countRunsOf } from "../../src/datasets/datasets-store.ts";
 import { selectTrajectories } from "../../src/datasets/samples-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { selectDiscardedRun } from "../../src/runs/change-run.ts";
 import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
 import {
   claimRun,
@@ -11,7 +10,7 @@ import {
   selectStoredVerdicts,
   selectTrajectoryIds,
 } from "../../src/runs/runner/work-store.ts";
-import { selectRuns } from "../../src/runs/runs-store.ts";
+import { selectDiscardedRun, selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

@@ -188,7 +188,7 @@ onEachDatabase((database) => {
       .set({ status: "running", status_reason: null, lease_until: 1 })
       .execute();
     const found = await selectRun(store.database, store.owner.account_id, id);
-    expect(found?.statusReason).toStartWith("Waits for a process that works on it");
+    expect(found?.status_reason).toStartWith("Waits for a process that works on it");
   }, 60_000);
 
   test("a run that is queued for long says what it waits for", async () => {
@@ -196,7 +196,8 @@ onEachDatabase((database) => {
     const { id } = await startRun(presage, 1, { target: { predictions: "imported" } });
     await presage.stop();
     await using store = await openStore(databaseUrl);
-    const reason = async () => (await selectRun(store.database, store.owner.account_id, id))?.statusReason;
+    const reason = async () =>
+      (await selectRun(store.database, store.owner.account_id, id))?.status_reason ?? undefined;
     const change = (columns: object) => store.database.updateTable("runs").set(columns).execute();
     expect(await reason()).toBeUndefined();
     await change({ created_at: Date.now() * 1_000 - 60_000_000 });

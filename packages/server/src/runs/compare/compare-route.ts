@@ -6,102 +6,31 @@ import {
   ComparisonQuery,
   defaultPageLimit,
 } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Services } from "../../app/services.ts";
-import { type CallWithCaller, requesterOf } from "../../http/call.ts";
-import { errorResponse, operation, page, response } from "../../http/describe.ts";
+import type { Registry } from "../../evaluators/registry.ts";
+import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
-import { readKnownQuery } from "../../http/request.ts";
-import { jsonResponse, logBrokenResponse } from "../../http/response.ts";
-import { type Route, withCaller } from "../../http/route.ts";
+import { reply, route } from "../../http/route.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
-import { externalMemoryBytes } from "../external/external-counts.ts";
-import { findRun } from "../find-run.ts";
-import { exampleFinishedRun } from "../report/report-route.ts";
-import type { Run } from "../run.ts";
-import { toRun } from "../runs-route.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { type ExternalCounts, externalMemoryBytes } from "../external/external-counts.ts";
+import { findRun, refuseDeleted } from "../find-run.ts";
+import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
+import { exampleFinishedRun, toRun } from "../run-response.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
-import { type ComparedSampleRow, listComparedSamples } from "./compared-samples.ts";
+import {
+  type ComparedSampleCursor,
+  type ComparedSampleRow,
+  type ComparedVerdicts,
+  selectComparedSamples,
+} from "./compared-samples-store.ts";
 
-const path = "/v1/comparisons";
+interface ComparisonServices {
+  store: Store;
+  externalCounts: ExternalCounts;
+}
+
 const usualComparisonBytes = 2_000_000;
-
-export function comparisonRoutes(services: Services): Route[] {
-  const { evaluation } = services;
-
-  async function findRuns(call: CallWithCaller, ids: string): Promise<[Run, ...Run[]]> {
-    const [first = "", ...others] = ids.split(",");
-    const find = (id: string) => findRun(evaluation, requesterOf(call), id);
-    const runs: [Run, ...Run[]] = [await find(first)];
-    for (const id of others) runs.push(await find(id));
-    return runs;
-  }
-
-  return [
-    withCaller("GET", path, "read", async (call) => {
-      const query = readKnownQuery(call, ComparisonQuery);
-      const runs = await findRuns(call, query.runs);
-      const external = await externalMemoryBytes(evaluation, requesterOf(call), runs);
-      reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
-      const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
-      // The client may read slowly.
-      reserveResponse(call.exchange, usualComparisonBytes);
-      const comparison: Comparison = {
-        runs: runs.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 })),
-        ...differences,
-      };
-      return jsonResponse(comparison, undefined, logBrokenResponse(services, call));
-    }),
-    withCaller("GET", `${path}/samples`, "read", async (call) => {
-      const query = readKnownQuery(call, ComparedSampleListQuery);
-      const [reference, candidate = reference] = await findRuns(call, query.runs);
-      const { evaluator, profile_name: profileName, direction } = query;
-      const [distance, position] = query.after?.split(".").map(Number) ?? [];
-      const { samples, next } = await listComparedSamples(
-        evaluation,
-        requesterOf(call),
-        { reference, candidate, evaluator, profileName, direction },
-        {
-          limit: Number(query.limit ?? defaultPageLimit),
-          after: distance === undefined || position === undefined ? undefined : { distance, position },
-        },
-      );
-      const response: ComparedSampleListResponse = {
-        data: samples.map(toComparedSample),
-        next: next === undefined ? null : `${next.distance}.${next.position}`,
-      };
-      return Response.json(response);
-    }),
-  ];
-}
-
-function toComparedSample(row: ComparedSampleRow): ComparedSample {
-  return {
-    dataset_sample_id: row.sample_id,
-    trajectory_id: row.trajectory_id,
-    step: row.step,
-    difference:
-      row.candidate_score === null || row.reference_score === null
-        ? row.candidate_pass_rate - row.reference_pass_rate
-        : row.candidate_score - row.reference_score,
-    reference: {
-      position: row.reference_position,
-      score: row.reference_score,
-      pass_rate: row.reference_pass_rate,
-      evaluation_result_id: toResultId(row.reference_result_id),
-    },
-    candidate: {
-      position: row.candidate_position,
-      score: row.candidate_score,
-      pass_rate: row.candidate_pass_rate,
-      evaluation_result_id: toResultId(row.candidate_result_id),
-    },
-  };
-}
-
-function toResultId(id: number | null): string | null {
-  return id === null ? null : String(id);
-}
 
 const reference = exampleFinishedRun;
 const candidate = {
@@ -190,34 +119,167 @@ const exampleSample: ComparedSample = {
   candidate: { position: 4, score: 0, pass_rate: 0, evaluation_result_id: "4425" },
 };
 
-export const comparisonPaths: ZodOpenApiPathsObject = {
-  "/v1/comparisons": {
-    get: operation("compareRuns", "runs", "Compare runs", {
-      description:
-        "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
-      requestParams: { query: ComparisonQuery },
-      responses: {
-        "200": response("The comparison", Comparison, exampleComparison),
-        "404": errorResponse("The account does not have all of these runs", "There is no such run."),
-      },
-    }),
+const compareOwnRuns = route({
+  method: "GET",
+  path: "/v1/comparisons",
+  needs: "read",
+  id: "compareRuns",
+  tag: "runs",
+  summary: "Compare runs",
+  description:
+    "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
+  query: ComparisonQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The comparison", Comparison, exampleComparison),
+    "404": errorResponse("The account does not have all of these runs", "There is no such run."),
   },
-  "/v1/comparisons/samples": {
-    get: operation("listComparedSamples", "runs", "List the samples that differ", {
-      description:
-        "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
-      requestParams: { query: ComparedSampleListQuery },
-      responses: {
-        "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
-        "404": errorResponse(
-          "The account does not have both runs, or they have no such evaluator in common",
-          "The runs do not both have this evaluator with the same revision of the same profile.",
-        ),
-        "409": errorResponse(
-          "The target of one of the runs is external",
-          "A run's target is external: its samples are found by its results, with the search.",
-        ),
-      },
-    }),
+  async handle(services: ComparisonServices, { call, requester, query }) {
+    const runs = await findRuns(services, requester, query.runs);
+    const external = await externalMemoryBytes(services, requester, runs);
+    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
+    const { leftOut, ...differences } = await compareRuns(services, requester, runs);
+    // The client may read slowly.
+    reserveResponse(call.exchange, usualComparisonBytes);
+    const compared = runs.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
+    return reply(200, { runs: compared, ...differences });
   },
-};
+});
+
+const listDifferingSamples = route({
+  method: "GET",
+  path: "/v1/comparisons/samples",
+  needs: "read",
+  id: "listComparedSamples",
+  tag: "runs",
+  summary: "List the samples that differ",
+  description:
+    "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
+  query: ComparedSampleListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
+    "404": errorResponse(
+      "The account does not have both runs, or they have no such evaluator in common",
+      "The runs do not both have this evaluator with the same revision of the same profile.",
+    ),
+    "409": errorResponse(
+      "The target of one of the runs is external",
+      "A run's target is external: its samples are found by its results, with the search.",
+    ),
+  },
+  async handle(services: ComparisonServices & { registry: Registry }, { requester, query }) {
+    const [reference, candidate = reference] = await findRuns(services, requester, query.runs);
+    const { evaluator, profile_name: profileName, direction } = query;
+    const [distance, position] = query.after?.split(".").map(Number) ?? [];
+    const { samples, next } = await listComparedSamples(
+      services,
+      requester,
+      { reference, candidate, evaluator, profileName, direction },
+      {
+        limit: Number(query.limit ?? defaultPageLimit),
+        after: distance === undefined || position === undefined ? undefined : { distance, position },
+      },
+    );
+    return reply(200, {
+      data: samples.map(toComparedSample),
+      next: next === undefined ? null : `${next.distance}.${next.position}`,
+    });
+  },
+});
+
+export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
+
+async function findRuns(
+  services: ComparisonServices,
+  requester: Requester,
+  ids: string,
+): Promise<[Run, ...Run[]]> {
+  const [first = "", ...others] = ids.split(",");
+  const runs: [Run, ...Run[]] = [await findRun(services, requester, first)];
+  for (const id of others) runs.push(await findRun(services, requester, id));
+  return runs;
+}
+
+function toComparedSample(row: ComparedSampleRow): ComparedSample {
+  return {
+    dataset_sample_id: row.sample_id,
+    trajectory_id: row.trajectory_id,
+    step: row.step,
+    difference:
+      row.candidate_score === null || row.reference_score === null
+        ? row.candidate_pass_rate - row.reference_pass_rate
+        : row.candidate_score - row.reference_score,
+    reference: {
+      position: row.reference_position,
+      score: row.reference_score,
+      pass_rate: row.reference_pass_rate,
+      evaluation_result_id: toResultId(row.reference_result_id),
+    },
+    candidate: {
+      position: row.candidate_position,
+      score: row.candidate_score,
+      pass_rate: row.candidate_pass_rate,
+      evaluation_result_id: toResultId(row.candidate_result_id),
+    },
+  };
+}
+
+function toResultId(id: number | null): string | null {
+  return id === null ? null : String(id);
+}
+
+interface WantedSamples {
+  reference: Run;
+  candidate: Run;
+  /** By its id or its family's name. */
+  evaluator: string;
+  profileName: string | undefined;
+  direction: "worse" | "better";
+}
+
+/** One page of the samples that got worse or better, the most different first. */
+export async function listComparedSamples(
+  { store, registry }: { store: Store; registry: Registry },
+  requester: Requester,
+  { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
+  { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
+): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
+  if (isExternal(reference) || isExternal(candidate))
+    throw new ServiceError(
+      "conflict",
+      "A run's target is external: its samples are found by its results, with the search.",
+    );
+  const ids = [wanted.evaluator, registry.find(wanted.evaluator)?.id];
+  const evaluator = reference.evaluators.find(
+    (one) =>
+      ids.includes(one.id) &&
+      (profileName === undefined || one.profile.name === profileName) &&
+      candidate.evaluators.some((other) => isSameEvaluator(one, other)),
+  );
+  if (evaluator === undefined) throw noCommonEvaluator();
+  const sides = { reference: verdictsOf(reference, evaluator), candidate: verdictsOf(candidate, evaluator) };
+  const rows = await selectComparedSamples(store.reader(requester), sides, direction, {
+    limit: limit + 1,
+    after,
+  });
+  await refuseDeleted({ store }, requester, [reference, candidate]);
+  const samples = rows.slice(0, limit);
+  const last = rows.length > limit ? samples.at(-1) : undefined;
+  return { samples, next: last && { distance: last.distance, position: last.reference_position } };
+}
+
+function verdictsOf(run: Run, evaluator: RunEvaluator): ComparedVerdicts {
+  return {
+    runId: run.id,
+    revisionId: run.dataset?.revisionId ?? 0,
+    evaluator: run.evaluators.findIndex((one) => isSameEvaluator(one, evaluator)),
+  };
+}
+
+function noCommonEvaluator(): ServiceError {
+  return new ServiceError(
+    "not_found",
+    "The runs do not both have this evaluator with the same revision of the same profile.",
+  );
+}

@@ -2,18 +2,11 @@ import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import { fewestClusters, holm, level } from "../../platform/statistics/differences.ts";
 import { sampleKey } from "../../platform/storage/sample-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
 import { refuseDeleted } from "../find-run.ts";
-import {
-  type Outcomes,
-  readFailedPredictions,
-  readInRanges,
-  readOutcomes,
-  selectLastPosition,
-  selectSampleIds,
-} from "../report/outcomes.ts";
+import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
+import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
 import {
   byChanges,
   byStep,
@@ -175,7 +168,7 @@ type UnadjustedCandidate = ComparedValues & Pick<ComparisonCandidate, "run_id">;
 
 /** How runs differ from the first one, on the samples that all of them have a verdict for. */
 export async function compareRuns(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   runs: readonly [Run, ...Run[]],
 ): Promise<RunDifferences> {

@@ -1,9 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import { selectLastSettled } from "../../results/write/results-store.ts";
 import { type EvaluatorNames, isExternal, notCounted, type Run, type RunCounts } from "../run.ts";
 import {
@@ -192,7 +191,7 @@ const bytesPerName = 200;
 
 /** The memory that a report or a comparison takes for the external ones of these runs. */
 export async function externalMemoryBytes(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   runs: readonly Run[],
 ): Promise<number> {
@@ -210,7 +209,7 @@ export async function externalMemoryBytes(
 /** A run lists those with the most results. */
 const maxListed = 100;
 
-type Services = Pick<EvaluationServices, "store" | "externalCounts">;
+type Services = { store: Store; externalCounts: ExternalCounts };
 
 /**
  * Runs, of which external ones have the evaluators and the progress that their results tell. Where that takes long or the database

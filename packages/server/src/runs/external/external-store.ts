@@ -34,16 +34,16 @@ export const resultsParts: readonly ResultsPart[] = [
 const hasVerdictIs = (hasVerdict: boolean): RawBuilder<SqlBool> =>
   hasVerdict ? sql`status = 'success'` : sql`status <> 'success'`;
 
-type RunIds = Pick<Run, "id" | "accountId">;
+type RunIds = Pick<Run, "id" | "account_id">;
 
 /** The number of results that name a run. Those that name it in both columns count twice. */
-export async function countResults(reader: Database, { id, accountId }: RunIds): Promise<number> {
+export async function countResults(reader: Database, { id, account_id }: RunIds): Promise<number> {
   let count = 0;
   for (const { column, hasVerdict } of resultsParts) {
     const part = await reader
       .selectFrom("evaluation_results")
       .select((of) => of.fn.countAll<number>().as("count"))
-      .where("account_id", "=", accountId)
+      .where("account_id", "=", account_id)
       .where(column, "=", id)
       .where(hasVerdictIs(hasVerdict))
       .executeTakeFirstOrThrow();
@@ -71,7 +71,7 @@ export type ExternalResultRow = Pick<
 /** Some results of a part, in the order of their numbers. Each result is in one part only. */
 export async function selectExternalResults(
   reader: Database,
-  { id, accountId }: RunIds,
+  { id, account_id }: RunIds,
   { column, hasVerdict }: ResultsPart,
   { after, limit }: { after: number; limit: number },
 ): Promise<ExternalResultRow[]> {
@@ -80,7 +80,7 @@ export async function selectExternalResults(
     .leftJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")
     .select(["id", "evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
     .select(["status", "dataset_id", "sample_key", "cluster_id", "pass", "score", "tags"])
-    .where("account_id", "=", accountId)
+    .where("account_id", "=", account_id)
     .where(column, "=", id)
     .where(hasVerdictIs(hasVerdict))
     .where("id", ">", after);

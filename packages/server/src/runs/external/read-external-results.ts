@@ -33,7 +33,7 @@ export interface ExternalEvaluator {
 /** Reads all results that name an external run, a range at a time. */
 export async function readExternalResults(
   reader: Database,
-  run: Pick<Run, "id" | "accountId">,
+  run: Pick<Run, "id" | "account_id">,
 ): Promise<ExternalResults> {
   const samples = collectSamples();
   const evaluators = new Map<string, Collected>();

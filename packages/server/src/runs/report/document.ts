@@ -8,7 +8,7 @@ import type {
 } from "@presage/contract";
 import { describeTrouble } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
-import { type ChartPoint, chartSvg } from "./report-route.ts";
+import type { ReportPart } from "./pages.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<
@@ -49,16 +49,6 @@ function nameOf({ evaluator, profile_name: profile }: Described): string {
 function points(share: number): string {
   return (100 * share).toFixed(share === 0 || share === 1 ? 0 : 1);
 }
-
-/** A part of a report for people. All texts are plain: whoever writes them escapes them. */
-export type ReportPart =
-  | { kind: "heading"; level: 1 | 2 | 3; text: string }
-  | { kind: "paragraph"; text: string }
-  | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
-  /** Shares by step, which a table below it has as well. */
-  | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
-  /** Of any length, with lines of its own. */
-  | { kind: "block"; text: string };
 
 const strataTitles = [
   ["step", "By step"],
@@ -302,135 +292,3 @@ function share(value: number | null): string {
 function interval(bounds: RunFigures["interval"]): string {
   return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
 }
-
-/** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
-const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** A text on one line, as it can be shown within others. */
-function toLine(text: string): string {
-  return text.replace(/\s+/g, " ").replace(hidden, "\ufffd").toWellFormed();
-}
-
-/** A text with its lines. */
-function toLines(text: string): string[] {
-  return text
-    .split(/\r\n|[\n\r]/)
-    .map((line) => line.replace(/\t/g, "  ").replace(hidden, "\ufffd").toWellFormed());
-}
-
-/** Nothing is loaded and nothing runs, wherever the page is opened. */
-export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-
-const styles = `:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-th { overflow-wrap: normal; }
-td { min-width: 9em; }
-td.n { min-width: 0; white-space: nowrap; }
-pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
-figure { margin: 1rem 0; max-width: 46rem; }
-svg { display: block; font-size: 13px; width: 100%; }
-text { fill: currentColor; text-anchor: middle; }
-text.y { text-anchor: end; }
-line { stroke: #8884; }
-polygon { fill: #6b63f0; fill-opacity: .25; }
-polyline { fill: none; stroke: #6b63f0; stroke-width: 2; }
-polyline.unchanged { stroke: #888; stroke-dasharray: 5 4; }
-circle { fill: #6b63f0; }
-@page { margin: 14mm; }
-@media print {
-  :root { color-scheme: light; print-color-adjust: exact; }
-  body { font-size: 9pt; margin: 0; max-width: none; padding: 0; }
-  table { display: table; width: 100%; }
-  th, td { padding-right: .4rem; }
-  tr, figure { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
-}`;
-
-/** A report as one page without scripts, to be kept or printed. */
-export function toHtml(title: string, parts: readonly ReportPart[]): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeText(title)} · Presage</title>
-<style>
-${styles}
-</style>
-</head>
-<body>
-${parts.map(toElement).join("\n")}
-</body>
-</html>
-`;
-}
-
-function toElement(part: ReportPart): string {
-  switch (part.kind) {
-    case "heading":
-      return `<h${part.level}>${escapeText(part.text)}</h${part.level}>`;
-    case "paragraph":
-      return `<p>${escapeText(part.text)}</p>`;
-    case "block":
-      return `<pre>${Bun.escapeHTML(toLines(part.text).join("\n"))}</pre>`;
-    case "chart":
-      return `<figure>\n<figcaption>${escapeText(part.caption)}</figcaption>\n${chartSvg(part.points)}\n</figure>`;
-    case "table": {
-      const heads = part.columns.map((column) => `<th scope="col">${escapeText(column)}</th>`).join("");
-      const rows = part.rows.map((cells) => `<tr>${cells.map(toCell).join("")}</tr>`).join("\n");
-      return `<table>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`;
-    }
-  }
-}
-
-/** Figures stay on one line. */
-function toCell(text: string): string {
-  const isFigure = /^[\d.]+( to [\d.]+)?$|^–$/.test(text);
-  return `<td${isFigure ? ' class="n"' : ""}>${escapeText(text)}</td>`;
-}
-
-function escapeText(text: string): string {
-  return Bun.escapeHTML(toLine(text));
-}
-
-/** A report as Markdown with GitHub's tables. */
-export function toMarkdown(parts: readonly ReportPart[]): string {
-  const texts = parts.flatMap((part) => (part.kind === "chart" ? [] : toText(part)));
-  return `${texts.join("\n\n")}\n`;
-}
-
-function toText(part: Exclude<ReportPart, { kind: "chart" }>): string {
-  switch (part.kind) {
-    case "heading":
-      return `${"#".repeat(part.level)} ${escapeMarkdown(part.text)}`;
-    case "paragraph":
-      return escapeMarkdown(part.text);
-    case "block":
-      return fence(toLines(part.text));
-    case "table": {
-      const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
-      const rule = `|${part.columns.map(() => " --- |").join("")}`;
-      return [row(part.columns), rule, ...part.rows.map(row)].join("\n");
-    }
-  }
-}
-
-/** Longer than every run of backticks in the text, so that no line of it ends the block. */
-function fence(lines: readonly string[]): string {
-  const runs = lines.flatMap((line) => line.match(/`+/g) ?? []);
-  const marks = "`".repeat(Math.max(3, ...runs.map(({ length }) => length + 1)));
-  return [marks, ...lines, marks].join("\n");
-}
-
-/** References to characters are never markup, whatever surrounds them: they neither end a cell nor start HTML, a link or a mention. */
-function escapeMarkdown(text: string): string {
-  return toLine(text).replace(markup, (marks) =>
-    marks.replace(/[^\d\w ]|_/g, (mark) => `&#${mark.charCodeAt(0)};`),
-  );
-}
-
-/** Marks that may mean something, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and what starts a list or a rule. */
-const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { firstOf } from "./outcomes.ts";
+import { firstOf } from "./samples.ts";
 
 test("the first of many are those of the whole order, and others have their turns meanwhile", async () => {
   const many = Array.from({ length: 60_000 }, (_, index) => (index * 7_919) % 60_000);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { RunReport, RunStratum } from "@presage/contract";
-import { describeEvaluator, reportDocument, toHtml, toMarkdown } from "./document.ts";
+import { describeEvaluator, reportDocument } from "./document.ts";
+import { toHtml, toMarkdown } from "./pages.ts";
 import { exampleReport } from "./report-route.ts";
 
 const hostile = [

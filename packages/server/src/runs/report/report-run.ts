@@ -5,15 +5,13 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
 import { refuseDeleted } from "../find-run.ts";
 import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
-  firstOf,
   type Outcomes,
   type PredictionTotals,
   readFailedPredictions,
@@ -29,6 +27,7 @@ import {
   byVerb,
   byWhetherChanged,
   type Dimension,
+  firstOf,
   type RunSamples,
   readRunSamples,
   together,
@@ -206,7 +205,7 @@ export function reportMemoryBytes({ counts, repeats }: Pick<Run, "counts" | "rep
  * depend on their number.
  */
 export async function reportRun(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   run: Run,
   prices: Prices | undefined,
@@ -254,8 +253,8 @@ export async function reportRun(
 const shareToSay = 0.01;
 
 /** First what is wrong with the answers, which the figures take as they are. */
-function answerWarnings({ params = {}, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
-  const limit = params.max_tokens ?? params.max_completion_tokens ?? samplingDefaults.max_tokens;
+function answerWarnings({ params, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
+  const limit = params?.max_tokens ?? params?.max_completion_tokens ?? samplingDefaults.max_tokens;
   const say = (count: number, what: string) =>
     count > answers * shareToSay ? [`${Math.round((100 * count) / answers)} % of the answers ${what}`] : [];
   return [
@@ -299,16 +298,16 @@ async function reportTeacherForced(
     });
   }
   // Deleted meanwhile, it may have lost rows before they were read.
-  if ((await selectRun(reader, run.accountId, found.id)) === undefined) return null;
+  if ((await selectRun(reader, run.account_id, found.id)) === undefined) return null;
   return { run_id: found.id, name: found.name, evaluators };
 }
 
 /** Until the last prediction: evaluators that are added later take time of their own. */
 function predictionsPerSecond(
-  { target, startedAt }: Run,
+  { target, started_at: startedAt }: Run,
   { asked, lastAt }: PredictionTotals,
 ): number | null {
-  if (target.kind !== "deployment" || startedAt === undefined || lastAt === undefined) return null;
+  if (target.kind !== "deployment" || startedAt === null || lastAt === undefined) return null;
   return lastAt > startedAt ? (asked / (lastAt - startedAt)) * microsPerSecond : null;
 }
 

@@ -46,7 +46,7 @@ const runsAtOnce = 100;
 
 /** The newest finished teacher-forced run of the same revision, target and params. */
 export async function findTeacherForced(reader: Database, run: Run): Promise<Run | undefined> {
-  const { dataset, accountId } = run;
+  const { dataset, account_id: accountId } = run;
   if (dataset === undefined) return undefined;
   let before: TeacherForcedRow | undefined;
   for (;;) {

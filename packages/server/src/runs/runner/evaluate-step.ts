@@ -6,12 +6,13 @@ import {
   builtInProfileId,
   findProfileRevisions,
 } from "../../evaluators/profiles/find-profile.ts";
+import type { Registry } from "../../evaluators/registry.ts";
 import {
   builtInProfile,
   InvalidEvaluatorsError,
   type ResolvedEvaluator,
 } from "../../evaluators/resolve-evaluators.ts";
-import type { RequestAllowance } from "../../evaluators/run-evaluator.ts";
+import type { RequestAllowance, RunEvaluator } from "../../evaluators/run-evaluator.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/deadline.ts";
 import type { StepSpan } from "../../platform/observability/tracing.ts";
@@ -19,15 +20,22 @@ import { doTogether } from "../../platform/storage/batches.ts";
 import { toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
+import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { countNames, noCounts, type Run, type RunDataset, type WorkCounts } from "../run.ts";
 import { actionOf, digestOf, type Step, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
-export type StepServices = Pick<EvaluationServices, "store" | "registry" | "runEvaluator" | "resultWriter">;
+/** What evaluating a step needs. */
+export interface StepServices {
+  store: Store;
+  registry: Registry;
+  runEvaluator: RunEvaluator;
+  resultWriter: ResultWriter;
+}
 
-type EvaluatedRun = Pick<Run, "id" | "accountId" | "apiKeyId" | "params" | "provenance"> & {
+type EvaluatedRun = Pick<Run, "id" | "account_id" | "api_key_id" | "params" | "provenance"> & {
   dataset: RunDataset;
 };
 
@@ -57,7 +65,7 @@ export async function evaluateStep(
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
-  const untraced = { ...allowanceOfStep(), keyId: run.apiKeyId };
+  const untraced = { ...allowanceOfStep(), keyId: run.api_key_id ?? undefined };
   const allowance = { ...untraced, span };
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({
@@ -84,11 +92,11 @@ export async function evaluateStep(
     datasetId: run.dataset.datasetId,
     datasetSampleId: sample.dataset_sample_id,
     runId: run.id,
-    evaluatedModel: model === null ? undefined : { name: model, params: run.params },
+    evaluatedModel: model === null ? undefined : { name: model, params: run.params ?? undefined },
   };
   const records = found.map(
     ({ evaluator, outcome }): EvaluationRecord => ({
-      accountId: run.accountId,
+      accountId: run.account_id,
       evaluatorId: evaluator.id,
       evaluatorFamily: evaluator.family.name,
       profile: evaluator.profile,
@@ -145,7 +153,7 @@ function allowanceOfStep(): RequestAllowance {
 
 async function evaluate(
   { runEvaluator }: StepServices,
-  { accountId }: Pick<Run, "accountId">,
+  { account_id: accountId }: Pick<Run, "account_id">,
   { family, profile, explainStrategy }: Pick<ResolvedEvaluator, "family" | "profile" | "explainStrategy">,
   sample: Sample,
   allowance: RequestAllowance,
@@ -220,8 +228,8 @@ async function countChanges(
  * its id, since the profile may have been archived, and another may have got a name like it.
  */
 export async function resolveRunEvaluators(
-  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
-  { accountId, evaluators }: Pick<Run, "accountId" | "evaluators">,
+  { store, registry }: { store: Store; registry: Registry },
+  { account_id: accountId, evaluators }: Pick<Run, "account_id" | "evaluators">,
 ): Promise<(ResolvedEvaluator & { index: number })[]> {
   const named = evaluators.map(({ profile }) => profile);
   const own = await findProfileRevisions(

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PlacedSample, readPlacedSamples } from "../../datasets/samples.ts";
 import { selectSizes } from "../../datasets/samples-store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { selectLastPosition } from "../report/outcomes.ts";
+import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./missing-work.ts";
 
 /** The most common next state of a sample's action; undefined if there is none. */

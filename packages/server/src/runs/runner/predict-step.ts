@@ -4,49 +4,20 @@ import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
-import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
+import { answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import { type PromptTurn, promptOf, type Step, stateOf } from "./missing-work.ts";
+import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
+import { promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
-
-/** One prediction that a run asks a deployment for. */
-export interface StepRequest {
-  accountId: string;
-  /** The call is counted for it. */
-  keyId: string | undefined;
-  deployment: string;
-  model: string | undefined;
-  messages: readonly PromptTurn[];
-  params: Readonly<Record<string, unknown>>;
-  /** Steps of a trajectory go to the replica that has their prefix. */
-  session: string;
-  /** Whether the next step is told the answer, so that it must not have control tokens. */
-  isFedBack: boolean;
-  /** The call is traced below it. */
-  span?: ChatParent | undefined;
-  /** Called before the deployment is asked again because it could not be reached. */
-  mayRetry(): boolean;
-}
-
-/** An answer; deployment and time are null if no model was called. */
-export interface StepResponse extends Omit<Answer, "deployment"> {
-  deployment: string | null;
-  /** From the call to its response, without what the call waited for before. */
-  latencyMs: number | null;
-}
-
-/** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
-export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise<StepResponse>;
 
 export interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
@@ -187,8 +158,8 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
         const messages = promptOf(sample, predicted);
         if (messages.length === 0) return nothingToAsk;
         const request = {
-          accountId: run.accountId,
-          keyId: run.apiKeyId,
+          accountId: run.account_id,
+          keyId: run.api_key_id ?? undefined,
           deployment: target.deployment,
           model: target.model,
           messages,
@@ -220,7 +191,8 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
 }
 
 /** A repeat with the same seed would be the same completion again. */
-function paramsOf({ params = {} }: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
+function paramsOf(run: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
+  const params = run.params ?? {};
   const { seed } = params;
   return typeof seed === "number" ? { ...params, seed: seed + repeat } : params;
 }
@@ -259,7 +231,7 @@ export interface PredictionRows {
 
 /** The rows of a step's prediction. */
 export function toRows(
-  run: Pick<Run, "id" | "accountId">,
+  run: Pick<Run, "id" | "account_id">,
   { position, repeat }: Pick<Step, "position" | "repeat">,
   outcome: StepOutcome,
 ): PredictionRows {
@@ -269,7 +241,7 @@ export function toRows(
   return {
     row: {
       id,
-      account_id: run.accountId,
+      account_id: run.account_id,
       source: "run",
       created_at: nowMicros(),
       run_id: run.id,
@@ -323,7 +295,7 @@ export interface PromptSource {
 
 /** Where the prompt of a run's prediction is to be read from, and how long it is. */
 export async function findPromptSource(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { run_id, position, repeat }: RunPredictionPlace,
 ): Promise<PromptSource | undefined> {
@@ -337,7 +309,7 @@ export async function findPromptSource(
 
 /** What a run asked for a sample: the recorded step, in free-running mode with what was predicted before it. */
 export async function readRunPrompt(
-  { store }: Pick<EvaluationServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { run, dataset, size, repeat }: PromptSource,
 ): Promise<RunPrompt | undefined> {

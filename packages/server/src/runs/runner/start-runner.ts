@@ -4,98 +4,126 @@ import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
-import { deleteRunRow, selectDiscardedRun } from "../change-run.ts";
+import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../lease.ts";
 import type { Run } from "../run.ts";
+import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
 import {
   claimRun,
-  deleteSomeRunRows,
   endRun,
-  isOfDeadProcess,
-  type Lease,
   markAway,
-  newLeaseId,
   readRunState,
   releaseLease,
   releaseStuckRuns,
   renewLease,
-  runLeaseMs,
   saveProvenance,
 } from "./work-store.ts";
 
-const renewEveryMs = 8_000;
-/** So that a cancelled run stops within two seconds, whichever process works on it. */
-const watchEveryMs = 700;
+const lookEveryMs = 1_000;
+/** Some tens of milliseconds of the writer's time. */
+const rowsAtOnce = 500;
+/** Runs that this process works on at once; others wait, or are taken by other processes. */
+const maxRuns = 16;
+/** And of one account, so that its long runs leave room for others'. */
+const maxRunsEach = 8;
 
-interface WatchOptions {
-  /** Nothing is looked at once it is aborted. */
-  signal: AbortSignal;
-  /** Whether the run has what it needs: its deployment, and room on the disk. */
-  mayGoOn(): Promise<boolean>;
-  /** The run was cancelled or deleted, or another process has it. */
-  onLost(): void;
-  /** The run is still this process's. */
-  onLooked(): Promise<void>;
-  onError(error: unknown): void;
-}
-
-export interface RunWatch {
-  /** Looks at once. */
-  look(): void;
-  isPausedByUser(): boolean;
-  /** Whether something that it needs was missing since the work began. */
-  isHindered(): boolean;
+export interface Runner {
+  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
+  wake(): void;
+  /** Lets other processes have this one's runs. */
   stop(): Promise<void>;
 }
 
-/** Looks again and again whether a run was cancelled or paused, and renews its lease. */
-function watchRun(
-  database: Database,
-  lease: Lease,
-  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
-): RunWatch {
-  let isPausedByUser = false;
-  let isHindered = false;
-  let renewedAtMs = performance.now();
+/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
+export function startRunner(
+  services: RunnerServices,
+  onError: (error: unknown) => void,
+  only?: Lease,
+): Runner {
+  const { database } = services.store;
+  /** With their accounts. */
+  const held = new Map<HeldRun, string>();
+  /** Of runs that this process no longer works on, until the store has been told. */
+  const left = new Set<Lease>();
+  let isStopping = false;
   let looking: Promise<void> = Promise.resolve();
-  let willLook = false;
+  let isLooking = false;
 
-  async function look(): Promise<void> {
-    if (signal.aborted) return;
-    const state = await readRunState(database, lease);
-    if (state === undefined || state.status === "cancelled") onLost();
-    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
-    else if (!(await mayGoOn())) isHindered = true;
-    await onLooked();
-    if (performance.now() - renewedAtMs < renewEveryMs) return;
-    const now = await readDatabaseClock(database);
-    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
-    renewedAtMs = performance.now();
+  async function takeRuns(): Promise<void> {
+    await giveBack();
+    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
+      const leaseId = only?.leaseId ?? newLeaseId();
+      const now = await readDatabaseClock(database);
+      const claim = {
+        now,
+        leaseMicros: runLeaseMs * microsPerMs,
+        runId: only?.id,
+        busyAccounts: busyAccounts(),
+      };
+      const run = await claimRun(database, leaseId, claim);
+      if (run === undefined) return;
+      const one = holdRun(services, run, leaseId, onError);
+      held.set(one, run.account_id);
+      void one.ended.then(() => {
+        held.delete(one);
+        left.add({ id: run.id, leaseId });
+        look();
+      });
+    }
   }
 
-  function lookSoon(): void {
-    // While the store is slow, looks would pile up.
-    if (willLook) return;
-    willLook = true;
-    looking = looking
-      .then(() => {
-        willLook = false;
-        return look();
-      })
-      // A store that is away for longer than the lease costs the run, which fails the next write.
-      .catch(onError);
+  /** The processes that share an SQLite file are on one machine, and can be told from dead ones. */
+  async function releaseStuck(): Promise<void> {
+    const hasEnded = isPostgres(database) ? () => false : isOfDeadProcess;
+    await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
   }
 
-  const timer = setInterval(lookSoon, watchEveryMs);
+  function busyAccounts(): string[] {
+    const runsOf = Map.groupBy(held.values(), (accountId) => accountId);
+    return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
+  }
+
+  /** A run whose store was away goes on once that is back, rather than when its lease has run out. */
+  async function giveBack(): Promise<void> {
+    for (const lease of left) {
+      await releaseLease(database, lease, 0);
+      left.delete(lease);
+    }
+  }
+
+  /** Deletes some rows of deleted runs. */
+  async function sweep(): Promise<void> {
+    const id = isStopping ? undefined : await selectDiscardedRun(database);
+    if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;
+    await deleteRunRow(database, id);
+  }
+
+  function look(): void {
+    if (isLooking || isStopping) return;
+    isLooking = true;
+    looking = releaseStuck()
+      .then(takeRuns)
+      .then(sweep)
+      .catch(onError)
+      .finally(() => {
+        isLooking = false;
+      });
+  }
+
+  const timer = setInterval(look, lookEveryMs);
+  look();
   return {
-    look: lookSoon,
-    isPausedByUser: () => isPausedByUser,
-    isHindered: () => isHindered,
+    wake() {
+      for (const run of held.keys()) run.look();
+      look();
+    },
     async stop() {
+      isStopping = true;
       clearInterval(timer);
       await looking;
+      await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };
 }
@@ -175,10 +203,10 @@ function holdRun(
     const isGone =
       target.kind === "deployment" &&
       !provenance.finished_early &&
-      !services.runs.hasDeployment(target.deployment);
+      services.deployments.find(target.deployment) === undefined;
     if (isGone)
       return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
-    const shortage = await services.runs.findShortage();
+    const shortage = await services.findShortage();
     return shortage === undefined ? undefined : new HinderedError(shortage);
   }
 
@@ -207,14 +235,14 @@ function holdRun(
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
-    const reader = services.store.reader({ accountId: run.accountId, signal });
-    const span = services.runs.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
+    const reader = services.store.reader({ accountId: run.account_id, signal });
+    const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
     const working = workOnRun({
       services,
       run: { ...run, dataset },
       span,
       reader,
-      writer: createWorkWriter({ runId: run.id, leaseId }, services.runs.writeWork),
+      writer: createWorkWriter({ runId: run.id, leaseId }, services.writeWork),
       pace,
       tries,
       signal,
@@ -286,109 +314,77 @@ function holdRun(
   };
 }
 
-const lookEveryMs = 1_000;
-/** Some tens of milliseconds of the writer's time. */
-const rowsAtOnce = 500;
-/** Runs that this process works on at once; others wait, or are taken by other processes. */
-const maxRuns = 16;
-/** And of one account, so that its long runs leave room for others'. */
-const maxRunsEach = 8;
+const renewEveryMs = 8_000;
+/** So that a cancelled run stops within two seconds, whichever process works on it. */
+const watchEveryMs = 700;
 
-export interface Runner {
-  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
-  wake(): void;
-  /** Lets other processes have this one's runs. */
+interface WatchOptions {
+  /** Nothing is looked at once it is aborted. */
+  signal: AbortSignal;
+  /** Whether the run has what it needs: its deployment, and room on the disk. */
+  mayGoOn(): Promise<boolean>;
+  /** The run was cancelled or deleted, or another process has it. */
+  onLost(): void;
+  /** The run is still this process's. */
+  onLooked(): Promise<void>;
+  onError(error: unknown): void;
+}
+
+export interface RunWatch {
+  /** Looks at once. */
+  look(): void;
+  isPausedByUser(): boolean;
+  /** Whether something that it needs was missing since the work began. */
+  isHindered(): boolean;
   stop(): Promise<void>;
 }
 
-/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
-export function startRunner(
-  services: RunnerServices,
-  onError: (error: unknown) => void,
-  only?: Lease,
-): Runner {
-  const { database } = services.store;
-  /** With their accounts. */
-  const held = new Map<HeldRun, string>();
-  /** Of runs that this process no longer works on, until the store has been told. */
-  const left = new Set<Lease>();
-  let isStopping = false;
+/** Looks again and again whether a run was cancelled or paused, and renews its lease. */
+function watchRun(
+  database: Database,
+  lease: Lease,
+  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
+): RunWatch {
+  let isPausedByUser = false;
+  let isHindered = false;
+  let renewedAtMs = performance.now();
   let looking: Promise<void> = Promise.resolve();
-  let isLooking = false;
+  let willLook = false;
 
-  async function takeRuns(): Promise<void> {
-    await giveBack();
-    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
-      const leaseId = only?.leaseId ?? newLeaseId();
-      const now = await readDatabaseClock(database);
-      const claim = {
-        now,
-        leaseMicros: runLeaseMs * microsPerMs,
-        runId: only?.id,
-        busyAccounts: busyAccounts(),
-      };
-      const run = await claimRun(database, leaseId, claim);
-      if (run === undefined) return;
-      const one = holdRun(services, run, leaseId, onError);
-      held.set(one, run.accountId);
-      void one.ended.then(() => {
-        held.delete(one);
-        left.add({ id: run.id, leaseId });
-        look();
-      });
-    }
+  async function look(): Promise<void> {
+    if (signal.aborted) return;
+    const state = await readRunState(database, lease);
+    if (state === undefined || state.status === "cancelled") onLost();
+    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
+    else if (!(await mayGoOn())) isHindered = true;
+    await onLooked();
+    if (performance.now() - renewedAtMs < renewEveryMs) return;
+    const now = await readDatabaseClock(database);
+    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
+    renewedAtMs = performance.now();
   }
 
-  /** The processes that share an SQLite file are on one machine, and can be told from dead ones. */
-  async function releaseStuck(): Promise<void> {
-    const hasEnded = isPostgres(database) ? () => false : isOfDeadProcess;
-    await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
+  function lookSoon(): void {
+    // While the store is slow, looks would pile up.
+    if (willLook) return;
+    willLook = true;
+    looking = looking
+      .then(() => {
+        willLook = false;
+        return look();
+      })
+      // A store that is away for longer than the lease costs the run, which fails the next write.
+      .catch(onError);
   }
 
-  function busyAccounts(): string[] {
-    const runsOf = Map.groupBy(held.values(), (accountId) => accountId);
-    return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
-  }
-
-  /** A run whose store was away goes on once that is back, rather than when its lease has run out. */
-  async function giveBack(): Promise<void> {
-    for (const lease of left) {
-      await releaseLease(database, lease, 0);
-      left.delete(lease);
-    }
-  }
-
-  /** Deletes some rows of deleted runs. */
-  async function sweep(): Promise<void> {
-    const id = isStopping ? undefined : await selectDiscardedRun(database);
-    if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;
-    await deleteRunRow(database, id);
-  }
-
-  function look(): void {
-    if (isLooking || isStopping) return;
-    isLooking = true;
-    looking = releaseStuck()
-      .then(takeRuns)
-      .then(sweep)
-      .catch(onError)
-      .finally(() => {
-        isLooking = false;
-      });
-  }
-
-  const timer = setInterval(look, lookEveryMs);
-  look();
+  const timer = setInterval(lookSoon, watchEveryMs);
   return {
-    wake() {
-      for (const run of held.keys()) run.look();
-      look();
-    },
+    look: lookSoon,
+    isPausedByUser: () => isPausedByUser,
+    isHindered: () => isHindered,
     async stop() {
-      isStopping = true;
       clearInterval(timer);
       await looking;
-      await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };
 }

@@ -1,11 +1,14 @@
 import pMap, { pMapSkip } from "p-map";
 import { hasFailed } from "../../evaluators/outcome.ts";
 import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
-import type { RunSpan, StepSpan } from "../../platform/observability/tracing.ts";
+import type { RoomForBytes } from "../../platform/limits/memory.ts";
+import type { BackgroundTurns } from "../../platform/limits/turns.ts";
+import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
 import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
+import { type AskServices, askDeployment } from "./ask-deployment.ts";
+import type { WriteWork } from "./evaluate-step.ts";
 import {
   evaluateStep,
   readTraits,
@@ -25,7 +28,17 @@ import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
 
-export type RunnerServices = StepServices & Pick<EvaluationServices, "runs">;
+export interface RunnerServices extends StepServices, AskServices {
+  writeWork: WriteWork;
+  /** Steps take one before each piece of work, so that live requests come first. */
+  turns: BackgroundTurns;
+  /** For the texts of steps in progress. */
+  room: RoomForBytes;
+  /** Says how little room the disk has, if that is too little for a run. */
+  findShortage(): Promise<string | undefined>;
+  /** Traces a process's work on a run. Absent: there are no traces. */
+  startSpan?: Tracing["startRun"] | undefined;
+}
 
 /** What one process needs to work on one run. */
 export interface RunWorker {
@@ -53,7 +66,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   const { services, run, reader, pace, signal, isStopping } = worker;
   const evaluators = await resolveRunEvaluators(services, run);
   const predictor = createPredictor(run, {
-    predict: services.runs.predict,
+    predict: (request, signalOfStep) => askDeployment(services, request, signalOfStep),
     tries: worker.tries,
     pace,
     isStopping,
@@ -90,7 +103,7 @@ async function* whileGoingOn<Item>(
   for await (const item of items) {
     if (isStopping()) return;
     yield item;
-    await services.runs.room.untilNobodyWaits(signal);
+    await services.room.untilNobodyWaits(signal);
   }
 }
 
@@ -154,10 +167,10 @@ interface StepEnd {
 
 /** Predicts a step and has it judged, as far as that has not happened yet, once there is room for its texts. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
-  const { runs } = worker.services;
-  const giveBack = await runs.room.take(memoryOf(step.sample), worker.signal);
+  const { room, turns } = worker.services;
+  const giveBack = await room.take(memoryOf(step.sample), worker.signal);
   try {
-    await runs.turns.take(worker.signal);
+    await turns.take(worker.signal);
     const span = worker.span?.startStep({ sampleId: step.sample.dataset_sample_id, repeat: step.repeat });
     const working = workInTurn(worker, step, predicted, span);
     span?.endAfter(working);
@@ -184,7 +197,7 @@ async function workInTurn(
     return { output, hasFailed: output === undefined || step.hasFailedVerdict };
   }
   // Many predictions are stored by one commit.
-  if (step.prediction === undefined) await services.runs.turns.take(signal);
+  if (step.prediction === undefined) await services.turns.take(signal);
   const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
   const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
   const { verdicts, changes, repaired } = judged;

@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { databaseNow } from "../../platform/storage/clock.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
@@ -12,15 +11,12 @@ import type {
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
+import { type Lease, runLeaseMs, uploadLeaseMs } from "../lease.ts";
 import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
 import { never, runColumns, toRun } from "../runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
-
-export const runLeaseMs = 30_000;
-/** Longer than a batch waits for the client. */
-export const uploadLeaseMs = 120_000;
 
 /** Releases runs whose leases are longer than leases are, as after a clock was set back, or of processes that have ended. */
 export async function releaseStuckRuns(
@@ -104,12 +100,6 @@ export async function claimRun(
   });
 }
 
-/** A run as the process names it that works on it. */
-export interface Lease {
-  id: string;
-  leaseId: string;
-}
-
 /** Keeps a run for longer. Returns whether it was still this process's. */
 export async function renewLease(
   database: Database,
@@ -178,7 +168,7 @@ export async function saveProvenance(
     .set({
       provenance: JSON.stringify(provenance),
       notes: JSON.stringify(notes),
-      tries: tries === undefined ? null : JSON.stringify(tries),
+      tries: tries && JSON.stringify(tries),
     })
     .where("id", "=", id)
     .where("lease_id", "=", leaseId)
@@ -342,58 +332,4 @@ export async function selectTrajectoryIds(
     .limit(limit)
     .execute();
   return rows.map(({ trajectory_id }) => trajectory_id);
-}
-
-/** Deletes some rows of a deleted run. Returns whether there may be more. */
-export async function deleteSomeRunRows(database: Database, runId: string, count: number): Promise<boolean> {
-  const ids = await database
-    .selectFrom("predictions")
-    .select("id")
-    .where("run_id", "=", runId)
-    .limit(count)
-    .execute();
-  if (ids.length > 0) {
-    const some = ids.map(({ id }) => id);
-    await database.deleteFrom("prediction_payloads").where("prediction_id", "in", some).execute();
-    await database.deleteFrom("predictions").where("id", "in", some).execute();
-    return true;
-  }
-  const first = await database
-    .selectFrom("run_verdicts")
-    .select(["evaluator", "position"])
-    .where("run_id", "=", runId)
-    .orderBy("evaluator")
-    .orderBy("position")
-    .limit(1)
-    .executeTakeFirst();
-  if (first === undefined) return false;
-  await database
-    .deleteFrom("run_verdicts")
-    .where("run_id", "=", runId)
-    .where("evaluator", "=", first.evaluator)
-    .where("position", "<", first.position + count)
-    .execute();
-  return true;
-}
-
-/** Unlike the number alone, it is never another process's. */
-const thisProcess = `${hostname()}/${process.pid}/${Bun.randomUUIDv7()}`;
-
-/** The id of a new lease, which names this process. */
-export function newLeaseId(): string {
-  return `${thisProcess}/${Bun.randomUUIDv7()}`;
-}
-
-/** Whether the process that a lease's id names has ended. Of another machine's, or without a name, that is not known: false. */
-export function isOfDeadProcess(leaseId: string): boolean {
-  const [host, pid] = leaseId.split("/");
-  if (host !== hostname() || pid === undefined || leaseId.startsWith(thisProcess)) return false;
-  // After a restart in a container, this process has the number of the one before.
-  if (Number(pid) === process.pid) return true;
-  try {
-    return !process.kill(Number(pid), 0);
-  } catch (error) {
-    // Another user's may not be signalled, but is there.
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
 }

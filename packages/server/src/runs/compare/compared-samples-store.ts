@@ -1,10 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { ServiceError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EvaluationServices } from "../../results/evaluation-services.ts";
-import { refuseDeleted } from "../find-run.ts";
-import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
 
 /** One evaluator of a run, by its place in the run's list. */
 export interface ComparedVerdicts {
@@ -87,59 +82,4 @@ function pairsOf(reference: ComparedVerdicts, candidate: ComparedVerdicts): RawB
     join sample_traits own on own.revision_id = ${reference.revisionId} and own.position = reference.position
     join sample_traits other on other.revision_id = ${candidate.revisionId} and other.digest = own.digest
     join candidate on candidate.position = other.position`;
-}
-
-export interface WantedSamples {
-  reference: Run;
-  candidate: Run;
-  /** By its id or its family's name. */
-  evaluator: string;
-  profileName: string | undefined;
-  direction: "worse" | "better";
-}
-
-/** One page of the samples that got worse or better, the most different first. */
-export async function listComparedSamples(
-  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
-  requester: Requester,
-  { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
-  { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
-): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
-  if (isExternal(reference) || isExternal(candidate))
-    throw new ServiceError(
-      "conflict",
-      "A run's target is external: its samples are found by its results, with the search.",
-    );
-  const ids = [wanted.evaluator, registry.find(wanted.evaluator)?.id];
-  const evaluator = reference.evaluators.find(
-    (one) =>
-      ids.includes(one.id) &&
-      (profileName === undefined || one.profile.name === profileName) &&
-      candidate.evaluators.some((other) => isSameEvaluator(one, other)),
-  );
-  if (evaluator === undefined) throw noCommonEvaluator();
-  const sides = { reference: verdictsOf(reference, evaluator), candidate: verdictsOf(candidate, evaluator) };
-  const rows = await selectComparedSamples(store.reader(requester), sides, direction, {
-    limit: limit + 1,
-    after,
-  });
-  await refuseDeleted({ store }, requester, [reference, candidate]);
-  const samples = rows.slice(0, limit);
-  const last = rows.length > limit ? samples.at(-1) : undefined;
-  return { samples, next: last && { distance: last.distance, position: last.reference_position } };
-}
-
-function verdictsOf(run: Run, evaluator: RunEvaluator): ComparedVerdicts {
-  return {
-    runId: run.id,
-    revisionId: run.dataset?.revisionId ?? 0,
-    evaluator: run.evaluators.findIndex((one) => isSameEvaluator(one, evaluator)),
-  };
-}
-
-function noCommonEvaluator(): ServiceError {
-  return new ServiceError(
-    "not_found",
-    "The runs do not both have this evaluator with the same revision of the same profile.",
-  );
 }

@@ -1,0 +1,299 @@
+import {
+  defaultPageLimit,
+  type Experiment,
+  ExperimentCreateRequest,
+  ExperimentListQuery,
+  ExperimentListResponse,
+  ExperimentPath,
+  ExperimentResponse,
+  ExperimentUpdateRequest,
+} from "@presage/contract";
+import packageJson from "../../package.json" with { type: "json" };
+import { noSuch, pageTooLarge, response } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
+import { parseJson, readPage } from "../http/request.ts";
+import { streamList } from "../http/response.ts";
+import { reply, route } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { exampleProject } from "../results/projects.ts";
+import { selectProject } from "../results/projects-store.ts";
+import {
+  type ExperimentPage,
+  type ExperimentRow,
+  replaceMetadata,
+  selectExperiment,
+  selectExperimentSizes,
+  selectExperimentsByIds,
+} from "./experiments-store.ts";
+import { notCounted, type Run } from "./run.ts";
+import { insertRun } from "./runs-store.ts";
+
+interface ExperimentServices {
+  store: Store;
+}
+
+const tag = "experiments";
+const exampleExperiment: Experiment = {
+  id: "019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22",
+  project_id: exampleProject.id,
+  name: "qwen3-8b, temperature 0",
+  tags: { split: "test" },
+  metadata: { seed: 7 },
+  created_at: "2026-11-22T03:46:48.120Z",
+};
+
+const listOwnExperiments = route({
+  method: "GET",
+  path: "/v1/experiments",
+  needs: "read",
+  id: "listExperiments",
+  tag,
+  summary: "List the account's experiments",
+  description: "Returns the experiments of the account or of one project, newest first.",
+  query: ExperimentListQuery,
+  responses: {
+    "200": response("The experiments, newest first", ExperimentListResponse, {
+      experiments: [exampleExperiment],
+    }),
+    ...pageTooLarge,
+  },
+  async handle(services: ExperimentServices & Pick<HttpServices, "log">, { call, requester, query }) {
+    const page = { projectId: query.project_id, ...readPage(query, defaultPageLimit) };
+    const name: keyof ExperimentListResponse = "experiments";
+    const found = await listExperiments(services, requester, page);
+    return await streamList(services, call, name, found, (one) => JSON.stringify(toExperiment(one)));
+  },
+});
+
+const createOwnExperiment = route({
+  method: "POST",
+  path: "/v1/experiments",
+  needs: "evaluate",
+  id: "createExperiment",
+  tag,
+  summary: "Create an experiment",
+  description:
+    "Creates an experiment in a project. Evaluations and imports that name it in experiment_id belong to it and to its project.",
+  body: ExperimentCreateRequest,
+  isExact: true,
+  bodyExample: {
+    project_id: exampleExperiment.project_id,
+    name: exampleExperiment.name,
+    tags: exampleExperiment.tags,
+    metadata: exampleExperiment.metadata,
+  },
+  once: "create experiment",
+  responses: {
+    "201": response("The new experiment", ExperimentResponse, { experiment: exampleExperiment }),
+  },
+  async handle(services: ExperimentServices, { call, requester, body, once }) {
+    const wanted = {
+      projectId: body.project_id,
+      name: body.name,
+      tags: body.tags ?? undefined,
+      metadata: body.metadata ?? undefined,
+      userId: call.caller.userId,
+    };
+    const created = await createExperiment(services, requester, wanted, once).catch((error: unknown) => {
+      if (!(error instanceof UnknownProjectError)) throw error;
+      throw new InvalidRequestError([valueError(["body", "project_id"], error.message, body.project_id)]);
+    });
+    return reply(201, { experiment: toExperiment(created) });
+  },
+});
+
+const showExperiment = route({
+  method: "GET",
+  path: "/v1/experiments/:id",
+  needs: "read",
+  id: "getExperiment",
+  tag,
+  summary: "Show an experiment",
+  description: "Returns one experiment of the account.",
+  params: ExperimentPath,
+  responses: {
+    "200": response("The experiment", ExperimentResponse, { experiment: exampleExperiment }),
+    ...noSuch("experiment"),
+  },
+  async handle({ store }: ExperimentServices, { requester, params }) {
+    const found = await selectExperiment(store.briefReader(requester), requester.accountId, params.id);
+    if (found === undefined) throw noSuchExperiment();
+    return reply(200, { experiment: toExperiment(found) });
+  },
+});
+
+const updateExperiment = route({
+  method: "POST",
+  path: "/v1/experiments/:id",
+  needs: "evaluate",
+  id: "updateExperiment",
+  tag,
+  summary: "Replace an experiment's metadata",
+  description: "Replaces all of an experiment's metadata. Nothing else of it can change.",
+  params: ExperimentPath,
+  body: ExperimentUpdateRequest,
+  isExact: true,
+  bodyExample: { metadata: { seed: 7, finished: true } },
+  responses: {
+    "200": response("The experiment with its new metadata", ExperimentResponse, {
+      experiment: { ...exampleExperiment, metadata: { seed: 7, finished: true } },
+    }),
+    ...noSuch("experiment"),
+  },
+  async handle({ store }: ExperimentServices, { requester, params: { id }, body }) {
+    const metadata = JSON.stringify(body.metadata);
+    const updated = await store
+      .writer(requester)
+      .transaction()
+      .execute(async (transaction) => {
+        const row = await replaceMetadata(transaction, requester.accountId, id, metadata);
+        if (row === undefined) throw noSuchExperiment();
+        await recordChange(transaction, requester, {
+          action: "experiment.update",
+          objectId: id,
+          detail: { name: row.name },
+        });
+        return row;
+      });
+    return reply(200, { experiment: toExperiment(updated) });
+  },
+});
+
+export const experimentRoutes = [listOwnExperiments, createOwnExperiment, showExperiment, updateExperiment];
+
+interface NewExperiment {
+  projectId: string;
+  name: string;
+  tags: Readonly<Record<string, string>> | undefined;
+  metadata: Readonly<Record<string, unknown>> | undefined;
+  userId: string;
+}
+
+/** An experiment in a project that the account does not have. */
+class UnknownProjectError extends Error {
+  constructor() {
+    super("The account has no such project");
+    this.name = "UnknownProjectError";
+  }
+}
+
+/** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
+async function createExperiment(
+  { store }: ExperimentServices,
+  requester: Changer,
+  { projectId, metadata, ...wanted }: NewExperiment,
+  once: Once | undefined,
+): Promise<ExperimentRow> {
+  const { accountId } = requester;
+  const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
+  return await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const project = await selectProject(transaction, accountId, projectId);
+      if (project === undefined) throw new UnknownProjectError();
+      const run = toRun(accountId, wanted);
+      const placement = { project_id: project.id, metadata: metadataJson };
+      await insertRun(transaction, run, { placement });
+      const { id, name, tags, created_at } = run;
+      const detail = { name, project_id: project.id };
+      await recordChange(transaction, requester, { action: "experiment.create", objectId: id, detail });
+      return {
+        ...placement,
+        id,
+        name,
+        tags: tags && JSON.stringify(tags),
+        created_at,
+      };
+    },
+    toReceipt: ({ id }) => ({ id }),
+    async recall({ id }) {
+      const experiment = await selectExperiment(store.database, accountId, id);
+      if (experiment === undefined) throw noSuchExperiment();
+      // It may have been replaced since. A repeated request has that of the first.
+      return { ...experiment, metadata: metadataJson };
+    },
+  });
+}
+
+/** It runs from the start, until it is cancelled: only the client knows what is still to come. */
+function toRun(
+  accountId: string,
+  { name, tags, userId }: Pick<NewExperiment, "name" | "tags" | "userId">,
+): Run {
+  const createdAt = nowMicros();
+  return {
+    id: Bun.randomUUIDv7(),
+    account_id: accountId,
+    name,
+    status: "running",
+    status_reason: null,
+    paused_by: null,
+    target: { kind: "external" },
+    mode: "teacher-forced",
+    params: null,
+    evaluators: [],
+    repeats: 1,
+    concurrency: 1,
+    tags: tags ?? null,
+    dataset: undefined,
+    counts: { samples: 0, ...notCounted },
+    tries: null,
+    provenance: {
+      presage_version: packageJson.version,
+      prompt_version: null,
+      dataset_digest: null,
+      models: [],
+      in_sample: false,
+    },
+    notes: [],
+    created_by: userId,
+    // It asks no model.
+    api_key_id: null,
+    created_at: createdAt,
+    started_at: createdAt,
+    finished_at: null,
+  };
+}
+
+/** One page of an account's experiments, newest first. */
+async function listExperiments(
+  { store }: ExperimentServices,
+  requester: Requester,
+  page: ExperimentPage,
+): Promise<Pieces<ExperimentRow>> {
+  const { accountId } = requester;
+  const reader = store.briefReader(requester);
+  const sizes = await selectExperimentSizes(reader, accountId, page);
+  refuseLargePage(
+    sizes.map(({ bytes }) => bytes),
+    "experiments",
+    "Ask for fewer experiments with limit.",
+  );
+  const ids = sizes.map(({ id }) => id);
+  const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
+  return readInPieces(ids, bytesOf, async (some) => {
+    const read = await selectExperimentsByIds(reader, accountId, some);
+    const byId = new Map(read.map((experiment) => [experiment.id, experiment]));
+    return some.flatMap((id) => byId.get(id) ?? []);
+  });
+}
+
+function noSuchExperiment(): ServiceError {
+  return new ServiceError("not_found", "There is no such experiment.");
+}
+
+function toExperiment({ id, project_id, name, tags, metadata, created_at }: ExperimentRow): Experiment {
+  return {
+    id,
+    project_id,
+    name,
+    tags: tags === null ? null : (parseJson(tags) as Experiment["tags"]),
+    metadata: metadata === null ? null : (parseJson(metadata) as Experiment["metadata"]),
+    created_at: toIsoInstant(created_at),
+  };
+}

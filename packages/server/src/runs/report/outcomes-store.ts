@@ -1,0 +1,180 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type {
+  DatasetSamplesTable,
+  PredictionsTable,
+  RunVerdictsTable,
+  SampleTraitsTable,
+} from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+
+// Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
+
+/** The samples after one position up to another, which is included. */
+export interface PositionRange {
+  after: number;
+  upTo: number;
+}
+
+/** The position of a revision's last sample; 0 if it has none. */
+export async function selectLastPosition(reader: Database, revisionId: number): Promise<number> {
+  const { last } = await reader
+    .selectFrom("dataset_samples")
+    .select((of) => of.fn.max("position").as("last"))
+    .where("revision_id", "=", revisionId)
+    .executeTakeFirstOrThrow();
+  return Number(last ?? 0);
+}
+
+export type TraitRow = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step"> & {
+  [Name in "changes" | "verb" | "tags"]: SampleTraitsTable[Name] | null;
+};
+
+/** Samples of a revision; without traits, those that no run has reached. */
+export async function selectTraits(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<TraitRow[]> {
+  return await reader
+    .selectFrom("dataset_samples as sample")
+    .leftJoin("sample_traits as trait", (join) =>
+      join
+        .onRef("trait.revision_id", "=", "sample.revision_id")
+        .onRef("trait.position", "=", "sample.position"),
+    )
+    .select(["sample.position", "trajectory_id", "step", "changes", "verb", "tags"])
+    .where("sample.revision_id", "=", revisionId)
+    .where("sample.position", ">", after)
+    .where("sample.position", "<=", upTo)
+    .orderBy("sample.position")
+    .execute();
+}
+
+/** The ids of a revision's samples. */
+export async function selectSampleIds(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
+  return await reader
+    .selectFrom("dataset_samples")
+    .select(["position", "sample_id"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+/** Digests of a revision's samples, of those that a run has reached. */
+export async function selectDigests(
+  reader: Database,
+  revisionId: number,
+  { after, upTo }: PositionRange,
+): Promise<Pick<SampleTraitsTable, "position" | "digest">[]> {
+  return await reader
+    .selectFrom("sample_traits")
+    .select(["position", "digest"])
+    .where("revision_id", "=", revisionId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+export type VerdictRow = Pick<
+  RunVerdictsTable,
+  "position" | "repeat" | "status" | "pass" | "score" | "unchanged_pass" | "unchanged_score"
+>;
+
+/** One evaluator's outcomes on a run's samples. */
+export async function selectVerdicts(
+  reader: Database,
+  runId: string,
+  evaluator: number,
+  { after, upTo }: PositionRange,
+): Promise<VerdictRow[]> {
+  return await reader
+    .selectFrom("run_verdicts")
+    .select(["position", "repeat", "status", "pass", "score", "unchanged_pass", "unchanged_score"])
+    .where("run_id", "=", runId)
+    .where("evaluator", "=", evaluator)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
+    .execute();
+}
+
+export type PredictionRow = Pick<
+  PredictionsTable,
+  | "status"
+  | "error_category"
+  | "finish_reason"
+  | "sent_model"
+  | "prompt_tokens"
+  | "cached_tokens"
+  | "completion_tokens"
+  | "latency_micros"
+  | "created_at"
+> & { position: number; repeat: number };
+
+/** A run's predictions of some samples. */
+export async function selectPredictions(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<PredictionRow[]> {
+  return await reader
+    .selectFrom("predictions")
+    .select([
+      "status",
+      "error_category",
+      "finish_reason",
+      "sent_model",
+      "prompt_tokens",
+      "cached_tokens",
+      "completion_tokens",
+      "latency_micros",
+      "created_at",
+    ])
+    // Both are set if the run is.
+    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
+    .where("run_id", "=", runId)
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .orderBy("position")
+    .orderBy("repeat")
+    .execute();
+}
+
+/** Where the predictions of some samples failed. */
+export async function selectFailedPredictions(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<{ position: number; repeat: number }[]> {
+  return await reader
+    .selectFrom("predictions")
+    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
+    .where("run_id", "=", runId)
+    .where("status", "=", "failed")
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
+/** Rows of one statement. They are parsed on the main thread, so they must be few. */
+const rowsAtOnce = 5_000;
+
+/** Reads what there is of the samples up to the last one, a range at a time, and lets others take a turn after each. */
+export async function* readInRanges<Row>(
+  last: number,
+  rowsOfSample: number,
+  read: (range: PositionRange) => Promise<Row[]>,
+): AsyncGenerator<Row[], void> {
+  const samples = Math.ceil(rowsAtOnce / rowsOfSample);
+  for (let after = 0; after < last; after += samples) {
+    yield await read({ after, upTo: Math.min(last, after + samples) });
+    // A database in memory reads without waiting.
+    await nextTurn();
+  }
+}

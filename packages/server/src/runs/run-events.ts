@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RunPath } from "@presage/contract";
+import { z } from "zod";
+import { authenticate } from "../http/authenticate.ts";
+import type { CallWithCaller } from "../http/call.ts";
+import { checkAccess } from "../http/caller.ts";
+import { errorResponse, noSuch } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
+import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/response.ts";
+import { route } from "../http/route.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { ExternalCounts } from "./external/external-counts.ts";
+import { findRun } from "./find-run.ts";
+import { hasEnded, type Run } from "./run.ts";
+import { exampleRun, toRun } from "./run-response.ts";
+
+interface FindNeeds {
+  store: Store;
+  externalCounts: ExternalCounts;
+}
+type AuthenticateNeeds = Parameters<typeof authenticate>[0];
+type EventServices = FindNeeds & AuthenticateNeeds & Pick<HttpServices, "log" | "phase">;
+
+const lookEveryMs = 500;
+/** How long the streams of a run share a look at it. */
+const shareMs = 250;
+/** So that a stream ends within five seconds of the revocation of its key or session. */
+const verifyEveryMs = 3_000;
+/** Less than proxies wait for. */
+const commentEveryMs = 10_000;
+const maxStreamsOfUser = 10;
+
+/** One event of the stream. */
+const RunEvent = z
+  .object({
+    event: z.literal("run").meta({ description: "The kind of event." }),
+    id: z.string().meta({ description: "To continue from here, as `Last-Event-ID`." }),
+    data: z.string().meta({
+      contentMediaType: "application/json",
+      contentSchema: { $ref: "#/components/schemas/Run" },
+      description: "The run.",
+    }),
+  })
+  .meta({ id: "RunEvent", description: "One event of the stream." });
+
+/** The progress of a run as server-sent events. */
+const streamRun = route({
+  method: "GET",
+  path: "/v1/runs/:id/events",
+  needs: "read",
+  id: "streamRun",
+  tag: "runs",
+  summary: "Follow a run",
+  description:
+    "Streams the run as server-sent events named `run`: its current state, then every change until it ends. With `Last-Event-ID`, a known state is not sent again. A comment every 10 seconds keeps the connection open.",
+  params: RunPath,
+  responses: {
+    "200": {
+      description: "The events",
+      content: {
+        "text/event-stream": {
+          schema: RunEvent,
+          example: { event: "run", id: "2k9x1c7", data: JSON.stringify(exampleRun) },
+        },
+      },
+    },
+    ...noSuch("run"),
+    "429": errorResponse(
+      "The user has 10 streams open",
+      "A user may have at most 10 streams of events open. Close one, and try again.",
+    ),
+  },
+  more: {
+    requestParams: {
+      path: RunPath,
+      header: z.object({
+        "last-event-id": z.string().optional().meta({ description: "The id of the last event received." }),
+      }),
+    },
+  },
+  async handle(services: EventServices, { call, requester, params }) {
+    const run = await findRun(services, requester, params.id);
+    enter(call.caller.userId);
+    const body = await streamTexts(events(services, call, run), logBrokenResponse(services, call));
+    return new Response(body, { headers: eventStreamHeaders });
+  },
+});
+
+export const runEventRoutes = [streamRun];
+
+/** How many streams of this process each user has open. */
+const streamsOf = new Map<string, number>();
+
+function enter(userId: string): void {
+  const count = streamsOf.get(userId) ?? 0;
+  if (count >= maxStreamsOfUser)
+    throw new ServiceError(
+      "rate_limited",
+      `A user may have at most ${maxStreamsOfUser} streams of events open. Close one, and try again.`,
+      { retryAfterS: 1 },
+    );
+  streamsOf.set(userId, count + 1);
+}
+
+function leave(userId: string): void {
+  const count = (streamsOf.get(userId) ?? 0) - 1;
+  if (count > 0) streamsOf.set(userId, count);
+  else streamsOf.delete(userId);
+}
+
+/** One read a run serves all that follow it: the reads of an account that may wait are limited. */
+const looks = new Map<string, Promise<Run>>();
+
+function look(services: FindNeeds, { id, account_id: accountId }: Run): Promise<Run> {
+  const shared = looks.get(id);
+  if (shared !== undefined) return shared;
+  // It goes on if the stream that began it ends.
+  const looking = findRun(services, { accountId, signal: new AbortController().signal }, id);
+  looks.set(id, looking);
+  const forget = () => void looks.delete(id);
+  looking.then(() => setTimeout(forget, shareMs).unref(), forget);
+  return looking;
+}
+
+async function* events(
+  services: EventServices,
+  call: CallWithCaller,
+  first: Run,
+): AsyncGenerator<string, void> {
+  const { request, caller } = call;
+  let lastId = request.headers.get("last-event-id");
+  let saidAtMs = performance.now();
+  let verifiedAtMs = saidAtMs;
+  try {
+    for (let run = first; ; run = await look(services, first)) {
+      const nowMs = performance.now();
+      const id = eventId(run);
+      if (id !== lastId) {
+        yield `event: run\nid: ${id}\ndata: ${JSON.stringify(toRun(run))}\n\n`;
+        [lastId, saidAtMs] = [id, nowMs];
+      } else if (nowMs - saidAtMs >= commentEveryMs || run === first) {
+        yield ":\n\n";
+        saidAtMs = nowMs;
+      }
+      if (hasEnded(run)) return;
+      await sleep(lookEveryMs, undefined, { signal: request.signal });
+      if (services.phase() === "stopping") return;
+      if (performance.now() - verifiedAtMs >= verifyEveryMs) {
+        if (!(await isStillAllowed(services, call))) return;
+        verifiedAtMs = performance.now();
+      }
+    }
+  } finally {
+    leave(caller.userId);
+  }
+}
+
+/** Its key or session is still valid, and its role has not changed to one that may not. */
+async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller): Promise<boolean> {
+  // Its key ends with this process.
+  if (call.caller.proof.kind === "command_line") return true;
+  try {
+    checkAccess(await authenticate(services, call), "read");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The same as long as nothing that the event says has changed. */
+function eventId(run: Run): string {
+  const { status, status_reason, counts, tries, notes } = run;
+  const judges = (run.externalEvaluators ?? run.evaluators).length;
+  const said = JSON.stringify([status, status_reason, counts, tries, judges, notes]);
+  return Bun.hash(said).toString(36);
+}
