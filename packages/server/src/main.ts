@@ -1,22 +1,25 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import { addEvaluateCommand } from "./cli/add-evaluate-command.ts";
-import { addPredictCommand } from "./cli/add-predict-command.ts";
-import { addAuditCommand } from "./cli/audit-command.ts";
-import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/closed-pipe.ts";
-import { json } from "./cli/command-options.ts";
-import { addDatasetsCommands } from "./cli/datasets-commands.ts";
-import { environmentHelp } from "./cli/environment-help.ts";
-import { examples } from "./cli/examples.ts";
+import { addAuditCommand } from "./cli/audit.ts";
+import { environmentHelp, warnOfUnknownVariables } from "./cli/config.ts";
+import { addDatasetsCommands } from "./cli/datasets.ts";
+import { addEvaluateCommand } from "./cli/evaluate.ts";
 import { explainError } from "./cli/explain-error.ts";
-import { addKeysCommands } from "./cli/keys-commands.ts";
-import { printNotice } from "./cli/print-notice.ts";
+import { addKeysCommands } from "./cli/keys.ts";
+import { addPredictCommand } from "./cli/predict.ts";
 import { refuseUnknownCommand } from "./cli/refuse-unknown-command.ts";
-import { addRunsCommands } from "./cli/runs-commands.ts";
-import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
-import { addUsersCommands } from "./cli/users-commands.ts";
-import { warnOfUnknownVariables } from "./cli/warn-of-unknown-variables.ts";
+import { addRunsCommands } from "./cli/runs.ts";
+import { bypassProxyForLoopback, settleRuntime } from "./cli/serve.ts";
+import {
+  closedPipeExitCode,
+  endIfUnwritable,
+  examples,
+  isClosedPipe,
+  json,
+  printNotice,
+} from "./cli/terminal.ts";
+import { addUsersCommands } from "./cli/users.ts";
 import { type Config, readConfig, unknownVariables } from "./config/config.ts";
 
 bypassProxyForLoopback();
@@ -68,7 +71,7 @@ program
   .command("worker <start>", { hidden: true })
   .description("run one of the processes of a server; started by serve")
   .action(async (start: string) => {
-    const { work } = await import("./cli/work.ts");
+    const { work } = await import("./cli/serve.ts");
     await work(readConfig(process.env), JSON.parse(start));
     process.exit();
   });
@@ -76,7 +79,7 @@ program
 program
   .command("health", { hidden: true })
   .description("succeed if the server on this machine is ready")
-  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
+  .action(async () => (await import("./cli/serve.ts")).checkHealth(readConfig(process.env)));
 
 program
   .command("config")
@@ -98,13 +101,13 @@ program
   .command("migrate")
   .description("migrate the database schema")
   .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
-  .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
+  .action(async () => (await import("./cli/database.ts")).migrateDatabase(configure()));
 
 program
   .command("backup <file>")
   .description("copy the SQLite database while servers run")
   .addHelpText("after", examples("presage backup /backups/presage.db"))
-  .action(async (file: string) => (await import("./cli/backup.ts")).backUp(configure(), file));
+  .action(async (file: string) => (await import("./cli/database.ts")).backUp(configure(), file));
 
 program
   .command("restore <file>")
@@ -115,7 +118,7 @@ program
     examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
   )
   .action(async (file: string, options) =>
-    (await import("./cli/restore.ts")).restore(configure(), file, options),
+    (await import("./cli/database.ts")).restore(configure(), file, options),
   );
 
 program
@@ -128,7 +131,7 @@ program
     examples("presage export account.jsonl", "presage export --account kitchen-team kitchen.jsonl"),
   )
   .action(async (file: string, options) =>
-    (await import("./cli/account-data.ts")).exportToFile(configure(), file, options),
+    (await import("./cli/database.ts")).exportToFile(configure(), file, options),
   );
 
 program
@@ -141,7 +144,7 @@ program
     examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
   )
   .action(async (file: string, options) =>
-    (await import("./cli/account-data.ts")).importFromFile(configure(), file, options),
+    (await import("./cli/database.ts")).importFromFile(configure(), file, options),
   );
 
 program
@@ -168,14 +171,14 @@ results
   )
   .option("--dry-run", "only report which results are affected")
   .addHelpText("after", examples("presage results mend-times --dry-run", "presage results mend-times"))
-  .action(async (options) => (await import("./cli/results.ts")).mendResultTimes(configure(), options));
+  .action(async (options) => (await import("./cli/database.ts")).mendResultTimes(configure(), options));
 
 program
   .command("sign-in")
   .description("print a one-time sign-in URL, in local mode")
   .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
   .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
-  .action(async (options) => (await import("./cli/sign-in.ts")).printSignInAddress(configure(), options));
+  .action(async (options) => (await import("./cli/users.ts")).printSignInAddress(configure(), options));
 
 addPredictCommand(program, configure);
 addEvaluateCommand(program, configure);

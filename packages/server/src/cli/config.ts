@@ -1,11 +1,23 @@
+import { Help } from "commander";
+import { z } from "zod";
 import { listenAddress } from "../app/listen.ts";
-import { type Config, describeConfig, readConfig } from "../config/config.ts";
-import type { EnvironmentName } from "../config/environment.ts";
+import { type Config, describeConfig, readConfig, unknownVariables } from "../config/config.ts";
+import { type EnvironmentName, environment } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/values.ts";
 import { browserAddress } from "../http/pages.ts";
 import { quarterOfMemory } from "../platform/limits/memory.ts";
-import { printableJson } from "../platform/words.ts";
-import { warnOfUnknownVariables } from "./warn-of-unknown-variables.ts";
+import { printableJson, similarName } from "../platform/words.ts";
+import { printNotice } from "./terminal.ts";
+
+/** A misspelt variable has no effect, which nothing else would show. */
+export function warnOfUnknownVariables(raw: RawEnvironment): void {
+  const known = Object.keys(environment.shape);
+  for (const name of unknownVariables(raw)) {
+    const similar = similarName(name, known);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
+    printNotice(`${name} is unknown and has no effect${hint}`);
+  }
+}
 
 type Origin = "set" | "default" | "derived" | "not set";
 
@@ -48,4 +60,24 @@ function derivedValues(config: Config): Partial<Record<EnvironmentName, string>>
     ...(isJudgeUpstream && upstream.model !== undefined && { PRESAGE_JUDGE_MODEL: upstream.model }),
     ...(isJudgeUpstream && upstream.apiKey !== undefined && { PRESAGE_JUDGE_API_KEY: "***" }),
   };
+}
+
+/** The environment variables with descriptions and defaults, for `--help`. */
+export function environmentHelp(width: number): string {
+  const help = new Help();
+  help.helpWidth = width;
+  const names = Object.keys(environment.shape);
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const rows = Object.entries(environment.shape).map(([name, schema]) => {
+    const description = z.globalRegistry.get(schema)?.description;
+    const fallback = defaultOf(schema);
+    const text = fallback === undefined ? `${description}` : `${description} (default: ${fallback})`;
+    return help.formatItem(name, nameWidth, text, help);
+  });
+  return ["Environment variables:", ...rows, ""].join("\n");
+}
+
+function defaultOf(schema: z.ZodType): string | undefined {
+  const value = schema.safeParse(undefined);
+  return value.success && value.data !== undefined ? String(value.data) : undefined;
 }

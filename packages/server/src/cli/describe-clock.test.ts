@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeClock } from "./describe-clock.ts";
+import { describeClock } from "./doctor.ts";
 
 test.each([
   [undefined, "off"],

@@ -6,7 +6,7 @@ import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backu
 import { NewerSchemaError } from "../platform/storage/migrate.ts";
 import { ClockSkewError } from "../platform/storage/settings-store.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "./terminal.ts";
 
 const selfExplaining = [
   ClockSkewError,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { similarName } from "../platform/words.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "./terminal.ts";
 
 /**
  * Refuses a misspelt command, also before `--help`. Without a command the server starts, so Commander would take any word

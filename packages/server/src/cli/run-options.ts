@@ -1,7 +1,10 @@
-import type { DatasetFormat, RunMode } from "@presage/contract";
-import { CommandError } from "./command-error.ts";
-import type { PlaceOptions } from "./place.ts";
-import type { ProtocolName } from "./protocols.ts";
+import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import { InvalidRequestError, validate } from "../http/validate.ts";
+import type { PlaceOptions, WantedRun } from "./connect.ts";
+import { toReference } from "./evaluators.ts";
+import { describeIssues } from "./files.ts";
+import { CommandError, readTags } from "./terminal.ts";
 
 /** The options of `presage run`, as Commander reads them. */
 export interface RunOptions extends PlaceOptions {
@@ -72,4 +75,96 @@ export function readNumber(flag: string, text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && Number.isFinite(value)) return value;
   throw new CommandError(`${flag} takes a number`);
+}
+
+/** How a published evaluation measures. */
+export interface Protocol {
+  /** Absent: the first line tells. */
+  format?: DatasetFormat;
+  /** As `--evaluator` takes them. */
+  evaluators: readonly string[];
+  mode: RunMode;
+}
+
+/** By the name that `--protocol` takes. docs/evaluations.md says what each profile does. */
+export const protocols = {
+  mdlm: {
+    evaluators: ["exact-match=system:mdlm-exact", "exact-match=system:mdlm-semantic"],
+    mode: "teacher-forced",
+  },
+  word2world: {
+    format: "chat",
+    evaluators: ["exact-match=system:word2world-exact"],
+    mode: "teacher-forced",
+  },
+  "llm-sim": {
+    format: "llm-sim",
+    evaluators: ["json-match=system:llm-sim"],
+    mode: "teacher-forced",
+  },
+} as const satisfies Record<string, Protocol>;
+
+export type ProtocolName = keyof typeof protocols;
+
+/** What `--protocol` sets unless other options do. */
+export function protocolOf({ protocol }: Pick<RunOptions, "protocol">): Protocol | undefined {
+  return protocol === undefined ? undefined : protocols[protocol];
+}
+
+/** What the options want, apart from the dataset, checked as the API would. */
+export function readWantedRun(
+  options: RunOptions,
+  target: RunTarget,
+  evaluators: readonly WantedEvaluator[],
+): Omit<WantedRun, "dataset_id" | "revision"> {
+  const { name, repeats, concurrency, tag } = options;
+  const mode = options.mode ?? protocolOf(options)?.mode;
+  const params = readParams(options);
+  const wanted = {
+    target,
+    ...(name !== undefined && { name }),
+    ...(mode !== undefined && { mode }),
+    ...(repeats !== undefined && { repeats: readNumber("--repeats", repeats) }),
+    ...(concurrency !== undefined && { concurrency: readNumber("--concurrency", concurrency) }),
+    ...(params !== undefined && { params }),
+    ...(tag !== undefined && { tags: readTags(tag) }),
+  };
+  const request = { ...wanted, dataset_id: "unknown", evaluators: evaluators.map(toReference) };
+  try {
+    const { dataset_id: _, evaluators: __, ...checked } = validate(RunCreateRequest, request, "body");
+    return checked;
+  } catch (error) {
+    throw error instanceof InvalidRequestError
+      ? new CommandError(describeIssues(error.issues, toOption))
+      : error;
+  }
+}
+
+/** `--params temperature` for `params.temperature`. */
+function toOption(field: string): string {
+  const [name = "", ...rest] = field.split(".");
+  const flag = { tags: "--tag", evaluators: "--evaluator", target: "--deployment" }[name] ?? toFlag(name);
+  return [flag, ...(name === "params" ? rest : [])].join(" ");
+}
+
+/** Options of their own go before those in `--params`. */
+function readParams({ params, temperature, seed, maxTokens }: RunOptions): object | undefined {
+  const given = {
+    ...(params !== undefined && readObject(params)),
+    ...(temperature !== undefined && { temperature: readNumber("--temperature", temperature) }),
+    ...(seed !== undefined && { seed: readNumber("--seed", seed) }),
+    ...(maxTokens !== undefined && { max_tokens: readNumber("--max-tokens", maxTokens) }),
+  };
+  return Object.keys(given).length === 0 ? undefined : given;
+}
+
+function readObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not even JSON.
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new CommandError("--params takes a JSON object");
 }

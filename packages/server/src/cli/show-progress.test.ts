@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { measureRate } from "./show-progress.ts";
+import { measureRate } from "./run-tables.ts";
 
 test("the progress has a rate while samples end, and says for how long none has", () => {
   let now = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Column, textTable } from "./text-table.ts";
+import { type Column, textTable } from "./terminal.ts";
 
 interface Key {
   id: string;

@@ -1,0 +1,259 @@
+import { type Dataset, type DatasetFormat, type DatasetRevision, EpisodeSelection } from "@presage/contract";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Config } from "../config/config.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { findDataset, type Place, type PlaceOptions, withPlace } from "./connect.ts";
+import { checkFiles } from "./files.ts";
+import {
+  type Column,
+  CommandError,
+  type Configure,
+  examples,
+  json,
+  onServer,
+  printList,
+  printNotice,
+} from "./terminal.ts";
+
+/** `presage datasets`. */
+export function addDatasetsCommands(program: Command, configure: Configure): void {
+  const datasets = program
+    .command("datasets")
+    .description("import, list, show or delete recorded datasets")
+    .addHelpText(
+      "after",
+      examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
+    );
+  datasets
+    .command("import")
+    .description("upload a file's lines as a revision, creating the dataset if needed")
+    .requiredOption("--name <name>", "the dataset's name")
+    .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
+    .addOption(
+      new Option("--format <format>", "format of the lines; by default detected from the first").choices([
+        "presage",
+        "chat",
+        "llm-sim",
+        "predictions",
+      ]),
+    )
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage datasets import --name kitchen --file transitions.jsonl",
+        "presage datasets import --name alfworld --format chat \\",
+        "  --file conversations.jsonl.gz",
+      ),
+    )
+    .action(async (options) => (await import("./datasets.ts")).importDataset(configure(), options));
+  datasets
+    .command("from-episodes")
+    .description("make a revision from an environment's episodes, one trajectory each")
+    .requiredOption("--name <name>", "the dataset's name; created if needed")
+    .requiredOption("--environment <name>", "whose episodes")
+    .option("--revision <number>", "only those of this environment revision", readNumber)
+    .addOption(
+      new Option("--split <split>", "only those with tasks of this split").choices([
+        "train",
+        "validation",
+        "test",
+      ]),
+    )
+    .addOption(
+      new Option("--status <status>", "only those in this state").choices(["open", "finished", "expired"]),
+    )
+    .addOption(
+      new Option("--outcome <outcome>", "only those with this outcome; none: cut short").choices([
+        "success",
+        "failure",
+        "none",
+      ]),
+    )
+    .option("--from <time>", "only those started at this time or later")
+    .option("--to <time>", "only those started before this time")
+    .option("--append", "keep the trajectories of the dataset's latest revision")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
+    )
+    .action(async (options) => (await import("./datasets.ts")).importEpisodes(configure(), options));
+  datasets
+    .command("list")
+    .description("list the datasets, newest first")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
+    .action(async (options) => (await import("./datasets.ts")).showDatasets(configure(), options));
+  datasets
+    .command("show <dataset>")
+    .description("show a dataset, given by name or id, and its revisions")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets show kitchen"))
+    .action(async (dataset: string, options) =>
+      (await import("./datasets.ts")).showDataset(configure(), dataset, options),
+    );
+  datasets
+    .command("delete <dataset>")
+    .description("delete a dataset, given by name or id, with all its revisions")
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets delete kitchen"))
+    .action(async (dataset: string, options) =>
+      (await import("./datasets.ts")).deleteDataset(configure(), dataset, options),
+    );
+}
+
+function readNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("Expected a revision number.");
+  return Number(text);
+}
+
+/** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
+export async function uploadFile(
+  place: Pick<Place, "datasets">,
+  name: string,
+  { path, format }: { path: string; format: DatasetFormat | undefined },
+): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
+  const isGzip = await startsLikeGzip(path);
+  const dataset = (await findDataset(place, name)) ?? (await place.datasets.create(name));
+  const revision = await place.datasets.upload(dataset.id, { path, format, isGzip });
+  for (const warning of revision.warnings ?? []) printNotice(warning);
+  return { dataset, revision };
+}
+
+export async function startsLikeGzip(path: string): Promise<boolean> {
+  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
+  return first === 0x1f && second === 0x8b;
+}
+
+interface ImportOptions extends PlaceOptions {
+  name: string;
+  file: string;
+  format?: DatasetFormat;
+}
+
+/** Uploads a file's lines as a revision of the dataset of this name. */
+export async function importDataset(
+  config: Config,
+  { name, file, format, ...options }: ImportOptions,
+): Promise<void> {
+  checkFiles(file, undefined);
+  await withPlace(config, options, async (place) => {
+    const { dataset, revision: uploaded } = await uploadFile(place, name, { path: file, format });
+    describeRevision(dataset, uploaded);
+  });
+}
+
+/** Says what a revision has. */
+export function describeRevision(
+  dataset: Pick<Dataset, "id" | "name">,
+  { revision, samples, trajectories, digest }: DatasetRevision,
+): void {
+  process.stdout.write(
+    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
+  );
+}
+
+interface EpisodesOptions extends PlaceOptions, EpisodeSelection {
+  name: string;
+  append?: boolean;
+}
+
+/** Makes a revision of the dataset of this name, whose trajectories are episodes. */
+export async function importEpisodes(
+  config: Config,
+  { name, append, server, ...selection }: EpisodesOptions,
+): Promise<void> {
+  const checked = EpisodeSelection.safeParse(selection);
+  if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
+  await withPlace(config, { server }, async (place) => {
+    const known = await findDataset(place, name);
+    const dataset = known ?? (await place.datasets.create(name));
+    try {
+      describeRevision(
+        dataset,
+        await place.datasets.uploadEpisodes(dataset.id, checked.data, append === true),
+      );
+    } catch (error) {
+      // A dataset that was made for nothing is not left behind.
+      if (known === undefined) await place.datasets.delete(dataset.id).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+/** Prints the datasets, newest first. */
+export async function showDatasets(
+  config: Config,
+  { json, ...options }: PlaceOptions & { json?: boolean },
+): Promise<void> {
+  await withPlace(config, options, async ({ datasets }) => {
+    printList(await datasets.list(), {
+      columns: datasetColumns,
+      json: json ? (dataset) => dataset : undefined,
+    });
+  });
+}
+
+const datasetColumns: readonly Column<Dataset>[] = [
+  { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
+  {
+    heading: "REVISION",
+    text: ({ latest_revision }) => String(latest_revision?.revision ?? "none"),
+    align: "right",
+  },
+  {
+    heading: "SAMPLES",
+    text: ({ latest_revision }) => String(latest_revision?.samples ?? 0),
+    align: "right",
+  },
+  {
+    heading: "TRAJECTORIES",
+    text: ({ latest_revision }) => String(latest_revision?.trajectories ?? 0),
+    align: "right",
+  },
+  { heading: "ID", text: ({ id }) => id },
+];
+
+/** Prints a dataset and its revisions. */
+export async function showDataset(
+  config: Config,
+  nameOrId: string,
+  { json, ...options }: PlaceOptions & { json?: boolean },
+): Promise<void> {
+  await withPlace(config, options, async (place) => {
+    const dataset = await findDataset(place, nameOrId);
+    if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
+    const revisions = await place.datasets.listRevisions(dataset.id);
+    if (json) {
+      process.stdout.write(`${printableJson({ ...dataset, revisions })}\n`);
+      return;
+    }
+    const { name, id, description } = dataset;
+    process.stdout.write(`${printable(name)}\n${id}\n`);
+    if (description !== null) process.stdout.write(`${printable(description)}\n`);
+    process.stdout.write("\n");
+    printList(revisions, { columns: revisionColumns, json: undefined });
+  });
+}
+
+const revisionColumns: readonly Column<DatasetRevision>[] = [
+  { heading: "REVISION", text: ({ revision }) => String(revision), align: "right" },
+  { heading: "SAMPLES", text: ({ samples }) => String(samples), align: "right" },
+  { heading: "TRAJECTORIES", text: ({ trajectories }) => String(trajectories), align: "right" },
+  { heading: "BYTES", text: ({ bytes }) => String(bytes), align: "right" },
+  { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
+  { heading: "SHA-256", text: ({ digest }) => digest.slice(0, 12) },
+];
+
+/** Deletes a dataset with all its revisions. */
+export async function deleteDataset(config: Config, nameOrId: string, options: PlaceOptions): Promise<void> {
+  await withPlace(config, options, async (place) => {
+    const dataset = await findDataset(place, nameOrId);
+    if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
+    await place.datasets.delete(dataset.id);
+    process.stdout.write(`Deleted ${printable(dataset.name)}.\n`);
+  });
+}
