@@ -8,11 +8,13 @@ import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../p
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { defined, printable } from "../platform/words.ts";
+import { CommandError, examples, json } from "./command.ts";
+import { configure } from "./config.ts";
 import { withDatabase } from "./connect-database.ts";
-import { type Column, CommandError, type Configure, examples, json, printList } from "./terminal.ts";
+import { type Column, printList } from "./terminal.ts";
 
 /** `presage audit`. */
-export function addAuditCommand(program: Command, configure: Configure): void {
+export function addAuditCommand(program: Command): void {
   program
     .command("audit")
     .description("list who changed what")
@@ -32,7 +34,7 @@ export function addAuditCommand(program: Command, configure: Configure): void {
         "presage audit --user ada@example.org --json",
       ),
     )
-    .action(async (options) => (await import("./audit.ts")).listAuditEvents(configure(), options));
+    .action(async (options) => listAuditEvents(configure(), options));
 }
 
 interface AuditOptions {

@@ -31,9 +31,9 @@ import type { Run } from "../runs/run.ts";
 import type { RunServices } from "../runs/run-services.ts";
 import { newLeaseId, runLeaseMs } from "../runs/runner/work-store.ts";
 import { readNewRun, toRun } from "../runs/runs-route.ts";
+import { CommandError, printNotice } from "./command.ts";
 import { hasEnded, type PlaceDatasets, type PlaceRuns, type Workplace } from "./connect.ts";
 import { checkEvaluatorsLocally, namingOptions } from "./evaluators.ts";
-import { CommandError, printNotice } from "./terminal.ts";
 
 /** A database in a message. */
 export function databaseName(url: string): string {

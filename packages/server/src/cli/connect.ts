@@ -19,9 +19,9 @@ import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
+import { CommandError } from "./command.ts";
 import { localDatasets, localRuns, openLocalWorkplace, withDatabase } from "./connect-database.ts";
 import { checkEvaluatorsRemotely, toReference } from "./evaluators.ts";
-import { CommandError } from "./terminal.ts";
 
 /** Longer than any deadline that a server can be configured with: the server is the one that gives up. */
 const timeoutMs = 25 * 3_600_000;

@@ -1,8 +1,9 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Command } from "commander";
 import { exportAccount } from "../accounts/export-account.ts";
 import { type ImportOptions, importAccount } from "../accounts/import-account.ts";
 import { selectAccountNames } from "../accounts/users-store.ts";
@@ -33,9 +34,71 @@ import {
   NoSoundTimeError,
 } from "../results/times.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
+import { CommandError, examples, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
 import { withDatabase } from "./connect-database.ts";
+import { explainFileError, isNoSpace } from "./errors.ts";
 import { readLines } from "./files.ts";
-import { CommandError, printNotice } from "./terminal.ts";
+
+/** `presage migrate`, `backup`, `restore`, `export` and `import`. */
+export function addDatabaseCommands(program: Command): void {
+  program
+    .command("migrate")
+    .description("migrate the database schema")
+    .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
+    .action(async () => migrateDatabase(configure()));
+
+  program
+    .command("backup <file>")
+    .description("copy the SQLite database while servers run")
+    .addHelpText("after", examples("presage backup /backups/presage.db"))
+    .action(async (file: string) => backUp(configure(), file));
+
+  program
+    .command("restore <file>")
+    .description("restore the database from a backup")
+    .option("--replace", "set aside an existing database")
+    .addHelpText(
+      "after",
+      examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
+    )
+    .action(async (file: string, options) => restore(configure(), file, options));
+
+  program
+    .command("export <file>")
+    .summary("write an account's data as JSON lines")
+    .description("write all of an account's data as JSON lines, while servers run")
+    .option("--account <name>", "the account, if there are several")
+    .addHelpText(
+      "after",
+      examples("presage export account.jsonl", "presage export --account kitchen-team kitchen.jsonl"),
+    )
+    .action(async (file: string, options) => exportToFile(configure(), file, options));
+
+  program
+    .command("import <file>")
+    .summary("store an exported account")
+    .description("store an exported account, all of it or nothing, in an account without data")
+    .option("--account <name>", "the account to store it in; by default one of the same name")
+    .addHelpText(
+      "after",
+      examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
+    )
+    .action(async (file: string, options) => importFromFile(configure(), file, options));
+}
+
+/** `presage results`. */
+export function addResultsCommands(program: Command): void {
+  const results = program.command("results").description("repair evaluation results of the database");
+  results
+    .command("mend-times")
+    .description(
+      "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
+    )
+    .option("--dry-run", "only report which results are affected")
+    .addHelpText("after", examples("presage results mend-times --dry-run", "presage results mend-times"))
+    .action(async (options) => mendResultTimes(configure(), options));
+}
 
 export async function migrateDatabase(config: Config): Promise<void> {
   const { database, migrated } = await openDatabase(config.databaseUrl, () => {});
@@ -49,25 +112,6 @@ export async function migrateDatabase(config: Config): Promise<void> {
     process.stdout.write(
       applied.length === 0 ? "The schema is up to date.\n" : `Applied ${applied.join(", ")}.\n`,
     );
-}
-
-const noSpace = new Set(["SQLITE_FULL", "ENOSPC"]);
-const notWritable = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "SQLITE_CANTOPEN"]);
-
-/** What a person can do about an error while `file` was written, which is then as it was before; other errors as they are. */
-export function explainFileError(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !("code" in error)) return error;
-  const code = String(error.code);
-  if (noSpace.has(code))
-    return new CommandError(
-      `There is too little space in ${dirname(file)}. What was at ${file} is untouched.`,
-    );
-  if (notWritable.has(code)) return new CommandError(`${file} cannot be written (${code}).`);
-  return error;
-}
-
-export function isNoSpace(error: unknown): boolean {
-  return error instanceof Error && "code" in error && noSpace.has(String(error.code));
 }
 
 /** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */

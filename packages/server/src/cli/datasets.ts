@@ -2,21 +2,14 @@ import { type Dataset, type DatasetFormat, type DatasetRevision, EpisodeSelectio
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
+import { CommandError, examples, json, onServer, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
 import { findDataset, type Place, type PlaceOptions, withPlace } from "./connect.ts";
 import { checkFiles } from "./files.ts";
-import {
-  type Column,
-  CommandError,
-  type Configure,
-  examples,
-  json,
-  onServer,
-  printList,
-  printNotice,
-} from "./terminal.ts";
+import { type Column, printList } from "./terminal.ts";
 
 /** `presage datasets`. */
-export function addDatasetsCommands(program: Command, configure: Configure): void {
+export function addDatasetsCommands(program: Command): void {
   const datasets = program
     .command("datasets")
     .description("import, list, show or delete recorded datasets")
@@ -46,7 +39,7 @@ export function addDatasetsCommands(program: Command, configure: Configure): voi
         "  --file conversations.jsonl.gz",
       ),
     )
-    .action(async (options) => (await import("./datasets.ts")).importDataset(configure(), options));
+    .action(async (options) => importDataset(configure(), options));
   datasets
     .command("from-episodes")
     .description("make a revision from an environment's episodes, one trajectory each")
@@ -78,31 +71,27 @@ export function addDatasetsCommands(program: Command, configure: Configure): voi
       "after",
       examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
     )
-    .action(async (options) => (await import("./datasets.ts")).importEpisodes(configure(), options));
+    .action(async (options) => importEpisodes(configure(), options));
   datasets
     .command("list")
     .description("list the datasets, newest first")
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
-    .action(async (options) => (await import("./datasets.ts")).showDatasets(configure(), options));
+    .action(async (options) => showDatasets(configure(), options));
   datasets
     .command("show <dataset>")
     .description("show a dataset, given by name or id, and its revisions")
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage datasets show kitchen"))
-    .action(async (dataset: string, options) =>
-      (await import("./datasets.ts")).showDataset(configure(), dataset, options),
-    );
+    .action(async (dataset: string, options) => showDataset(configure(), dataset, options));
   datasets
     .command("delete <dataset>")
     .description("delete a dataset, given by name or id, with all its revisions")
     .option(...onServer)
     .addHelpText("after", examples("presage datasets delete kitchen"))
-    .action(async (dataset: string, options) =>
-      (await import("./datasets.ts")).deleteDataset(configure(), dataset, options),
-    );
+    .action(async (dataset: string, options) => deleteDataset(configure(), dataset, options));
 }
 
 function readNumber(text: string): number {

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { createDiscovery } from "../accounts/openid.ts";
 import { explainDiscoveryError } from "../accounts/openid-identity.ts";
@@ -22,7 +23,20 @@ import { countOf, defined, printable, printableJson } from "../platform/words.ts
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamOptions } from "../upstream/upstream.ts";
+import { examples, json } from "./command.ts";
 import { megabytes } from "./database.ts";
+
+/** `presage doctor`. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .description("check everything that the server needs")
+    .option(...json)
+    .addHelpText("after", examples("presage doctor", "presage doctor --json"))
+    .action(async (options) => {
+      process.exitCode = await doctor(process.env, options);
+    });
+}
 
 /** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
 export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {

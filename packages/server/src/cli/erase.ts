@@ -34,8 +34,8 @@ import {
   selectSomeIdsOf,
 } from "../results/delete/deleted-results-store.ts";
 import { discardAllRuns } from "../runs/change-run.ts";
+import { CommandError, printNotice } from "./command.ts";
 import { changerFor, withDatabase } from "./connect-database.ts";
-import { CommandError, printNotice } from "./terminal.ts";
 
 /** Deletes all results of a closed account, also those of runs, and what is counted of them. Returns how many there were. */
 export async function eraseResults(database: Database, accountId: string): Promise<number> {

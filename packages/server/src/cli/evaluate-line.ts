@@ -7,8 +7,9 @@ import { jackknifeError, momentsOfClusters, rateInterval } from "../platform/sta
 import { printable } from "../platform/words.ts";
 import { readResultMetadata } from "../results/evaluate-route.ts";
 import { clusterOf } from "../results/result.ts";
+import { CommandError } from "./command.ts";
 import { checkLine, InvalidLineError, type NumberedLine, type OutputLine, parseLine } from "./files.ts";
-import { type Column, CommandError, textTable } from "./terminal.ts";
+import { type Column, textTable } from "./terminal.ts";
 
 /** The metadata of results, under its API names. */
 export type MetadataFields = z.input<typeof metadataFields>;

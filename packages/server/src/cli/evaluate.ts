@@ -10,6 +10,8 @@ import { createLog } from "../platform/observability/logger.ts";
 import { inMemoryUrl, isInMemory, type OpenOptions } from "../platform/storage/open.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { countOf } from "../platform/words.ts";
+import { CommandError, collect, examples, printNotice, readTags, settleRuntimeFor } from "./command.ts";
+import { configure } from "./config.ts";
 import { connectToServer } from "./connect.ts";
 import { databaseName, findServer } from "./connect-database.ts";
 import {
@@ -39,11 +41,9 @@ import {
   readLines,
   readOutput,
 } from "./files.ts";
-import { settleRuntimeFor } from "./serve.ts";
-import { CommandError, type Configure, collect, examples, printNotice, readTags } from "./terminal.ts";
 
 /** `presage evaluate`. */
-export function addEvaluateCommand(program: Command, configure: Configure): void {
+export function addEvaluateCommand(program: Command): void {
   program
     .command("evaluate")
     .description("evaluate the lines of a file; stores the results")
@@ -81,7 +81,6 @@ export function addEvaluateCommand(program: Command, configure: Configure): void
     )
     .action(async (options) => {
       settleRuntimeFor(options.concurrency);
-      const { evaluateCommand } = await import("./evaluate.ts");
       await evaluateCommand(configure(), options);
     });
 }

@@ -6,10 +6,10 @@ import {
 } from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
 import { readResultMetadata } from "../results/evaluate-route.ts";
+import { CommandError } from "./command.ts";
 import type { CallServer } from "./connect.ts";
 import { commandLineActor } from "./connect-database.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
-import { CommandError } from "./terminal.ts";
 
 /** Reads `--evaluator`: `FAMILY`, or `FAMILY=PROFILE`. */
 export function readEvaluator(text: string): WantedEvaluator {

@@ -16,8 +16,7 @@ import { pMapIterable } from "p-map";
 import type { z } from "zod";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { countOf, printable } from "../platform/words.ts";
-import { defaultMaxHttpRequests } from "./serve.ts";
-import { CommandError, printNotice } from "./terminal.ts";
+import { CommandError, defaultMaxHttpRequests, printNotice } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
 export type Output = { path: string } | "stdout" | "nowhere";

@@ -30,16 +30,10 @@ import type { Config } from "../config/config.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { defined, printable } from "../platform/words.ts";
+import { CommandError, examples, json, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
 import { changerFor, withDatabase } from "./connect-database.ts";
-import {
-  type Column,
-  CommandError,
-  type Configure,
-  examples,
-  json,
-  printList,
-  printNotice,
-} from "./terminal.ts";
+import { type Column, printList } from "./terminal.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
 const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
@@ -50,7 +44,7 @@ const capture = [
 const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
 
 /** `presage keys`. */
-export function addKeysCommands(program: Command, configure: Configure): void {
+export function addKeysCommands(program: Command): void {
   const keys = program
     .command("keys")
     .description("create, list, change or revoke API keys")
@@ -85,14 +79,14 @@ export function addKeysCommands(program: Command, configure: Configure): void {
         "presage keys create --name agent --scopes predict,read --user ada@example.org",
       ),
     )
-    .action(async (options) => (await import("./keys.ts")).createKey(configure(), options));
+    .action(async (options) => createKey(configure(), options));
   keys
     .command("list")
     .description("list the keys, newest first")
     .option(...json)
     .option(...user)
     .addHelpText("after", examples("presage keys list", "presage keys list --json"))
-    .action(async (options) => (await import("./keys.ts")).listKeys(configure(), options));
+    .action(async (options) => listKeys(configure(), options));
   keys
     .command("update <id>")
     .description(
@@ -109,13 +103,13 @@ export function addKeysCommands(program: Command, configure: Configure): void {
         "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --capture failures",
       ),
     )
-    .action(async (id: string, options) => (await import("./keys.ts")).updateKey(configure(), id, options));
+    .action(async (id: string, options) => updateKey(configure(), id, options));
   keys
     .command("revoke <id>")
     .description("revoke a key; running servers reject it within 5 s")
     .option(...user)
     .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
-    .action(async (id: string, options) => (await import("./keys.ts")).revokeKey(configure(), id, options));
+    .action(async (id: string, options) => revokeKey(configure(), id, options));
 }
 
 const minuteMs = 60_000;

@@ -8,6 +8,8 @@ import { UpstreamError } from "../platform/errors.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { countOf } from "../platform/words.ts";
 import { predict } from "../predictions/predict.ts";
+import { CommandError, examples, printNotice, settleRuntimeFor } from "./command.ts";
+import { configure } from "./config.ts";
 import { connectToServer } from "./connect.ts";
 import { printSandboxNotice } from "./connect-database.ts";
 import {
@@ -25,11 +27,9 @@ import {
   readConcurrency,
   readOutput,
 } from "./files.ts";
-import { settleRuntimeFor } from "./serve.ts";
-import { CommandError, type Configure, examples, printNotice } from "./terminal.ts";
 
 /** `presage predict`. */
-export function addPredictCommand(program: Command, configure: Configure): void {
+export function addPredictCommand(program: Command): void {
   program
     .command("predict")
     .description("predict a next state, or one per line of a file")
@@ -64,7 +64,6 @@ export function addPredictCommand(program: Command, configure: Configure): void 
     )
     .action(async (options) => {
       settleRuntimeFor(options.concurrency);
-      const { predictCommand } = await import("./predict.ts");
       await predictCommand(configure(), options);
     });
 }

@@ -1,10 +1,71 @@
 import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
+import { type Command, Option } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
+import { CommandError, collect, onServer, readTags } from "./command.ts";
 import type { PlaceOptions, WantedRun } from "./connect.ts";
 import { toReference } from "./evaluators.ts";
 import { describeIssues } from "./files.ts";
-import { CommandError, readTags } from "./terminal.ts";
+
+/** What `presage run` takes. */
+export function addRunOptions(command: Command): Command {
+  return command
+    .option(
+      "--dataset <name>",
+      "a dataset by name or id, or a file of JSON lines, which is uploaded as a dataset named after it; the same lines give the same revision",
+    )
+    .option("--revision <number>", "revision of the dataset; by default the latest")
+    .addOption(
+      choice("--format <format>", "format of a file's lines; by default detected from the first", [
+        ...["presage", "chat", "llm-sim", "predictions"],
+      ]),
+    )
+    .option("--name <name>", "the run's name")
+    .option("--model <name>", "model to request instead of the deployment's")
+    .option("--deployment <name>", "deployment that predicts, if not the default")
+    .addOption(choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent"]))
+    .option("--predictions <path>", "JSON lines of predictions made elsewhere, which are only evaluated")
+    .addOption(
+      choice(
+        "--mode <mode>",
+        "by default teacher-forced; in free-running, each step starts from the prediction for the step before",
+        [...["teacher-forced", "free-running"]],
+      ),
+    )
+    .option("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
+    .addOption(
+      choice(
+        "--protocol <name>",
+        "measure as a published script does: sets --format, --evaluator and --mode, unless they are given",
+        Object.keys(protocols),
+      ),
+    )
+    .option("--repeats <number>", "predictions per sample; by default 1")
+    .option("--concurrency <number>", "maximum concurrent predictions; by default 16, beginning with 4")
+    .option("--params <json>", "sampling parameters, as JSON")
+    .option("--temperature <number>", "overrides temperature in --params")
+    .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")
+    .option("--max-tokens <number>", "overrides max_tokens in --params")
+    .option("--tag <name=value>", "a tag of the run; repeatable", collect)
+    .option(
+      "--min-pass-rate <evaluator=share>",
+      "exit with 2 if the pass rate of the evaluator is lower, with failures as not passed; repeatable",
+      collect,
+    )
+    .option("--against <run>", "also compare with this finished run, given by id or name")
+    .option(
+      "--max-regression <points>",
+      "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05, or if more than 1 % of the samples have a verdict there only; with 3 if it is lower by more and the trajectories are too few to tell that from chance",
+    )
+    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3")
+    .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
+    .option("--json", "print the report as JSON instead of a table")
+    .option(...onServer);
+}
+
+function choice(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices([...choices]);
+}
 
 /** The options of `presage run`, as Commander reads them. */
 export interface RunOptions extends PlaceOptions {

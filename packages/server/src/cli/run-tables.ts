@@ -3,9 +3,10 @@ import { describeComparison } from "@presage/contract/describe-comparison";
 import { describeFailures, describeTrouble } from "@presage/contract/describe-trouble";
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
+import { printNotice } from "./command.ts";
 import { percent } from "./evaluate-line.ts";
 import { describeP, nameOf } from "./gate.ts";
-import { type Column, printNotice, textTable } from "./terminal.ts";
+import { type Column, textTable } from "./terminal.ts";
 
 const maxTableWidth = 100;
 

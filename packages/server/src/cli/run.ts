@@ -2,10 +2,13 @@ import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Run, RunTarget } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
+import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
+import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
 import { findDataset, findRun, hasEnded, openWorkplace, type Workplace } from "./connect.ts";
 import { startsLikeGzip, uploadFile } from "./datasets.ts";
 import { readEvaluator } from "./evaluators.ts";
@@ -20,6 +23,7 @@ import {
   readUndecided,
 } from "./gate.ts";
 import {
+  addRunOptions,
   protocolOf,
   type RunOptions,
   readNumber,
@@ -27,7 +31,25 @@ import {
   refuseContradictions,
 } from "./run-options.ts";
 import { printComparison, printReport, showProgress } from "./run-tables.ts";
-import { CommandError, nextSignal, printNotice } from "./terminal.ts";
+
+/** `presage run`. */
+export function addRunCommand(program: Command): void {
+  addRunOptions(program.command("run").description("predict a dataset and judge the predictions"))
+    .addHelpText(
+      "after",
+      examples(
+        "presage run --dataset transitions.jsonl --evaluator exact-match",
+        "presage run --dataset kitchen --name nightly --mode free-running \\",
+        "  --evaluator exact-match --evaluator state-change --repeats 3",
+        "presage run --dataset kitchen --baseline most-frequent --evaluator exact-match",
+        "presage run --dataset conversations.jsonl --protocol word2world",
+        "presage run --dataset kitchen --evaluator exact-match \\",
+        "  --min-pass-rate exact-match=0.8 --against nightly --max-regression 1.0",
+        "presage run --resume nightly",
+      ),
+    )
+    .action((options: RunOptions) => runCommand(configure(), options));
+}
 
 /** A person stopped the command; the run can be resumed. */
 export class InterruptedError extends Error {

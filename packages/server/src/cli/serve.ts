@@ -1,16 +1,83 @@
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { composeServer } from "../app/compose-server.ts";
 import { isLoopback, listen, listenAddress } from "../app/listen.ts";
-import { connectToSupervisor, type SupervisorLink } from "../app/supervisor-link.ts";
-import { configOfWorker, type Started, type WorkerStart } from "../app/workers.ts";
-import { type Config, hasFilesToReread } from "../config/config.ts";
+import type { SupervisorLink } from "../app/supervisor-link.ts";
+import type { Started, WorkerStart } from "../app/workers.ts";
+import { type Config, hasFilesToReread, readConfig, unknownVariables } from "../config/config.ts";
 import { browserAddress } from "../http/pages.ts";
-import { createLog, type Log, type Logger } from "../platform/observability/logger.ts";
+import type { Log, Logger } from "../platform/observability/logger.ts";
 import { commandName } from "../platform/words.ts";
-import { createServerFile } from "./connect.ts";
-import { CommandError, nextSignal } from "./terminal.ts";
+import { CommandError, examples, nextSignal, settleRuntime } from "./command.ts";
 
-export interface StartNotice {
+/** `presage serve`, `worker` and `health`. What a supervisor or `health` does not need is loaded where it is used. */
+export function addServerCommands(program: Command): void {
+  program
+    .command("serve", { isDefault: true })
+    .description("run the server (the default command)")
+    .allowExcessArguments(false)
+    .addHelpText(
+      "after",
+      examples(
+        "presage serve",
+        "PRESAGE_UPSTREAM_URL=http://127.0.0.1:30000/v1 PRESAGE_PORT=8081 presage serve",
+      ),
+    )
+    .action(async () => {
+      settleRuntime();
+      process.exit(await serve(readConfig(process.env)));
+    });
+
+  program
+    .command("worker <start>", { hidden: true })
+    .description("run one of the processes of a server; started by serve")
+    .action(async (start: string) => {
+      await work(readConfig(process.env), JSON.parse(start));
+      process.exit();
+    });
+
+  program
+    .command("health", { hidden: true })
+    .description("succeed if the server on this machine is ready")
+    .action(async () => checkHealth(readConfig(process.env)));
+}
+
+/** Runs the server until SIGTERM or SIGINT, which also end a start. Returns its exit code once everything is written and closed. */
+async function serve(config: Config): Promise<number> {
+  const stopped = nextSignal();
+  const { createLog } = await import("../platform/observability/logger.ts");
+  const log = createLog(config.logLevel);
+  const { logger } = log;
+  for (const name of unknownVariables(process.env))
+    logger.warn({ name }, "unknown PRESAGE_ variable; it has no effect");
+  const onReady = (started: Started) => announce(config, logger, started);
+  try {
+    if (config.workers.count > 1) {
+      const { supervise } = await import("../app/supervise.ts");
+      return await supervise(config, { logger, stopped, onReady });
+    }
+    await runServer(config, log, { stopped, onReady });
+    return 0;
+  } finally {
+    await log.close();
+  }
+}
+
+function announce({ listen, workers }: Config, logger: Logger, started: Started): void {
+  const { address, publicUrl, signInAddress, firstKey } = started;
+  const { version } = packageJson;
+  const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
+  const several = workers.count > 1 ? { workers: workers.count } : {};
+  // On a terminal the notice says so.
+  if (!isTerminal) logger.info({ version, address, ...several }, "ready");
+  if (!isLoopback(listen.host))
+    logger.warn({ host: listen.host }, "other machines can reach this server, and it serves plain HTTP");
+  const isSecret = firstKey !== undefined || signInAddress !== undefined;
+  // Printed, not logged: logs are stored and copied.
+  if (isTerminal || isSecret)
+    process.stderr.write(startNotice({ version, publicUrl, signInAddress, firstKey }));
+}
+
+interface StartNotice {
   version: string;
   /** Where browsers reach the server. */
   publicUrl: string;
@@ -21,7 +88,7 @@ export interface StartNotice {
 }
 
 /** What a person needs to begin, as one block that stands out from the log. */
-export function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
+function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
   const rows = [
     ...(signInAddress === undefined
       ? [["Dashboard", `${publicUrl}/`]]
@@ -62,42 +129,7 @@ function firstPrediction(publicUrl: string, key: string): string[] {
   ];
 }
 
-/** Runs the server until SIGTERM or SIGINT, which also end a start. Returns its exit code once everything is written and closed. */
-export async function serve(config: Config, unknownVariables: string[]): Promise<number> {
-  const stopped = nextSignal();
-  const log = createLog(config.logLevel);
-  const { logger } = log;
-  for (const name of unknownVariables) logger.warn({ name }, "unknown PRESAGE_ variable; it has no effect");
-  const onReady = (started: Started) => announce(config, logger, started);
-  try {
-    if (config.workers.count > 1) {
-      const { supervise } = await import("../app/supervise.ts");
-      return await supervise(config, { logger, stopped, onReady });
-    }
-    const { runServer } = await import("./serve.ts");
-    await runServer(config, log, { stopped, onReady });
-    return 0;
-  } finally {
-    await log.close();
-  }
-}
-
-function announce({ listen, workers }: Config, logger: Logger, started: Started): void {
-  const { address, publicUrl, signInAddress, firstKey } = started;
-  const { version } = packageJson;
-  const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
-  const several = workers.count > 1 ? { workers: workers.count } : {};
-  // On a terminal the notice says so.
-  if (!isTerminal) logger.info({ version, address, ...several }, "ready");
-  if (!isLoopback(listen.host))
-    logger.warn({ host: listen.host }, "other machines can reach this server, and it serves plain HTTP");
-  const isSecret = firstKey !== undefined || signInAddress !== undefined;
-  // Printed, not logged: logs are stored and copied.
-  if (isTerminal || isSecret)
-    process.stderr.write(startNotice({ version, publicUrl, signInAddress, firstKey }));
-}
-
-export interface RunOptions {
+interface RunOptions {
   /** Resolves with the reason to stop, which also ends a start. */
   stopped: Promise<string>;
   onReady(started: Started): void;
@@ -106,13 +138,13 @@ export interface RunOptions {
 }
 
 /** Runs the server, or one worker of it, until it is stopped. Returns once everything is written and closed. */
-export async function runServer(
-  config: Config,
-  log: Log,
-  { stopped, onReady, worker }: RunOptions,
-): Promise<void> {
+async function runServer(config: Config, log: Log, { stopped, onReady, worker }: RunOptions): Promise<void> {
   const { logger } = log;
   const { host } = config.listen;
+  const [{ composeServer }, { createServerFile }] = await Promise.all([
+    import("../app/compose-server.ts"),
+    import("./connect.ts"),
+  ]);
   const file = createServerFile(config.databaseUrl);
   const reusePort = worker !== undefined;
   // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
@@ -153,7 +185,12 @@ export async function runServer(
 }
 
 /** Runs one worker of a server until a signal stops it or its supervisor ends. */
-export async function work(config: Config, start: WorkerStart): Promise<void> {
+async function work(config: Config, start: WorkerStart): Promise<void> {
+  const [{ connectToSupervisor }, { configOfWorker }, { createLog }] = await Promise.all([
+    import("../app/supervisor-link.ts"),
+    import("../app/workers.ts"),
+    import("../platform/observability/logger.ts"),
+  ]);
   const link = connectToSupervisor();
   if (link === undefined) throw new CommandError("Workers are started by presage serve (PRESAGE_WORKERS).");
   const stopped = Promise.race([nextSignal(), link.closed]);
@@ -175,51 +212,11 @@ export async function work(config: Config, start: WorkerStart): Promise<void> {
 const everyAddress = new Set(["0.0.0.0", "::"]);
 
 /** Succeeds if the server on this machine is ready: for images, which have no other program to ask with. */
-export async function checkHealth({ listen: { host, port } }: Config): Promise<void> {
+async function checkHealth({ listen: { host, port } }: Config): Promise<void> {
   const url = `${listenAddress(everyAddress.has(host) ? "127.0.0.1" : host, port)}/ready`;
   const response = await fetch(url, { signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
   if (response?.ok === true) return;
   throw new CommandError(
     response === undefined ? `Nothing answers at ${url}.` : `${url} has status ${response.status}.`,
   );
-}
-
-const loopback = ["127.0.0.1", "localhost", "[::1]"];
-
-/** Keeps requests to this machine away from a configured proxy. Bun reads these variables at every request. */
-export function bypassProxyForLoopback(): void {
-  const excluded = (process.env.NO_PROXY ?? process.env.no_proxy ?? "").split(",").filter(Boolean);
-  const noProxy = [...new Set([...excluded, ...loopback])].join(",");
-  process.env.NO_PROXY = noProxy;
-  process.env.no_proxy = noProxy;
-}
-
-/** How many requests Bun sends at a time unless BUN_CONFIG_MAX_HTTP_REQUESTS is set. */
-export const defaultMaxHttpRequests = 256;
-
-/** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
-const settings = {
-  /** Maximum concurrent outgoing requests. */
-  BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
-  /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 288 MiB it collects earlier. It is
-   * not a limit (docs/decisions/0049-hot-path.md).
-   */
-  BUN_JSC_forceRAMSize: "301989888",
-};
-
-/** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
-export function settleRuntime(): void {
-  if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined || typeof process.execve !== "function") return;
-  const isCompiled = Bun.main.startsWith("/$bunfs/");
-  const programAndArguments = isCompiled ? process.argv.slice(2) : process.argv.slice(1);
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...programAndArguments], {
-    ...settings,
-    ...process.env,
-  });
-}
-
-/** Configures the runtime for a command that sends more concurrent requests than Bun's default. */
-export function settleRuntimeFor(concurrency: string): void {
-  if (Number(concurrency) > defaultMaxHttpRequests) settleRuntime();
 }

@@ -1,72 +1,6 @@
 import Table from "cli-table3";
-import type { Config } from "../config/config.ts";
 import { printableJson } from "../platform/words.ts";
-
-/** A command that cannot do what it was told to; its message is all that the user needs. */
-export class CommandError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "CommandError";
-  }
-}
-
-/** Reads the configuration, once a command needs it. */
-export type Configure = () => Config;
-
-/** Options that several commands have. */
-export const json = ["--json", "print JSON lines instead of a table"] as const;
-export const onServer = [
-  "--server <url>",
-  "use this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured database",
-] as const;
-
-/** Collects the values of a repeatable option. */
-export function collect(value: string, earlier: string[] = []): string[] {
-  return [...earlier, value];
-}
-
-/** Examples for the end of a command's help. */
-export function examples(...lines: string[]): string {
-  return ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
-}
-
-/** 128 plus the number of SIGPIPE, as shells report it. */
-export const closedPipeExitCode = 141;
-
-/** Whether the output's reader has gone, as after `presage config | head -1`. */
-export function isClosedPipe(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EPIPE";
-}
-
-/** Exits once the output cannot be written: silently if its reader has gone. */
-export function endIfUnwritable(): void {
-  process.stdout.on("error", (error) => {
-    if (isClosedPipe(error)) process.exit(closedPipeExitCode);
-    process.stderr.write(`The output cannot be written: ${error.message}\n`);
-    process.exit(1);
-  });
-}
-
-/** The first SIGTERM or SIGINT. Only that one counts: a terminal signals every process of `npm start`, which also forwards it. */
-export function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
-  });
-}
-
-/** Writes lines for a person, to standard error unless they are what the command was asked for. A terminal gets them wrapped between words; longer words, such as addresses, stay whole. */
-export function printNotice(text: string, stream: NodeJS.WriteStream = process.stderr): void {
-  const { columns } = stream;
-  const lines = text.split("\n");
-  stream.write(`${(columns ? lines.map((line) => wrap(line, columns)) : lines).join("\n")}\n`);
-}
-
-/** The lines of an indented line are indented as it is. */
-function wrap(line: string, width: number): string {
-  const indentation = /^ */.exec(line)?.[0] ?? "";
-  const wrapped = Bun.wrapAnsi(line.slice(indentation.length), Math.max(1, width - indentation.length));
-  return wrapped.replaceAll(/^/gm, indentation);
-}
+import { printNotice } from "./command.ts";
 
 export interface Column<Row> {
   heading: string;
@@ -166,15 +100,4 @@ export function printList<Row>(
     const names = leftOut.join(", ").toLowerCase();
     printNotice(`This terminal is too narrow for ${names}; --json shows everything.`);
   }
-}
-
-/** Reads `--tag NAME=VALUE`. */
-export function readTags(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
-      return [name, value.join("=")];
-    }),
-  );
 }

@@ -10,19 +10,23 @@ import { browserAddress } from "../http/pages.ts";
 import { recordChange } from "../platform/audit.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { countOf, printable } from "../platform/words.ts";
+import { CommandError, examples, json, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
 import { changerFor, findServer, withDatabase } from "./connect-database.ts";
-import {
-  type Column,
-  CommandError,
-  type Configure,
-  examples,
-  json,
-  printList,
-  printNotice,
-} from "./terminal.ts";
+import { type Column, printList } from "./terminal.ts";
+
+/** `presage sign-in`. */
+export function addSignInCommand(program: Command): void {
+  program
+    .command("sign-in")
+    .description("print a one-time sign-in URL, in local mode")
+    .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
+    .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
+    .action(async (options) => printSignInAddress(configure(), options));
+}
 
 /** `presage users`. */
-export function addUsersCommands(program: Command, configure: Configure): void {
+export function addUsersCommands(program: Command): void {
   const users = program
     .command("users")
     .summary("list, add, change or delete users")
@@ -40,7 +44,7 @@ export function addUsersCommands(program: Command, configure: Configure): void {
     .description("list everyone who has ever signed in or was added, with live sessions and active keys")
     .option(...json)
     .addHelpText("after", examples("presage users list", "presage users list --json"))
-    .action(async (options) => (await import("./users.ts")).showUsers(configure(), options));
+    .action(async (options) => showUsers(configure(), options));
   users
     .command("add <name>")
     .description(
@@ -55,18 +59,14 @@ export function addUsersCommands(program: Command, configure: Configure): void {
         "presage sign-in --user ada@example.org",
       ),
     )
-    .action(async (name: string, options) =>
-      (await import("./users.ts")).addUser(configure(), name, options),
-    );
+    .action(async (name: string, options) => addUser(configure(), name, options));
   users
     .command("role <user> <role>")
     .description(
       `make a user an ${Role.options.join(", ")}; running servers apply it at once to sessions, within 5 s to keys`,
     )
     .addHelpText("after", examples("presage users role ada@example.org owner"))
-    .action(async (user: string, role: string) =>
-      (await import("./users.ts")).changeUserRole(configure(), user, role),
-    );
+    .action(async (user: string, role: string) => changeUserRole(configure(), user, role));
   users
     .command("end <user>")
     .description(
@@ -76,7 +76,7 @@ export function addUsersCommands(program: Command, configure: Configure): void {
       "after",
       examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
     )
-    .action(async (user: string) => (await import("./users.ts")).endUserAccess(configure(), user));
+    .action(async (user: string) => endUserAccess(configure(), user));
   users
     .command("erase <user>")
     .description(

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { PresageError } from "@presage/sdk";
 import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
@@ -6,8 +7,10 @@ import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backu
 import { NewerSchemaError } from "../platform/storage/migrate.ts";
 import { ClockSkewError } from "../platform/storage/settings-store.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
-import { CommandError } from "./terminal.ts";
+import { CommandError } from "./command.ts";
 
+const noSpace = new Set(["SQLITE_FULL", "ENOSPC"]);
+const notWritable = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "SQLITE_CANTOPEN"]);
 const selfExplaining = [
   ClockSkewError,
   ConfigError,
@@ -32,4 +35,20 @@ export function explainError(error: unknown): string {
   // A call of the system that failed: its message has the reason and the path.
   if ("syscall" in error) return error.message;
   return Bun.inspect(error);
+}
+
+/** What a person can do about an error while `file` was written, which is then as it was before; other errors as they are. */
+export function explainFileError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const code = String(error.code);
+  if (noSpace.has(code))
+    return new CommandError(
+      `There is too little space in ${dirname(file)}. What was at ${file} is untouched.`,
+    );
+  if (notWritable.has(code)) return new CommandError(`${file} cannot be written (${code}).`);
+  return error;
+}
+
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && noSpace.has(String(error.code));
 }
