@@ -19,7 +19,7 @@ import type { Metrics } from "../platform/observability/metrics.ts";
 import type { OpenedDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
-import type { OpenedStore } from "./compose-command-line.ts";
+import type { OpenedStore } from "./storage.ts";
 import type { Services } from "./services.ts";
 import { logFailure } from "./storage.ts";
 

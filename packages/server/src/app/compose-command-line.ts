@@ -1,48 +1,13 @@
-import { ensureOwner } from "../accounts/users.ts";
-import type { User } from "../accounts/users-store.ts";
-import { createKeyDigest, type KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { createLog, type Log } from "../platform/observability/logger.ts";
-import { migrations } from "../platform/storage/migrations/index.ts";
-import { type OpenedDatabase, type OpenOptions, openDatabase } from "../platform/storage/open.ts";
-import { sharedSecret } from "../platform/storage/settings-store.ts";
+import type { OpenOptions } from "../platform/storage/open.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import type { Lease } from "../runs/runner/work-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
-
-export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
-  owner: User;
-  keyDigest: KeyDigest;
-}
-
-/** Opens and migrates the database, and ensures its owner. */
-export async function composeStore(config: Config, log: Log, options?: OpenOptions): Promise<OpenedStore> {
-  const { migrated, ...opened } = await openDatabase(
-    config.databaseUrl,
-    log.storeFailed,
-    log.storeResponded,
-    options,
-  );
-  const { applied, newer } = migrated;
-  if (applied.length === Object.keys(migrations).length)
-    log.logger.info({ path: opened.sqlitePath }, "created the database");
-  else if (applied.length > 0) log.logger.info({ migrated: applied }, "migrated the database");
-  if (newer.length > 0)
-    log.logger.warn(
-      { newer },
-      "the database is of a newer version of Presage, which lets this one run on it",
-    );
-  try {
-    const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
-    return { ...opened, owner: await ensureOwner(opened.database), keyDigest };
-  } catch (error) {
-    await opened.destroy();
-    throw error;
-  }
-}
+import { composeStore, type OpenedStore } from "./storage.ts";
 
 export interface ComposedEvaluator {
   services: EvaluateServices;

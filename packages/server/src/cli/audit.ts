@@ -10,7 +10,7 @@ import type { Keyset } from "../platform/storage/lists.ts";
 import { defined, printable } from "../platform/words.ts";
 import { CommandError, examples, json } from "./command.ts";
 import { configure } from "./config.ts";
-import { withDatabase } from "./connect-database.ts";
+import { withDatabase } from "./connect.ts";
 import { type Column, printList } from "./terminal.ts";
 
 /** `presage audit`. */

@@ -13,6 +13,16 @@ export function configure(): Config {
   return readConfig(process.env);
 }
 
+/** A misspelt variable has no effect, which nothing else would show. */
+function warnOfUnknownVariables(raw: RawEnvironment): void {
+  const known = Object.keys(environment.shape);
+  for (const name of unknownVariables(raw)) {
+    const similar = similarName(name, known);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
+    printNotice(`${name} is unknown and has no effect${hint}`);
+  }
+}
+
 /** `presage config` and `environment`. */
 export function addConfigCommands(program: Command): void {
   program
@@ -30,16 +40,6 @@ export function addConfigCommands(program: Command): void {
     .action(() => {
       process.stdout.write(environmentHelp());
     });
-}
-
-/** A misspelt variable has no effect, which nothing else would show. */
-function warnOfUnknownVariables(raw: RawEnvironment): void {
-  const known = Object.keys(environment.shape);
-  for (const name of unknownVariables(raw)) {
-    const similar = similarName(name, known);
-    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
-    printNotice(`${name} is unknown and has no effect${hint}`);
-  }
 }
 
 type Origin = "set" | "default" | "derived" | "not set";

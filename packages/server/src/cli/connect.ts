@@ -1,39 +1,60 @@
 import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type {
-  Comparison,
-  Dataset,
-  DatasetFormat,
-  DatasetRevision,
-  EpisodeSelection,
-  Run,
-  RunCreateRequest,
-  RunReport,
-  RunUpload,
-} from "@presage/contract";
+import type { Dataset, DatasetFormat, DatasetRevision, Run } from "@presage/contract";
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
+import type { BunFile } from "bun";
 import { z } from "zod";
 import { generateCommandLineKey } from "../accounts/verify-api-key.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
-import type { Config } from "../config/config.ts";
-import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/open.ts";
+import { instanceHeader } from "../app/probes.ts";
+import { composeStore, type OpenedStore } from "../app/storage.ts";
+import { type Config, withoutCredentials } from "../config/config.ts";
+import { createLog } from "../platform/observability/logger.ts";
+import { inMemoryUrl, isInMemory, isSqlite, type OpenOptions, sqlitePath } from "../platform/storage/open.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { readInstances } from "../platform/storage/settings-store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command.ts";
-import { localDatasets, localRuns, openLocalWorkplace, withDatabase } from "./connect-database.ts";
-import { checkEvaluatorsRemotely, toReference } from "./evaluators.ts";
+
+/** What commands use of the SDK. The configured database has the same without a server. */
+export interface Client {
+  datasets: Pick<Presage["datasets"], "list" | "create" | "uploadEpisodes" | "listRevisions" | "delete"> & {
+    upload(
+      id: string,
+      file: BunFile,
+      options: { format: DatasetFormat | undefined; isGzip: boolean },
+    ): Promise<DatasetRevision>;
+  };
+  runs: Pick<
+    Presage["runs"],
+    "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs"
+  >;
+  comparisons: Pick<Presage["comparisons"], "get">;
+}
+
+/** What a command works on: a server, or what the owner has in the configured database. */
+export interface Connection {
+  /** Makes one call. */
+  call<Value>(work: (client: Client) => Promise<Value>): Promise<Value>;
+  /** Where the dashboard is; undefined while no server runs. */
+  findOrigin(): Promise<string | undefined>;
+}
+
+/** Makes one call, retries included. */
+export type CallServer = <Value>(work: (presage: Presage) => Promise<Value>) => Promise<Value>;
+
+export interface ServerConnection extends Connection {
+  call: CallServer;
+  origin: string;
+}
+
+/** The options of commands that work on either. */
+export interface ConnectionOptions {
+  server?: string | undefined;
+}
 
 /** Longer than any deadline that a server can be configured with: the server is the one that gives up. */
 const timeoutMs = 25 * 3_600_000;
-
-/** Makes one call, retries included. */
-export type CallServer = <Value>(call: (presage: Presage) => Promise<Value>) => Promise<Value>;
-
-export interface ServerConnection {
-  call: CallServer;
-  /** Where its dashboard is. */
-  origin: string;
-}
 
 /**
  * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
@@ -51,11 +72,13 @@ export function connectToServer(
     hasScheme || isOnThisMachine(server) ? "" : ` If it serves plain HTTP, use --server http://${server}.`;
   const baseUrl = address.replace(/\/v1\/*$/, "");
   const presage = createClient(baseUrl, apiKey);
+  const { origin } = new URL(baseUrl);
   return {
-    origin: new URL(baseUrl).origin,
-    async call(call) {
+    origin,
+    findOrigin: async () => origin,
+    async call(work) {
       try {
-        return await call(presage);
+        return await work(presage);
       } catch (error) {
         if (!(error instanceof PresageError)) throw error;
         if (error.category === "unauthenticated")
@@ -89,98 +112,9 @@ function createClient(baseUrl: string, apiKey: string): Presage {
   }
 }
 
-/** What another server has of the key's account. */
-export function remotePlace({ call, origin }: ServerConnection): Place {
-  return {
-    datasets: {
-      list: () => call(({ datasets }) => datasets.list()),
-      create: (name) => call(({ datasets }) => datasets.create({ name })),
-      upload: (id, { path, ...options }) =>
-        call(({ datasets }) => datasets.upload(id, Bun.file(path), options)),
-      uploadEpisodes: (id, selection, append) =>
-        call(({ datasets }) => datasets.uploadEpisodes(id, selection, { append })),
-      listRevisions: (id) => call(({ datasets }) => datasets.listRevisions(id)),
-      delete: (id) => call(({ datasets }) => datasets.delete(id)),
-    },
-    runs: {
-      list: (name) => call(({ runs }) => runs.list({ name })),
-      get: (id) => call(({ runs }) => runs.get(id)),
-      cancel: (id) => call(({ runs }) => runs.cancel(id)),
-      pause: (id) => call(({ runs }) => runs.pause(id)),
-      resume: (id) => call(({ runs }) => runs.resume(id)),
-      finish: (id) => call(({ runs }) => runs.finish(id)),
-      delete: (id) => call(({ runs }) => runs.delete(id)),
-      report: (id) => call(({ runs }) => runs.report(id)),
-      reportAs: (id, format) => call(({ runs }) => runs.reportAs(id, format)),
-      compare: (ids) => call(({ comparisons }) => comparisons.get(ids)),
-      findOrigin: async () => origin,
-    },
-  };
-}
-
-/** What a command works on: another server, or what the owner has in the configured database. */
-export interface Place {
-  datasets: PlaceDatasets;
-  runs: PlaceRuns;
-}
-
-export interface DatasetFile {
-  path: string;
-  /** Absent: the first line tells. */
-  format: DatasetFormat | undefined;
-  isGzip: boolean;
-}
-
-export interface PlaceDatasets {
-  /** Newest first. */
-  list(): Promise<Dataset[]>;
-  create(name: string): Promise<Dataset>;
-  upload(id: string, file: DatasetFile): Promise<DatasetRevision>;
-  /** Makes a revision of episodes, behind the lines of the latest one if wanted. */
-  uploadEpisodes(id: string, selection: EpisodeSelection, isAppended: boolean): Promise<DatasetRevision>;
-  /** The highest number first. */
-  listRevisions(id: string): Promise<DatasetRevision[]>;
-  delete(id: string): Promise<void>;
-}
-
-export interface PlaceRuns {
-  /** Newest first; of one name, or all. */
-  list(name?: string): Promise<Run[]>;
-  get(id: string): Promise<Run>;
-  cancel(id: string): Promise<Run>;
-  pause(id: string): Promise<Run>;
-  resume(id: string): Promise<Run>;
-  finish(id: string): Promise<Run>;
-  delete(id: string): Promise<void>;
-  report(id: string): Promise<RunReport>;
-  reportAs(id: string, format: "html" | "md"): Promise<string>;
-  /** The first is the reference. */
-  compare(ids: readonly string[]): Promise<Comparison>;
-  /** Where the dashboard is; undefined while no server runs. */
-  findOrigin(): Promise<string | undefined>;
-}
-
-export interface PlaceOptions {
-  server?: string | undefined;
-}
-
-export async function withPlace(
-  config: Config,
-  { server }: PlaceOptions,
-  work: (place: Place) => Promise<void>,
-): Promise<void> {
-  if (server !== undefined) return await work(remotePlace(connectToServer(server, config.clientApiKey)));
-  await withDatabase(config, (store) =>
-    work({ datasets: localDatasets(store, config), runs: localRuns(store, config) }),
-  );
-}
-
 /** A dataset by its name or id. */
-export async function findDataset(
-  { datasets }: Pick<Place, "datasets">,
-  nameOrId: string,
-): Promise<Dataset | undefined> {
-  const all = await datasets.list();
+export async function findDataset({ call }: Connection, nameOrId: string): Promise<Dataset | undefined> {
+  const all = await call(({ datasets }) => datasets.list());
   return all.find(({ name }) => name === nameOrId) ?? all.find(({ id }) => id === nameOrId.toLowerCase());
 }
 
@@ -188,9 +122,9 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const maxNamedIds = 5;
 
 /** A run by its id, or by a name that no other run has. */
-export async function findRun({ runs }: Pick<Place, "runs">, nameOrId: string): Promise<Run> {
-  if (uuid.test(nameOrId)) return await runs.get(nameOrId.toLowerCase());
-  const [run, ...others] = await runs.list(nameOrId);
+export async function findRun({ call }: Connection, nameOrId: string): Promise<Run> {
+  if (uuid.test(nameOrId)) return await call(({ runs }) => runs.get(nameOrId.toLowerCase()));
+  const [run, ...others] = await call(({ runs }) => runs.list({ name: nameOrId }));
   if (run === undefined) throw new CommandError(`There is no run ${nameOrId}.`);
   if (others.length === 0) return run;
   const ids = [run, ...others].slice(0, maxNamedIds).map(({ id }) => `  ${id}`);
@@ -199,28 +133,9 @@ export async function findRun({ runs }: Pick<Place, "runs">, nameOrId: string): 
   );
 }
 
-/** The runs of another server, which works on them. */
-export function openRemoteWorkplace(connection: ServerConnection): Workplace {
-  const { call, origin } = connection;
-  return {
-    name: `the server at ${origin}`,
-    ...remotePlace(connection),
-    checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
-    async findDefaultDeployment() {
-      const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
-      if (found === undefined) throw new CommandError("The server has no deployment; name a target");
-      return found.name;
-    },
-    create: (wanted, evaluators) =>
-      call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) })),
-    async uploadPredictions(id, { path, isGzip }) {
-      return await call(({ runs }) => runs.uploadPredictions(id, Bun.file(path), { isGzip }));
-    },
-    start() {},
-    waitUntilEnded: (id, onProgress, signal) =>
-      call(({ runs }) => runs.waitUntilEnded(id, { onProgress, signal })),
-    async close() {},
-  };
+/** Whether a run has a status that it never leaves. */
+export function hasEnded({ status }: Pick<Run, "status">): boolean {
+  return status === "finished" || status === "cancelled" || status === "failed";
 }
 
 const answerTimeoutMs = 3_000;
@@ -264,7 +179,8 @@ export async function connectToRunningServer(config: Config): Promise<ServerConn
   const hasOwnModels = !needsSandbox(config) || config.judge.url !== undefined;
   const found = path === undefined || hasOwnModels ? undefined : await findRunningServer(path);
   if (found === undefined) return undefined;
-  return { ...connectToServer(found.address, found.key, path), origin: new URL(found.publicUrl).origin };
+  const { origin } = new URL(found.publicUrl);
+  return { ...connectToServer(found.address, found.key, path), origin, findOrigin: async () => origin };
 }
 
 /** `data/presage.server.json` for `data/presage.db`. */
@@ -301,58 +217,82 @@ async function readOwnFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** What a run is made with, besides its evaluators. */
-export type WantedRun = Omit<RunCreateRequest, "evaluators">;
-
-export interface PredictionsFile {
-  path: string;
-  isGzip: boolean;
+/** A database in a message. */
+export function databaseName(url: string): string {
+  return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
 }
 
-/** A place where runs are made. */
-export interface Workplace extends Place {
-  /** Where runs are written, for people. */
-  name: string;
-  /** Refuses evaluators that cannot be used, before anything is stored. */
-  checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
-  findDefaultDeployment(): Promise<string>;
-  create(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
-  uploadPredictions(id: string, file: PredictionsFile): Promise<Pick<RunUpload, "warnings">>;
-  /** Makes sure that a process works on a run. */
-  start(id: string): void;
-  /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */
-  waitUntilEnded(id: string, onProgress: (run: Run) => void, signal: AbortSignal): Promise<Run>;
-  /** Stops the work of this process. */
-  close(): Promise<void>;
-}
-
-interface OpenWorkplaceOptions {
-  server: string | undefined;
-  evaluators: readonly WantedEvaluator[];
-  /** Whether a database may be created: the command needs nothing of it. */
-  mayCreate: boolean;
-}
-
-/** Opens another server, the one that runs on the configured database, or that database. */
-export async function openWorkplace(
+/** Opens the configured database, which must exist, for one command. Servers may run at the same time. */
+export async function withDatabase(
   config: Config,
-  { server, evaluators, mayCreate }: OpenWorkplaceOptions,
-): Promise<Workplace> {
-  if (server !== undefined) return openRemoteWorkplace(connectToServer(server, config.clientApiKey));
-  const running = await connectToRunningServer(config);
-  if (running !== undefined) return openRemoteWorkplace(running);
+  work: (store: OpenedStore) => Promise<void>,
+): Promise<void> {
+  if (isInMemory(config.databaseUrl)) {
+    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
+  }
+  const store = await composeStore(config, createLog("silent"), { mustExist: true });
   try {
-    return await openLocalWorkplace(config, { mustExist: true });
-  } catch (error) {
-    if (!(error instanceof NoDatabaseError && mayCreate)) throw error;
-    // No database is created for a command that is refused: one in memory is as empty, and refuses the same.
-    const empty = await openLocalWorkplace({ ...config, databaseUrl: inMemoryUrl });
-    await empty.checkEvaluators(evaluators).finally(() => empty.close());
-    return await openLocalWorkplace(config);
+    await work(store);
+  } finally {
+    await store.destroy();
   }
 }
 
-/** Whether a run has a status that it never leaves. */
-export function hasEnded({ status }: Pick<Run, "status">): boolean {
-  return status === "finished" || status === "cancelled" || status === "failed";
+/**
+ * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` is given one in memory, which is
+ * as empty, and refuses the same.
+ */
+export async function openOrCreate<Opened>(
+  config: Config,
+  open: (config: Config, options?: OpenOptions) => Promise<Opened>,
+  refuse: (empty: Opened) => Promise<void>,
+): Promise<Opened> {
+  try {
+    return await open(config, { mustExist: true });
+  } catch (error) {
+    if (!(error instanceof NoDatabaseError)) throw error;
+    await refuse(await open({ ...config, databaseUrl: inMemoryUrl }));
+    return await open(config);
+  }
+}
+
+const readyTimeoutMs = 3_000;
+/** Only the latest are tried: earlier ones have most likely crashed. */
+const maxAddresses = 10;
+
+export interface FoundServer {
+  /** Where browsers reach a server that runs on the database. */
+  running: string | undefined;
+  /** Where servers on the database should be reached, newest first. */
+  noted: readonly string[];
+  /** Whether a server on another database answers at the address. */
+  isTaken(address: string): Promise<boolean>;
+}
+
+/** Finds a server that runs on the database. If a public URL is configured, that is its address. */
+export async function findServer(database: Database, { listen }: Config): Promise<FoundServer> {
+  const instances = await readInstances(database);
+  const ids = new Set(instances.map(({ id }) => id));
+  const noted = [...new Set(instances.map(({ address }) => address))].slice(0, maxAddresses);
+  const answering = await Promise.all(noted.map(findInstance));
+  const running = noted.find((_, index) => ids.has(answering[index] ?? ""));
+  return {
+    running: running === undefined ? undefined : (listen.publicUrl ?? running),
+    noted,
+    async isTaken(address) {
+      const id = await findInstance(address);
+      return id !== undefined && !ids.has(id);
+    },
+  };
+}
+
+/** The instance that answers there and accepts requests; empty if it does not say which it is. */
+async function findInstance(address: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${address}/ready`, { signal: AbortSignal.timeout(readyTimeoutMs) });
+    const isReady = response.ok && (await response.text()).includes('"ready"');
+    return isReady ? (response.headers.get(instanceHeader) ?? "") : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { exportAccount } from "../accounts/export-account.ts";
 import { type ImportOptions, importAccount } from "../accounts/import-account.ts";
 import { selectAccountNames } from "../accounts/users-store.ts";
-import type { OpenedStore } from "../app/compose-command-line.ts";
+import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
 import {
   checkSqlite,
@@ -36,7 +36,7 @@ import {
 import { takeGivenNumbers } from "../results/write/results-store.ts";
 import { CommandError, examples, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { withDatabase } from "./connect-database.ts";
+import { withDatabase } from "./connect.ts";
 import { explainFileError, isNoSpace } from "./errors.ts";
 import { readLines } from "./files.ts";
 
@@ -114,24 +114,6 @@ export async function migrateDatabase(config: Config): Promise<void> {
     );
 }
 
-/** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
-export function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
-  if (isInMemory(databaseUrl)) {
-    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
-  }
-  if (!isSqlite(databaseUrl)) {
-    throw new CommandError(
-      `PRESAGE_DATABASE_URL is a PostgreSQL database, which has tools of its own: ${postgresTool}. See docs/operating.md, "Backup".`,
-    );
-  }
-  return resolve(sqlitePath(databaseUrl));
-}
-
-/** A size as people read it. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
 /** Copies the configured SQLite database into a file, which is replaced only by a whole and sound copy. Servers may keep running. */
 export async function backUp(config: Config, into: string): Promise<void> {
   const path = sqliteFile(config, "pg_dump --format=custom");
@@ -202,6 +184,24 @@ function copyChecked(backup: string, partial: string): string {
 
 function isSqliteError(error: unknown): error is Error {
   return error instanceof Error && error.name === "SQLiteError";
+}
+
+/** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
+export function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
+  if (isInMemory(databaseUrl)) {
+    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
+  }
+  if (!isSqlite(databaseUrl)) {
+    throw new CommandError(
+      `PRESAGE_DATABASE_URL is a PostgreSQL database, which has tools of its own: ${postgresTool}. See docs/operating.md, "Backup".`,
+    );
+  }
+  return resolve(sqlitePath(databaseUrl));
+}
+
+/** A size as people read it. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 const schema = Object.keys(migrations).at(-1) ?? "";

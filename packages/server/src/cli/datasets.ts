@@ -4,8 +4,9 @@ import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, json, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { findDataset, type Place, type PlaceOptions, withPlace } from "./connect.ts";
+import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
 import { checkFiles } from "./files.ts";
+import { withConnection } from "./open-connection.ts";
 import { type Column, printList } from "./terminal.ts";
 
 /** `presage datasets`. */
@@ -101,13 +102,17 @@ function readNumber(text: string): number {
 
 /** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
 export async function uploadFile(
-  place: Pick<Place, "datasets">,
+  connection: Connection,
   name: string,
   { path, format }: { path: string; format: DatasetFormat | undefined },
 ): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
   const isGzip = await startsLikeGzip(path);
-  const dataset = (await findDataset(place, name)) ?? (await place.datasets.create(name));
-  const revision = await place.datasets.upload(dataset.id, { path, format, isGzip });
+  const dataset =
+    (await findDataset(connection, name)) ??
+    (await connection.call(({ datasets }) => datasets.create({ name })));
+  const revision = await connection.call(({ datasets }) =>
+    datasets.upload(dataset.id, Bun.file(path), { format, isGzip }),
+  );
   for (const warning of revision.warnings ?? []) printNotice(warning);
   return { dataset, revision };
 }
@@ -117,7 +122,7 @@ export async function startsLikeGzip(path: string): Promise<boolean> {
   return first === 0x1f && second === 0x8b;
 }
 
-interface ImportOptions extends PlaceOptions {
+interface ImportOptions extends ConnectionOptions {
   name: string;
   file: string;
   format?: DatasetFormat;
@@ -129,8 +134,8 @@ export async function importDataset(
   { name, file, format, ...options }: ImportOptions,
 ): Promise<void> {
   checkFiles(file, undefined);
-  await withPlace(config, options, async (place) => {
-    const { dataset, revision: uploaded } = await uploadFile(place, name, { path: file, format });
+  await withConnection(config, options, async (connection) => {
+    const { dataset, revision: uploaded } = await uploadFile(connection, name, { path: file, format });
     describeRevision(dataset, uploaded);
   });
 }
@@ -145,7 +150,7 @@ export function describeRevision(
   );
 }
 
-interface EpisodesOptions extends PlaceOptions, EpisodeSelection {
+interface EpisodesOptions extends ConnectionOptions, EpisodeSelection {
   name: string;
   append?: boolean;
 }
@@ -157,17 +162,20 @@ export async function importEpisodes(
 ): Promise<void> {
   const checked = EpisodeSelection.safeParse(selection);
   if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
-  await withPlace(config, { server }, async (place) => {
-    const known = await findDataset(place, name);
-    const dataset = known ?? (await place.datasets.create(name));
+  await withConnection(config, { server }, async (connection) => {
+    const known = await findDataset(connection, name);
+    const dataset = known ?? (await connection.call(({ datasets }) => datasets.create({ name })));
     try {
       describeRevision(
         dataset,
-        await place.datasets.uploadEpisodes(dataset.id, checked.data, append === true),
+        await connection.call(({ datasets }) =>
+          datasets.uploadEpisodes(dataset.id, checked.data, { append: append === true }),
+        ),
       );
     } catch (error) {
       // A dataset that was made for nothing is not left behind.
-      if (known === undefined) await place.datasets.delete(dataset.id).catch(() => {});
+      if (known === undefined)
+        await connection.call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
       throw error;
     }
   });
@@ -176,10 +184,10 @@ export async function importEpisodes(
 /** Prints the datasets, newest first. */
 export async function showDatasets(
   config: Config,
-  { json, ...options }: PlaceOptions & { json?: boolean },
+  { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
-  await withPlace(config, options, async ({ datasets }) => {
-    printList(await datasets.list(), {
+  await withConnection(config, options, async ({ call }) => {
+    printList(await call(({ datasets }) => datasets.list()), {
       columns: datasetColumns,
       json: json ? (dataset) => dataset : undefined,
     });
@@ -210,12 +218,11 @@ const datasetColumns: readonly Column<Dataset>[] = [
 export async function showDataset(
   config: Config,
   nameOrId: string,
-  { json, ...options }: PlaceOptions & { json?: boolean },
+  { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
-  await withPlace(config, options, async (place) => {
-    const dataset = await findDataset(place, nameOrId);
-    if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
-    const revisions = await place.datasets.listRevisions(dataset.id);
+  await withConnection(config, options, async (connection) => {
+    const dataset = await getDataset(connection, nameOrId);
+    const revisions = await connection.call(({ datasets }) => datasets.listRevisions(dataset.id));
     if (json) {
       process.stdout.write(`${printableJson({ ...dataset, revisions })}\n`);
       return;
@@ -228,6 +235,12 @@ export async function showDataset(
   });
 }
 
+async function getDataset(connection: Connection, nameOrId: string): Promise<Dataset> {
+  const dataset = await findDataset(connection, nameOrId);
+  if (dataset !== undefined) return dataset;
+  throw new CommandError(`There is no dataset ${nameOrId}.`);
+}
+
 const revisionColumns: readonly Column<DatasetRevision>[] = [
   { heading: "REVISION", text: ({ revision }) => String(revision), align: "right" },
   { heading: "SAMPLES", text: ({ samples }) => String(samples), align: "right" },
@@ -238,11 +251,14 @@ const revisionColumns: readonly Column<DatasetRevision>[] = [
 ];
 
 /** Deletes a dataset with all its revisions. */
-export async function deleteDataset(config: Config, nameOrId: string, options: PlaceOptions): Promise<void> {
-  await withPlace(config, options, async (place) => {
-    const dataset = await findDataset(place, nameOrId);
-    if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
-    await place.datasets.delete(dataset.id);
+export async function deleteDataset(
+  config: Config,
+  nameOrId: string,
+  options: ConnectionOptions,
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const dataset = await getDataset(connection, nameOrId);
+    await connection.call(({ datasets }) => datasets.delete(dataset.id));
     process.stdout.write(`Deleted ${printable(dataset.name)}.\n`);
   });
 }

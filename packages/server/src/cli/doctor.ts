@@ -38,20 +38,87 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
-/** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
-export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {
-  if (seen?.jumped !== undefined) {
-    const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
-    const advice = "Correct it if it is wrong. If not, what is too old is deleted after 24 h of running";
-    const text = `it jumped from ${from} to ${to} since a server last ran. ${advice}`;
-    return { check: "clock", state: "bad", text };
+/** What a check found. */
+export interface Finding {
+  check:
+    | "versions"
+    | "configuration"
+    | "database"
+    | "clock"
+    | "disk"
+    | "upstream"
+    | "judge"
+    | "provider"
+    | "redis";
+  /** `off`: nothing to check, as nothing is configured. */
+  state: "good" | "bad" | "off";
+  /** Without a secret. */
+  text: string;
+}
+
+/** Prints what is good, and what to do about the rest. Returns the exit code. Changes nothing. */
+export async function doctor(raw: RawEnvironment, { json = false }: { json?: boolean }): Promise<0 | 1> {
+  const findings = [versions(), ...(await examine(raw))];
+  for (const { check, state, text } of findings) {
+    process.stdout.write(
+      json
+        ? `${printableJson({ check, state, text })}\n`
+        : `${state.padEnd(5)} ${check.padEnd(14)} ${printable(text)}\n`,
+    );
   }
-  if (aheadMs === undefined)
-    return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };
-  const difference = `${(Math.abs(aheadMs) / 1000).toFixed(2)} s`;
-  const text = `this machine's and the database's differ by ${difference}`;
-  if (Math.abs(aheadMs) <= maxSkewMs) return { check: "clock", state: "good", text };
-  return { check: "clock", state: "bad", text: `${text}. Correct the wrong one; a server does not start` };
+  return findings.some(({ state }) => state === "bad") ? 1 : 0;
+}
+
+async function examine(raw: RawEnvironment): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig(raw);
+    await composePrices(config, { info() {}, error() {} });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split("\n").map((text) => ({ check: "configuration", state: "bad", text }));
+  }
+  const checked = await Promise.all([
+    inTime("database", checkDatabase(config)),
+    inTime("upstream", checkUpstreams(config)),
+    inTime("judge", checkJudge(config)),
+    inTime("provider", checkProvider(config)),
+    inTime("redis", checkRedis(config)),
+  ]);
+  return [...configuration(raw), ...checked.flat()];
+}
+
+/** The finding of a check, or that it had no answer in time. */
+export async function inTime(
+  check: Finding["check"],
+  finding: Promise<Finding | Finding[]>,
+  timeoutMs = 10_000,
+): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>();
+  const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
+  const timer = setTimeout(() => late.resolve([{ check, state: "bad", text }]), timeoutMs);
+  try {
+    return await Promise.race([finding.then((found) => [found].flat()), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function versions(): Finding {
+  const { platform, arch } = process;
+  const text = `Presage ${packageJson.version}, Bun ${Bun.version}, ${platform}-${arch}`;
+  return { check: "versions", state: "good", text };
+}
+
+function configuration(raw: RawEnvironment): Finding[] {
+  const unknown = unknownVariables(raw);
+  if (unknown.length === 0)
+    return [{ check: "configuration", state: "good", text: "every variable is valid" }];
+  return unknown.map((name) => ({
+    check: "configuration",
+    state: "bad",
+    text: `${name} is unknown and has no effect. Unset it, or correct its name`,
+  }));
 }
 
 /** The database, its clock, and the disk that an SQLite file is on. */
@@ -90,6 +157,22 @@ function describe({ engine, schema, pending, unknown, mayRun }: InspectedDatabas
   const waiting =
     pending === 0 ? "up to date" : `the server's next start applies ${countOf(pending, "newer migration")}`;
   return good(`writable, schema ${schema}, ${waiting}`);
+}
+
+/** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
+export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {
+  if (seen?.jumped !== undefined) {
+    const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
+    const advice = "Correct it if it is wrong. If not, what is too old is deleted after 24 h of running";
+    const text = `it jumped from ${from} to ${to} since a server last ran. ${advice}`;
+    return { check: "clock", state: "bad", text };
+  }
+  if (aheadMs === undefined)
+    return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };
+  const difference = `${(Math.abs(aheadMs) / 1000).toFixed(2)} s`;
+  const text = `this machine's and the database's differ by ${difference}`;
+  if (Math.abs(aheadMs) <= maxSkewMs) return { check: "clock", state: "good", text };
+  return { check: "clock", state: "bad", text: `${text}. Correct the wrong one; a server does not start` };
 }
 
 function checkDisk(url: string, minFreeBytes: number): Finding {
@@ -153,6 +236,8 @@ export async function checkRedis({ redisUrl }: Config): Promise<Finding> {
 
 const timeoutMs = 5_000;
 
+const common = { timeoutMs, retries: 0, keepAlive: false };
+
 /** Asks every replica of every deployment for its models. */
 export async function checkUpstreams(config: Config): Promise<Finding[]> {
   if (config.deployments === undefined && config.upstream.urls === undefined) {
@@ -183,8 +268,6 @@ export async function checkJudge(config: Config): Promise<Finding[]> {
     : "judges ask the upstream";
   return [{ check: "judge", state: "off", text }];
 }
-
-const common = { timeoutMs, retries: 0, keepAlive: false };
 
 async function askEach(check: Finding["check"], options: UpstreamOptions): Promise<Finding[]> {
   return await Promise.all(
@@ -219,87 +302,4 @@ function adviceFor({ category, status }: UpstreamError): string {
   if (category === "unavailable" && status === undefined)
     return "it cannot be reached. Start it, or correct the address";
   return "it does not answer as a chat-completions server. Look at its log";
-}
-
-/** What a check found. */
-export interface Finding {
-  check:
-    | "versions"
-    | "configuration"
-    | "database"
-    | "clock"
-    | "disk"
-    | "upstream"
-    | "judge"
-    | "provider"
-    | "redis";
-  /** `off`: nothing to check, as nothing is configured. */
-  state: "good" | "bad" | "off";
-  /** Without a secret. */
-  text: string;
-}
-
-/** The finding of a check, or that it had no answer in time. */
-export async function inTime(
-  check: Finding["check"],
-  finding: Promise<Finding | Finding[]>,
-  timeoutMs = 10_000,
-): Promise<Finding[]> {
-  const late = Promise.withResolvers<Finding[]>();
-  const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
-  const timer = setTimeout(() => late.resolve([{ check, state: "bad", text }]), timeoutMs);
-  try {
-    return await Promise.race([finding.then((found) => [found].flat()), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Prints what is good, and what to do about the rest. Returns the exit code. Changes nothing. */
-export async function doctor(raw: RawEnvironment, { json = false }: { json?: boolean }): Promise<0 | 1> {
-  const findings = [versions(), ...(await examine(raw))];
-  for (const { check, state, text } of findings) {
-    process.stdout.write(
-      json
-        ? `${printableJson({ check, state, text })}\n`
-        : `${state.padEnd(5)} ${check.padEnd(14)} ${printable(text)}\n`,
-    );
-  }
-  return findings.some(({ state }) => state === "bad") ? 1 : 0;
-}
-
-async function examine(raw: RawEnvironment): Promise<Finding[]> {
-  let config: Config;
-  try {
-    config = readConfig(raw);
-    await composePrices(config, { info() {}, error() {} });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n").map((text) => ({ check: "configuration", state: "bad", text }));
-  }
-  const checked = await Promise.all([
-    inTime("database", checkDatabase(config)),
-    inTime("upstream", checkUpstreams(config)),
-    inTime("judge", checkJudge(config)),
-    inTime("provider", checkProvider(config)),
-    inTime("redis", checkRedis(config)),
-  ]);
-  return [...configuration(raw), ...checked.flat()];
-}
-
-function versions(): Finding {
-  const { platform, arch } = process;
-  const text = `Presage ${packageJson.version}, Bun ${Bun.version}, ${platform}-${arch}`;
-  return { check: "versions", state: "good", text };
-}
-
-function configuration(raw: RawEnvironment): Finding[] {
-  const unknown = unknownVariables(raw);
-  if (unknown.length === 0)
-    return [{ check: "configuration", state: "good", text: "every variable is valid" }];
-  return unknown.map((name) => ({
-    check: "configuration",
-    state: "bad",
-    text: `${name} is unknown and has no effect. Unset it, or correct its name`,
-  }));
 }

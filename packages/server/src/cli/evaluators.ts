@@ -6,9 +6,8 @@ import {
 } from "../evaluators/resolve-evaluators.ts";
 import { type EvaluateServices, evaluate } from "../results/evaluate.ts";
 import { readResultMetadata } from "../results/evaluate-route.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, commandLineActor } from "./command.ts";
 import type { CallServer } from "./connect.ts";
-import { commandLineActor } from "./connect-database.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Reads `--evaluator`: `FAMILY`, or `FAMILY=PROFILE`. */
@@ -19,7 +18,7 @@ export function readEvaluator(text: string): WantedEvaluator {
 }
 
 /** The option that named an evaluator. */
-export function optionOf({ evaluator, profileName }: WantedEvaluator): string {
+function optionOf({ evaluator, profileName }: WantedEvaluator): string {
   return `--evaluator ${profileName === undefined ? evaluator : `${evaluator}=${profileName}`}`;
 }
 

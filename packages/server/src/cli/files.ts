@@ -139,11 +139,11 @@ export interface OutputLine extends Record<string, unknown> {
 }
 
 /** Detects changed lines; it need not resist attacks. */
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   return Bun.hash(text).toString(16);
 }
 
-export function lineId(number: number, digest: string): string {
+function lineId(number: number, digest: string): string {
   return `${number}:${digest}`;
 }
 
@@ -159,7 +159,7 @@ export interface FinishedLinesOptions<Line extends OutputLine> {
  * Reads the output of an earlier run and keeps in the file only its finished lines that the input still has, so that lines
  * that failed, were cut off or have changed are processed again and each input line ends up in the file once.
  */
-export async function keepFinishedLines<Line extends OutputLine>(
+async function keepFinishedLines<Line extends OutputLine>(
   path: string,
   { inputIds, noun, isFinished }: FinishedLinesOptions<Line>,
 ): Promise<Map<string, Line>> {

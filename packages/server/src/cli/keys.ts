@@ -25,22 +25,25 @@ import {
 } from "../accounts/api-keys-store.ts";
 import { findUser } from "../accounts/users.ts";
 import { lockUsers, type User } from "../accounts/users-store.ts";
-import type { OpenedStore } from "../app/compose-command-line.ts";
+import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { defined, printable } from "../platform/words.ts";
-import { CommandError, examples, json, printNotice } from "./command.ts";
+import { CommandError, changerFor, examples, json, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { changerFor, withDatabase } from "./connect-database.ts";
+import { withDatabase } from "./connect.ts";
 import { type Column, printList } from "./terminal.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
+
 const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
+
 const capture = [
   "--capture <setting>",
   "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
 ] as const;
+
 const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
 
 /** `presage keys`. */
@@ -110,32 +113,6 @@ export function addKeysCommands(program: Command): void {
     .option(...user)
     .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
     .action(async (id: string, options) => revokeKey(configure(), id, options));
-}
-
-const minuteMs = 60_000;
-const unitMs: Record<string, number> = {
-  m: minuteMs,
-  h: 60 * minuteMs,
-  d: 24 * 60 * minuteMs,
-  w: 7 * 24 * 60 * minuteMs,
-  y: 365 * 24 * 60 * minuteMs,
-};
-
-/** The instant of `--expires-at`: from now, as in `30d`; a date, which is its first moment in UTC; or a date-time. */
-export function readExpiry(text: string): Date {
-  const [, count, unit = ""] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
-  const ms = unitMs[unit];
-  try {
-    if (count !== undefined && ms !== undefined)
-      return checkExpiry(new Date(Date.now() + Number(count) * ms));
-    const dateTime = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
-    if (ApiKeyCreateRequest.shape.expires_at.safeParse(dateTime).success) return parseExpiry(dateTime);
-  } catch (error) {
-    throw error instanceof ExpiryError ? new CommandError(`--expires-at: ${error.message}`) : error;
-  }
-  throw new CommandError(
-    "--expires-at takes a time from now such as 12h, 30d or 1y, a date such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z",
-  );
 }
 
 const pageSize = 1_000;
@@ -256,6 +233,33 @@ function readLimit(name: string, text: string | undefined): number | null | unde
   const limit = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (ApiKeyUpdateRequest.shape.max_in_flight.safeParse(limit).success) return limit;
   throw new CommandError(`${name} takes a whole number from 1 to 1000000000, or none for the server's limit`);
+}
+
+const minuteMs = 60_000;
+
+const unitMs: Record<string, number> = {
+  m: minuteMs,
+  h: 60 * minuteMs,
+  d: 24 * 60 * minuteMs,
+  w: 7 * 24 * 60 * minuteMs,
+  y: 365 * 24 * 60 * minuteMs,
+};
+
+/** The instant of `--expires-at`: from now, as in `30d`; a date, which is its first moment in UTC; or a date-time. */
+export function readExpiry(text: string): Date {
+  const [, count, unit = ""] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
+  const ms = unitMs[unit];
+  try {
+    if (count !== undefined && ms !== undefined)
+      return checkExpiry(new Date(Date.now() + Number(count) * ms));
+    const dateTime = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
+    if (ApiKeyCreateRequest.shape.expires_at.safeParse(dateTime).success) return parseExpiry(dateTime);
+  } catch (error) {
+    throw error instanceof ExpiryError ? new CommandError(`--expires-at: ${error.message}`) : error;
+  }
+  throw new CommandError(
+    "--expires-at takes a time from now such as 12h, 30d or 1y, a date such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z",
+  );
 }
 
 /** The last ones are left out where a terminal is too narrow. */

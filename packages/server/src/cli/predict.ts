@@ -8,10 +8,9 @@ import { UpstreamError } from "../platform/errors.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { countOf } from "../platform/words.ts";
 import { predict } from "../predictions/predict.ts";
-import { CommandError, examples, printNotice, settleRuntimeFor } from "./command.ts";
+import { CommandError, examples, printNotice, printSandboxNotice, settleRuntimeFor } from "./command.ts";
 import { configure } from "./config.ts";
 import { connectToServer } from "./connect.ts";
-import { printSandboxNotice } from "./connect-database.ts";
 import {
   checkFiles,
   checkLine,
@@ -66,108 +65,6 @@ export function addPredictCommand(program: Command): void {
       settleRuntimeFor(options.concurrency);
       await predictCommand(configure(), options);
     });
-}
-
-export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
-
-/** The prediction for one line of a file, with the input's own fields except the bulky ones. */
-export interface PredictionLine extends OutputLine {
-  prediction?: WorldModelPrediction;
-  exact_match?: boolean;
-}
-
-/** Predicts one line of a file. A failure is a line like any other, except an error of the command itself. */
-export async function predictLine(
-  predict: Predict,
-  { number, text }: NumberedLine,
-  digest: string,
-  keepsContext: boolean,
-): Promise<PredictionLine> {
-  const head = { line: number, digest };
-  try {
-    const { context, params, ...rest } = parseLine(text);
-    const kept = keepsContext && context !== undefined ? { context } : {};
-    const request = checkLine(WorldModelRequest, {
-      ...(context !== undefined && { context }),
-      ...(params !== undefined && { params }),
-      ...(rest.interaction !== undefined && { interaction: rest.interaction }),
-    });
-    const prediction = await predict(request);
-    return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    return { ...head, error: describeError(error) };
-  }
-}
-
-function compare(nextState: unknown, prediction: WorldModelPrediction): { exact_match?: boolean } {
-  if (typeof nextState !== "string") return {};
-  return { exact_match: prediction.response.content.trim() === nextState.trim() };
-}
-
-function describeError(error: unknown): { category: string; detail: string } {
-  if (error instanceof UpstreamError || error instanceof PresageError)
-    return { category: error.category, detail: error.message };
-  if (error instanceof InvalidLineError) return { category: "invalid", detail: error.message };
-  return { category: "unexpected", detail: error instanceof Error ? error.message : String(error) };
-}
-
-export interface PredictFileOptions
-  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {
-  /** Whether output lines include the context, which is their longest part. */
-  keepsContext: boolean;
-}
-
-interface Counts {
-  predicted: number;
-  failed: number;
-  /** Predictions whose true next state is known, and how many of them equal it. */
-  comparable: number;
-  exact: number;
-}
-
-/** Predicts each line of a file, prints a summary and returns the number of failures. */
-export async function predictFile(
-  predict: Predict,
-  { keepsContext, ...options }: PredictFileOptions,
-): Promise<number> {
-  const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
-  const reasons = collectFailureReasons();
-  const progress = await processLines<PredictionLine>({
-    ...options,
-    noun: "predictions",
-    isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
-    process: (input, digest) => predictLine(predict, input, digest, keepsContext),
-    onLine(line) {
-      count(counts, line);
-      if (line.error !== undefined) reasons.add(line.line, line.error.detail);
-    },
-  });
-  printNotice([...summary(counts, progress), ...reasons.describe()].join("\n"));
-  return counts.failed;
-}
-
-function count(counts: Counts, line: PredictionLine): void {
-  if (line.prediction === undefined) counts.failed += 1;
-  else counts.predicted += 1;
-  if (line.exact_match === undefined) return;
-  counts.comparable += 1;
-  if (line.exact_match) counts.exact += 1;
-}
-
-function summary(
-  { predicted, failed, comparable, exact }: Counts,
-  { processed, elapsedMs }: Progress,
-): string[] {
-  const seconds = elapsedMs / 1000;
-  const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
-  const predictions = `${countOf(predicted, "prediction")}, ${countOf(failed, "failure")} (${rate})`;
-  if (comparable === 0) return [predictions];
-  const share = ((100 * exact) / comparable).toFixed(1);
-  return [
-    predictions,
-    `exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space`,
-  ];
 }
 
 export interface PredictOptions {
@@ -287,4 +184,106 @@ function readJson(option: string, text: string): unknown {
   } catch {
     throw new CommandError(`${option} takes JSON`);
   }
+}
+
+export interface PredictFileOptions
+  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {
+  /** Whether output lines include the context, which is their longest part. */
+  keepsContext: boolean;
+}
+
+interface Counts {
+  predicted: number;
+  failed: number;
+  /** Predictions whose true next state is known, and how many of them equal it. */
+  comparable: number;
+  exact: number;
+}
+
+/** Predicts each line of a file, prints a summary and returns the number of failures. */
+export async function predictFile(
+  predict: Predict,
+  { keepsContext, ...options }: PredictFileOptions,
+): Promise<number> {
+  const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
+  const reasons = collectFailureReasons();
+  const progress = await processLines<PredictionLine>({
+    ...options,
+    noun: "predictions",
+    isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
+    process: (input, digest) => predictLine(predict, input, digest, keepsContext),
+    onLine(line) {
+      count(counts, line);
+      if (line.error !== undefined) reasons.add(line.line, line.error.detail);
+    },
+  });
+  printNotice([...summary(counts, progress), ...reasons.describe()].join("\n"));
+  return counts.failed;
+}
+
+function count(counts: Counts, line: PredictionLine): void {
+  if (line.prediction === undefined) counts.failed += 1;
+  else counts.predicted += 1;
+  if (line.exact_match === undefined) return;
+  counts.comparable += 1;
+  if (line.exact_match) counts.exact += 1;
+}
+
+function summary(
+  { predicted, failed, comparable, exact }: Counts,
+  { processed, elapsedMs }: Progress,
+): string[] {
+  const seconds = elapsedMs / 1000;
+  const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
+  const predictions = `${countOf(predicted, "prediction")}, ${countOf(failed, "failure")} (${rate})`;
+  if (comparable === 0) return [predictions];
+  const share = ((100 * exact) / comparable).toFixed(1);
+  return [
+    predictions,
+    `exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space`,
+  ];
+}
+
+export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+
+/** The prediction for one line of a file, with the input's own fields except the bulky ones. */
+export interface PredictionLine extends OutputLine {
+  prediction?: WorldModelPrediction;
+  exact_match?: boolean;
+}
+
+/** Predicts one line of a file. A failure is a line like any other, except an error of the command itself. */
+export async function predictLine(
+  predict: Predict,
+  { number, text }: NumberedLine,
+  digest: string,
+  keepsContext: boolean,
+): Promise<PredictionLine> {
+  const head = { line: number, digest };
+  try {
+    const { context, params, ...rest } = parseLine(text);
+    const kept = keepsContext && context !== undefined ? { context } : {};
+    const request = checkLine(WorldModelRequest, {
+      ...(context !== undefined && { context }),
+      ...(params !== undefined && { params }),
+      ...(rest.interaction !== undefined && { interaction: rest.interaction }),
+    });
+    const prediction = await predict(request);
+    return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    return { ...head, error: describeError(error) };
+  }
+}
+
+function compare(nextState: unknown, prediction: WorldModelPrediction): { exact_match?: boolean } {
+  if (typeof nextState !== "string") return {};
+  return { exact_match: prediction.response.content.trim() === nextState.trim() };
+}
+
+function describeError(error: unknown): { category: string; detail: string } {
+  if (error instanceof UpstreamError || error instanceof PresageError)
+    return { category: error.category, detail: error.message };
+  if (error instanceof InvalidLineError) return { category: "invalid", detail: error.message };
+  return { category: "unexpected", detail: error instanceof Error ? error.message : String(error) };
 }

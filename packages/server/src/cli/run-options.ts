@@ -3,9 +3,37 @@ import { type Command, Option } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { CommandError, collect, onServer, readTags } from "./command.ts";
-import type { PlaceOptions, WantedRun } from "./connect.ts";
+import type { ConnectionOptions } from "./connect.ts";
 import { toReference } from "./evaluators.ts";
 import { describeIssues } from "./files.ts";
+
+/** The options of `presage run`, as Commander reads them. */
+export interface RunOptions extends ConnectionOptions {
+  dataset?: string;
+  revision?: string;
+  format?: DatasetFormat;
+  name?: string;
+  model?: string;
+  deployment?: string;
+  baseline?: "no-change" | "most-frequent";
+  predictions?: string;
+  mode?: RunMode;
+  evaluator?: string[];
+  protocol?: ProtocolName;
+  repeats?: string;
+  concurrency?: string;
+  params?: string;
+  temperature?: string;
+  seed?: string;
+  maxTokens?: string;
+  tag?: string[];
+  minPassRate?: string[];
+  against?: string;
+  maxRegression?: string;
+  undecided?: string;
+  resume?: string;
+  json?: boolean;
+}
 
 /** What `presage run` takes. */
 export function addRunOptions(command: Command): Command {
@@ -67,36 +95,10 @@ function choice(flags: string, description: string, choices: readonly string[]):
   return new Option(flags, description).choices([...choices]);
 }
 
-/** The options of `presage run`, as Commander reads them. */
-export interface RunOptions extends PlaceOptions {
-  dataset?: string;
-  revision?: string;
-  format?: DatasetFormat;
-  name?: string;
-  model?: string;
-  deployment?: string;
-  baseline?: "no-change" | "most-frequent";
-  predictions?: string;
-  mode?: RunMode;
-  evaluator?: string[];
-  protocol?: ProtocolName;
-  repeats?: string;
-  concurrency?: string;
-  params?: string;
-  temperature?: string;
-  seed?: string;
-  maxTokens?: string;
-  tag?: string[];
-  minPassRate?: string[];
-  against?: string;
-  maxRegression?: string;
-  undecided?: string;
-  resume?: string;
-  json?: boolean;
-}
-
 const targets = ["model", "deployment", "baseline", "predictions"] as const;
+
 const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
+
 const ofNewRuns = [
   ...["dataset", "revision", "format", "name", "model", "deployment", "baseline", "mode"],
   ...["evaluator", "protocol", "repeats", "concurrency", ...sampling, "tag"],
@@ -128,7 +130,7 @@ export function refuseContradictions(options: RunOptions): void {
 }
 
 /** `--max-tokens` for `maxTokens`. */
-export function toFlag(name: string): string {
+function toFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
@@ -148,7 +150,7 @@ export interface Protocol {
 }
 
 /** By the name that `--protocol` takes. docs/evaluations.md says what each profile does. */
-export const protocols = {
+const protocols = {
   mdlm: {
     evaluators: ["exact-match=system:mdlm-exact", "exact-match=system:mdlm-semantic"],
     mode: "teacher-forced",
@@ -177,7 +179,7 @@ export function readWantedRun(
   options: RunOptions,
   target: RunTarget,
   evaluators: readonly WantedEvaluator[],
-): Omit<WantedRun, "dataset_id" | "revision"> {
+): Omit<RunCreateRequest, "evaluators" | "dataset_id" | "revision"> {
   const { name, repeats, concurrency, tag } = options;
   const mode = options.mode ?? protocolOf(options)?.mode;
   const params = readParams(options);

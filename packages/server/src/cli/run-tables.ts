@@ -34,7 +34,7 @@ export function printReport({ run, evaluators, failures, provenance, survival }:
 }
 
 /** Prints a table that fits the terminal, and 100 columns in any case. */
-export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
+function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
   const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
   const { text, leftOut } = textTable(tableColumns, rows, width);
   process.stdout.write(`${text}\n`);

@@ -6,10 +6,17 @@ import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
-import { findRun, type PlaceOptions, withPlace } from "./connect.ts";
+import { type ConnectionOptions, findRun } from "./connect.ts";
 import { checkOutputFile } from "./files.ts";
+import { withConnection } from "./open-connection.ts";
 import { printComparison, printReport } from "./run-tables.ts";
 import { type Column, printList } from "./terminal.ts";
+
+const changes = [
+  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
+  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
+  ["cancel", "end a run, given by id or name; what it has done stays"],
+] as const;
 
 /** `presage compare`, `report` and `runs`. */
 export function addRunsCommands(program: Command): void {
@@ -42,12 +49,6 @@ export function addRunsCommands(program: Command): void {
     .action(async (run: string, options) => reportCommand(configure(), run, options));
   addManagingCommands(program);
 }
-
-const changes = [
-  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
-  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
-  ["cancel", "end a run, given by id or name; what it has done stays"],
-] as const;
 
 function addManagingCommands(program: Command): void {
   const runs = program
@@ -86,10 +87,13 @@ function addManagingCommands(program: Command): void {
 /** Prints the runs, newest first. */
 export async function showRuns(
   config: Config,
-  { json, ...options }: PlaceOptions & { json?: boolean },
+  { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
-  await withPlace(config, options, async ({ runs }) => {
-    printList(await runs.list(), { columns: runColumns, json: json ? (run) => run : undefined });
+  await withConnection(config, options, async ({ call }) => {
+    printList(await call(({ runs }) => runs.list()), {
+      columns: runColumns,
+      json: json ? (run) => run : undefined,
+    });
   });
 }
 
@@ -113,10 +117,10 @@ export function targetName(target: Run["target"]): string {
 export async function showRun(
   config: Config,
   nameOrId: string,
-  { json, ...options }: PlaceOptions & { json?: boolean },
+  { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
-  await withPlace(config, options, async (place) => {
-    const run = await findRun(place, nameOrId);
+  await withConnection(config, options, async (connection) => {
+    const run = await findRun(connection, nameOrId);
     if (json) {
       process.stdout.write(`${printableJson(run)}\n`);
       return;
@@ -124,7 +128,7 @@ export async function showRun(
     const lines = describe(run);
     process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
     // A client's run has results, and no figures of its own.
-    if (run.dataset_id !== null) printReport(await place.runs.report(run.id));
+    if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
   });
 }
 
@@ -149,11 +153,11 @@ export async function changeRunCommand(
   config: Config,
   change: keyof typeof done,
   nameOrId: string,
-  options: PlaceOptions,
+  options: ConnectionOptions,
 ): Promise<void> {
-  await withPlace(config, options, async (place) => {
-    const { id, name } = await findRun(place, nameOrId);
-    await place.runs[change](id);
+  await withConnection(config, options, async (connection) => {
+    const { id, name } = await findRun(connection, nameOrId);
+    await connection.call(({ runs }) => runs[change](id));
     process.stdout.write(`${done[change]} ${printable(name)}.\n`);
   });
 }
@@ -162,11 +166,11 @@ export async function changeRunCommand(
 export async function deleteRunCommand(
   config: Config,
   nameOrId: string,
-  options: PlaceOptions,
+  options: ConnectionOptions,
 ): Promise<void> {
-  await withPlace(config, options, async (place) => {
-    const { id, name } = await findRun(place, nameOrId);
-    await place.runs.delete(id);
+  await withConnection(config, options, async (connection) => {
+    const { id, name } = await findRun(connection, nameOrId);
+    await connection.call(({ runs }) => runs.delete(id));
     process.stdout.write(`Deleted ${printable(name)}.\n`);
   });
 }
@@ -175,19 +179,19 @@ export async function deleteRunCommand(
 export async function compareCommand(
   config: Config,
   names: readonly string[],
-  { json, ...options }: PlaceOptions & { json?: boolean },
+  { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
-  await withPlace(config, options, async (place) => {
+  await withConnection(config, options, async (connection) => {
     const ids: string[] = [];
-    for (const name of names) ids.push((await findRun(place, name)).id);
-    const comparison = await place.runs.compare(ids);
+    for (const name of names) ids.push((await findRun(connection, name)).id);
+    const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
   });
 }
 
-interface ReportOptions extends PlaceOptions {
+interface ReportOptions extends ConnectionOptions {
   format: "html" | "md" | "json";
   out?: string;
 }
@@ -199,12 +203,12 @@ export async function reportCommand(
   { format, out, ...options }: ReportOptions,
 ): Promise<void> {
   if (out !== undefined) checkOutputFile(out);
-  await withPlace(config, options, async (place) => {
-    const { id } = await findRun(place, nameOrId);
+  await withConnection(config, options, async (connection) => {
+    const { id } = await findRun(connection, nameOrId);
     const text =
       format === "json"
-        ? `${JSON.stringify(await place.runs.report(id), undefined, 2)}\n`
-        : await place.runs.reportAs(id, format);
+        ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
+        : await connection.call(({ runs }) => runs.reportAs(id, format));
     if (out === undefined) process.stdout.write(text);
     else await writeFile(out, text);
   });

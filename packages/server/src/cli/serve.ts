@@ -77,56 +77,29 @@ function announce({ listen, workers }: Config, logger: Logger, started: Started)
     process.stderr.write(startNotice({ version, publicUrl, signInAddress, firstKey }));
 }
 
-interface StartNotice {
-  version: string;
-  /** Where browsers reach the server. */
-  publicUrl: string;
-  /** The one-time sign-in link of local mode. */
-  signInAddress: string | undefined;
-  /** The owner's first key, if this start created it. */
-  firstKey: string | undefined;
-}
-
-/** What a person needs to begin, as one block that stands out from the log. */
-function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
-  const rows = [
-    ...(signInAddress === undefined
-      ? [["Dashboard", `${publicUrl}/`]]
-      : [
-          ["Dashboard", "This link signs in one browser, once, within 12 hours:"],
-          // At the margin it fits 80 columns, so that it can be copied.
-          [signInAddress, ""],
-          ["", `${commandName} sign-in prints another.`],
-        ]),
-    ["API", `${publicUrl}/v1`],
-    ...(firstKey === undefined
-      ? []
-      : [
-          ["API key", firstKey],
-          ["", `It is shown only once. ${commandName} keys create makes another.`],
-        ]),
-  ];
-  const lines = [
-    `Presage ${version} is ready`,
-    "",
-    ...rows.map(([name = "", value]) => `${name.padEnd(11)}${value}`.trimEnd()),
-    ...(firstKey === undefined
-      ? []
-      : ["", "A first prediction:", "", ...firstPrediction(publicUrl, firstKey)]),
-  ];
-  return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
-}
-
-/** In lines of at most 80 columns that a shell takes as one command. */
-function firstPrediction(publicUrl: string, key: string): string[] {
-  return [
-    `curl ${publicUrl}/v1/predict \\`,
-    `  -H 'X-API-KEY: ${key}' \\`,
-    "  -H 'Content-Type: application/json' \\",
-    `  -d '{"interaction": {`,
-    `        "state": "You are in the kitchen. The fridge is closed.",`,
-    `        "action": "open fridge"}}'`,
-  ];
+/** Runs one worker of a server until a signal stops it or its supervisor ends. */
+async function work(config: Config, start: WorkerStart): Promise<void> {
+  const [{ connectToSupervisor }, { configOfWorker }, { createLog }] = await Promise.all([
+    import("../app/supervisor-link.ts"),
+    import("../app/workers.ts"),
+    import("../platform/observability/logger.ts"),
+  ]);
+  const link = connectToSupervisor();
+  if (link === undefined) throw new CommandError("Workers are started by presage serve (PRESAGE_WORKERS).");
+  const stopped = Promise.race([nextSignal(), link.closed]);
+  const log = createLog(config.logLevel, start.index + 1);
+  try {
+    await runServer(configOfWorker(config, start.index), log, {
+      stopped,
+      worker: { ...start, link },
+      onReady(started) {
+        log.logger.info({ processId: process.pid }, "the worker is ready");
+        link.ready(started);
+      },
+    });
+  } finally {
+    await log.close();
+  }
 }
 
 interface RunOptions {
@@ -184,31 +157,6 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
   logger.info("stopped");
 }
 
-/** Runs one worker of a server until a signal stops it or its supervisor ends. */
-async function work(config: Config, start: WorkerStart): Promise<void> {
-  const [{ connectToSupervisor }, { configOfWorker }, { createLog }] = await Promise.all([
-    import("../app/supervisor-link.ts"),
-    import("../app/workers.ts"),
-    import("../platform/observability/logger.ts"),
-  ]);
-  const link = connectToSupervisor();
-  if (link === undefined) throw new CommandError("Workers are started by presage serve (PRESAGE_WORKERS).");
-  const stopped = Promise.race([nextSignal(), link.closed]);
-  const log = createLog(config.logLevel, start.index + 1);
-  try {
-    await runServer(configOfWorker(config, start.index), log, {
-      stopped,
-      worker: { ...start, link },
-      onReady(started) {
-        log.logger.info({ processId: process.pid }, "the worker is ready");
-        link.ready(started);
-      },
-    });
-  } finally {
-    await log.close();
-  }
-}
-
 const everyAddress = new Set(["0.0.0.0", "::"]);
 
 /** Succeeds if the server on this machine is ready: for images, which have no other program to ask with. */
@@ -219,4 +167,56 @@ async function checkHealth({ listen: { host, port } }: Config): Promise<void> {
   throw new CommandError(
     response === undefined ? `Nothing answers at ${url}.` : `${url} has status ${response.status}.`,
   );
+}
+
+interface StartNotice {
+  version: string;
+  /** Where browsers reach the server. */
+  publicUrl: string;
+  /** The one-time sign-in link of local mode. */
+  signInAddress: string | undefined;
+  /** The owner's first key, if this start created it. */
+  firstKey: string | undefined;
+}
+
+/** What a person needs to begin, as one block that stands out from the log. */
+function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
+  const rows = [
+    ...(signInAddress === undefined
+      ? [["Dashboard", `${publicUrl}/`]]
+      : [
+          ["Dashboard", "This link signs in one browser, once, within 12 hours:"],
+          // At the margin it fits 80 columns, so that it can be copied.
+          [signInAddress, ""],
+          ["", `${commandName} sign-in prints another.`],
+        ]),
+    ["API", `${publicUrl}/v1`],
+    ...(firstKey === undefined
+      ? []
+      : [
+          ["API key", firstKey],
+          ["", `It is shown only once. ${commandName} keys create makes another.`],
+        ]),
+  ];
+  const lines = [
+    `Presage ${version} is ready`,
+    "",
+    ...rows.map(([name = "", value]) => `${name.padEnd(11)}${value}`.trimEnd()),
+    ...(firstKey === undefined
+      ? []
+      : ["", "A first prediction:", "", ...firstPrediction(publicUrl, firstKey)]),
+  ];
+  return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
+}
+
+/** In lines of at most 80 columns that a shell takes as one command. */
+function firstPrediction(publicUrl: string, key: string): string[] {
+  return [
+    `curl ${publicUrl}/v1/predict \\`,
+    `  -H 'X-API-KEY: ${key}' \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '{"interaction": {`,
+    `        "state": "You are in the kitchen. The fridge is closed.",`,
+    `        "action": "open fridge"}}'`,
+  ];
 }

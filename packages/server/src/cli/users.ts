@@ -10,20 +10,10 @@ import { browserAddress } from "../http/pages.ts";
 import { recordChange } from "../platform/audit.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { countOf, printable } from "../platform/words.ts";
-import { CommandError, examples, json, printNotice } from "./command.ts";
+import { CommandError, changerFor, examples, json, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { changerFor, findServer, withDatabase } from "./connect-database.ts";
+import { findServer, withDatabase } from "./connect.ts";
 import { type Column, printList } from "./terminal.ts";
-
-/** `presage sign-in`. */
-export function addSignInCommand(program: Command): void {
-  program
-    .command("sign-in")
-    .description("print a one-time sign-in URL, in local mode")
-    .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
-    .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
-    .action(async (options) => printSignInAddress(configure(), options));
-}
 
 /** `presage users`. */
 export function addUsersCommands(program: Command): void {
@@ -92,26 +82,21 @@ export function addUsersCommands(program: Command): void {
     );
 }
 
+/** `presage sign-in`. */
+export function addSignInCommand(program: Command): void {
+  program
+    .command("sign-in")
+    .description("print a one-time sign-in URL, in local mode")
+    .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
+    .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
+    .action(async (options) => printSignInAddress(configure(), options));
+}
+
 export async function showUsers(config: Config, options: { json?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const live = livenessNow(sessionRules(config.identity));
     const users = await selectUsersAccess(database, live);
     printList(users, { columns: userColumns, json: options.json ? toJson : undefined });
-  });
-}
-
-export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
-  await withDatabase(config, async ({ database }) => {
-    const user = await findUser(database, idOrEmail);
-    const { sessions, keys } = await endUser(database, changerFor(user), user.id);
-    process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
-    const { oidc } = config.identity;
-    printNotice("Running servers reject the keys within 5 s.");
-    if (oidc !== undefined) {
-      printNotice(
-        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.`,
-      );
-    }
   });
 }
 
@@ -132,13 +117,8 @@ function toJson(user: UserAccess): object {
   return { ...user, created_at: toIsoInstant(user.created_at) };
 }
 
-export function readRole(text: string): Role {
-  const role = Role.safeParse(text);
-  if (role.success) return role.data;
-  throw new CommandError(`The role is one of ${Role.options.join(", ")}.`);
-}
-
 const maxName = 200;
+
 const maxEmail = 320;
 
 /** Adds a user to the owner's account and prints their id. */
@@ -172,6 +152,27 @@ export async function changeUserRole(config: Config, idOrEmail: string, wanted: 
     await changeRoleOf(database, changerFor(user), { userId: user.id, role, issuer });
     process.stdout.write(`The user is ${role === "owner" ? "an" : "a"} ${role} now.\n`);
     printNotice("Running servers apply it at once to sessions, and within 5 s to keys.");
+  });
+}
+
+export function readRole(text: string): Role {
+  const role = Role.safeParse(text);
+  if (role.success) return role.data;
+  throw new CommandError(`The role is one of ${Role.options.join(", ")}.`);
+}
+
+export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
+  await withDatabase(config, async ({ database }) => {
+    const user = await findUser(database, idOrEmail);
+    const { sessions, keys } = await endUser(database, changerFor(user), user.id);
+    process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
+    const { oidc } = config.identity;
+    printNotice("Running servers reject the keys within 5 s.");
+    if (oidc !== undefined) {
+      printNotice(
+        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.`,
+      );
+    }
   });
 }
 
