@@ -260,7 +260,7 @@ const readyTimeoutMs = 3_000;
 /** Only the latest are tried: earlier ones have most likely crashed. */
 const maxAddresses = 10;
 
-export interface FoundServer {
+interface FoundServer {
   /** Where browsers reach a server that runs on the database. */
   running: string | undefined;
   /** Where servers on the database should be reached, newest first. */

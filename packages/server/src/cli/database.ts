@@ -100,7 +100,7 @@ export function addResultsCommands(program: Command): void {
     .action(async (options) => mendResultTimes(configure(), options));
 }
 
-export async function migrateDatabase(config: Config): Promise<void> {
+async function migrateDatabase(config: Config): Promise<void> {
   const { database, migrated } = await openDatabase(config.databaseUrl, () => {});
   await database.destroy();
   const { applied, newer } = migrated;
@@ -115,7 +115,7 @@ export async function migrateDatabase(config: Config): Promise<void> {
 }
 
 /** Copies the configured SQLite database into a file, which is replaced only by a whole and sound copy. Servers may keep running. */
-export async function backUp(config: Config, into: string): Promise<void> {
+async function backUp(config: Config, into: string): Promise<void> {
   const path = sqliteFile(config, "pg_dump --format=custom");
   if (!hasSqliteSchema(path)) throw new NoDatabaseError(path);
   const file = resolve(into);
@@ -187,7 +187,7 @@ function isSqliteError(error: unknown): error is Error {
 }
 
 /** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
-export function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
+function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
   if (isInMemory(databaseUrl)) {
     throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
   }
@@ -207,11 +207,7 @@ export function megabytes(bytes: number): string {
 const schema = Object.keys(migrations).at(-1) ?? "";
 
 /** Writes everything of an account as JSON lines. The file appears once it is complete. */
-export async function exportToFile(
-  config: Config,
-  file: string,
-  options: { account?: string },
-): Promise<void> {
+async function exportToFile(config: Config, file: string, options: { account?: string }): Promise<void> {
   await withDatabase(config, async (store) => {
     const account = await findAccount(store, options.account);
     const path = resolve(file);
@@ -247,7 +243,7 @@ export async function exportToFile(
 }
 
 /** Stores the rows of such a file, all or none. */
-export async function importFromFile(
+async function importFromFile(
   config: Config,
   file: string,
   { account: accountName }: { account?: string },
@@ -302,7 +298,7 @@ async function findAccount(
 }
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
-export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
+async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const skew = await findClockSkew(database);
     if (skew !== undefined) throw new ClockSkewError(skew);

@@ -129,7 +129,7 @@ interface ImportOptions extends ConnectionOptions {
 }
 
 /** Uploads a file's lines as a revision of the dataset of this name. */
-export async function importDataset(
+async function importDataset(
   config: Config,
   { name, file, format, ...options }: ImportOptions,
 ): Promise<void> {
@@ -141,7 +141,7 @@ export async function importDataset(
 }
 
 /** Says what a revision has. */
-export function describeRevision(
+function describeRevision(
   dataset: Pick<Dataset, "id" | "name">,
   { revision, samples, trajectories, digest }: DatasetRevision,
 ): void {
@@ -156,7 +156,7 @@ interface EpisodesOptions extends ConnectionOptions, EpisodeSelection {
 }
 
 /** Makes a revision of the dataset of this name, whose trajectories are episodes. */
-export async function importEpisodes(
+async function importEpisodes(
   config: Config,
   { name, append, server, ...selection }: EpisodesOptions,
 ): Promise<void> {
@@ -182,7 +182,7 @@ export async function importEpisodes(
 }
 
 /** Prints the datasets, newest first. */
-export async function showDatasets(
+async function showDatasets(
   config: Config,
   { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
@@ -215,7 +215,7 @@ const datasetColumns: readonly Column<Dataset>[] = [
 ];
 
 /** Prints a dataset and its revisions. */
-export async function showDataset(
+async function showDataset(
   config: Config,
   nameOrId: string,
   { json, ...options }: ConnectionOptions & { json?: boolean },

@@ -39,7 +39,7 @@ export function addDoctorCommand(program: Command): void {
 }
 
 /** What a check found. */
-export interface Finding {
+interface Finding {
   check:
     | "versions"
     | "configuration"
@@ -89,7 +89,7 @@ async function examine(raw: RawEnvironment): Promise<Finding[]> {
 }
 
 /** The finding of a check, or that it had no answer in time. */
-export async function inTime(
+async function inTime(
   check: Finding["check"],
   finding: Promise<Finding | Finding[]>,
   timeoutMs = 10_000,
@@ -122,7 +122,7 @@ function configuration(raw: RawEnvironment): Finding[] {
 }
 
 /** The database, its clock, and the disk that an SQLite file is on. */
-export async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Promise<Finding[]> {
+async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Promise<Finding[]> {
   const disk = checkDisk(url, minFreeDiskBytes);
   try {
     const inspected = await inspectDatabase(url);
@@ -203,7 +203,7 @@ function unwritable(folder: string): string | undefined {
 }
 
 /** The OpenID provider that users sign in with. */
-export async function checkProvider({ identity: { oidc } }: Config): Promise<Finding> {
+async function checkProvider({ identity: { oidc } }: Config): Promise<Finding> {
   const check = "provider";
   if (oidc === undefined)
     return { check, state: "off", text: "PRESAGE_OIDC_ISSUER is not set: the printed link signs in" };
@@ -218,7 +218,7 @@ export async function checkProvider({ identity: { oidc } }: Config): Promise<Fin
 }
 
 /** The Valkey or Redis that processes share. */
-export async function checkRedis({ redisUrl }: Config): Promise<Finding> {
+async function checkRedis({ redisUrl }: Config): Promise<Finding> {
   const check = "redis";
   if (redisUrl === undefined) return { check, state: "off", text: "PRESAGE_REDIS_URL is not set" };
   const { pingRedis } = await import("../platform/redis.ts");
@@ -239,7 +239,7 @@ const timeoutMs = 5_000;
 const common = { timeoutMs, retries: 0, keepAlive: false };
 
 /** Asks every replica of every deployment for its models. */
-export async function checkUpstreams(config: Config): Promise<Finding[]> {
+async function checkUpstreams(config: Config): Promise<Finding[]> {
   if (config.deployments === undefined && config.upstream.urls === undefined) {
     const text = "PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts";
     return [{ check: "upstream", state: "off", text }];
@@ -259,7 +259,7 @@ export async function checkUpstreams(config: Config): Promise<Finding[]> {
 }
 
 /** The model behind judges, if it is not the upstream. */
-export async function checkJudge(config: Config): Promise<Finding[]> {
+async function checkJudge(config: Config): Promise<Finding[]> {
   const own = upstreamOfJudges(config);
   if (own !== undefined) return await askEach("judge", { ...own, ...common });
   const isNone = config.deployments === undefined && config.upstream.urls === undefined;

@@ -15,7 +15,7 @@ import { type Column, textTable } from "./terminal.ts";
 export type MetadataFields = z.input<typeof metadataFields>;
 
 /** The sample of one line, to be evaluated by this process or by another Presage. */
-export interface LineSample {
+interface LineSample {
   sample: Sample;
   metadata: MetadataFields;
   /** The same each time that a run sends this line. */
@@ -23,7 +23,7 @@ export interface LineSample {
 }
 
 /** What is reported about one evaluation. */
-export type Outcome = Pick<EvaluateItem, "evaluator_id" | "profile_name" | "status" | "error_message"> & {
+type Outcome = Pick<EvaluateItem, "evaluator_id" | "profile_name" | "status" | "error_message"> & {
   id: string | null;
   pass: boolean | null;
   score_raw: number | null;

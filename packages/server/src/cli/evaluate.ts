@@ -83,7 +83,7 @@ export function addEvaluateCommand(program: Command): void {
     });
 }
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   file: string;
   evaluator: string[];
   out?: string;
@@ -101,7 +101,7 @@ export interface EvaluateOptions {
 /** For pass rates below `--min-pass-rate`. Failed evaluations exit with 1, like every other failure. */
 const belowPassRateExitCode = 2;
 
-export async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
+async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
   const { file, out } = options;
   checkFiles(file, out);
   const output = readOutput(options);
@@ -221,21 +221,21 @@ function readShare(text: string | undefined): number | undefined {
 /** Columns, if the output is not a terminal. */
 const defaultWidth = 80;
 
-export interface EvaluateFileOptions
+interface EvaluateFileOptions
   extends EvaluateLineOptions,
     Pick<ProcessLinesOptions<EvaluationLine>, "file" | "output" | "concurrency"> {
   /** From 0 to 1; each evaluator must reach it. */
   minPassRate: number | undefined;
 }
 
-export interface FileEvaluation {
+interface FileEvaluation {
   /** Something was evaluated, and nothing failed. */
   isComplete: boolean;
   reachesPassRate: boolean;
 }
 
 /** Evaluates each line of a file and prints a summary. */
-export async function evaluateFile(
+async function evaluateFile(
   evaluate: EvaluateSample,
   { runId, evaluators, metadata, minPassRate, ...options }: EvaluateFileOptions,
 ): Promise<FileEvaluation> {
@@ -289,7 +289,7 @@ function isFinished({ cluster_id, results }: EvaluationLine): boolean {
 }
 
 /** The run that an existing file of evaluations belongs to, so that a second start of the command resumes it. */
-export async function findRunId(
+async function findRunId(
   out: string | undefined,
   evaluators: readonly string[],
 ): Promise<string | undefined> {

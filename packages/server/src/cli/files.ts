@@ -19,7 +19,7 @@ import { countOf, printable } from "../platform/words.ts";
 import { CommandError, defaultMaxHttpRequests, printNotice } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
-export type Output = { path: string } | "stdout" | "nowhere";
+type Output = { path: string } | "stdout" | "nowhere";
 
 /** Refuses files that cannot be read or written before the first request is made. */
 export function checkFiles(file: string, out: string | undefined): void {
@@ -147,7 +147,7 @@ function lineId(number: number, digest: string): string {
   return `${number}:${digest}`;
 }
 
-export interface FinishedLinesOptions<Line extends OutputLine> {
+interface FinishedLinesOptions<Line extends OutputLine> {
   /** Ids of the input's lines. */
   inputIds: ReadonlySet<string>;
   /** What the lines contain, in the plural. */
@@ -316,7 +316,7 @@ interface Reason extends LineCount {
 }
 
 /** The first few distinct reasons why lines failed. */
-export interface FailureReasons {
+interface FailureReasons {
   /** Lines are added in order; one may fail for several reasons, and several evaluators for the same one. */
   add(line: number, reason: string, evaluator?: string): void;
   /** A line for each, or none if nothing failed. */

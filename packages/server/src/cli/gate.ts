@@ -13,7 +13,7 @@ export interface Minimum {
 }
 
 /** What names an evaluator in a run, and in what is wanted of one. */
-export interface NamedEvaluator {
+interface NamedEvaluator {
   evaluator: string;
   /** Of an imported result at most the name is known. */
   profile_name: string | null;
@@ -81,7 +81,7 @@ type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "p
 };
 
 /** In sentences. */
-export interface Regressions {
+interface Regressions {
   /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
   worse: string[];
   /** What looks worse by more, with too little to tell it from chance. */

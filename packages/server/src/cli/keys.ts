@@ -117,7 +117,7 @@ export function addKeysCommands(program: Command): void {
 
 const pageSize = 1_000;
 
-export async function createKey(
+async function createKey(
   config: Config,
   options: { name: string; expiresAt?: string; scopes?: string } & SettingOptions & UserOption,
 ): Promise<void> {
@@ -144,11 +144,7 @@ export async function createKey(
 }
 
 /** Changes the settings of a key; what is not named stays. */
-export async function updateKey(
-  config: Config,
-  id: string,
-  options: SettingOptions & UserOption,
-): Promise<void> {
+async function updateKey(config: Config, id: string, options: SettingOptions & UserOption): Promise<void> {
   const settings = readSettings(options);
   if (Object.keys(settings).length === 0)
     throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
@@ -160,7 +156,7 @@ export async function updateKey(
   });
 }
 
-export async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
+async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
   await withDatabase(config, async (store) => {
     const user = await userOf(store, options);
     const keys: ApiKey[] = [];
@@ -178,7 +174,7 @@ export async function listKeys(config: Config, options: { json?: boolean } & Use
   });
 }
 
-export async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
+async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
   await withDatabase(config, async (store) => {
     const user = await userOf(store, options);
     await revokeKeyOf(store.database, changerFor(user), user.id, id.toLowerCase());
@@ -246,7 +242,7 @@ const unitMs: Record<string, number> = {
 };
 
 /** The instant of `--expires-at`: from now, as in `30d`; a date, which is its first moment in UTC; or a date-time. */
-export function readExpiry(text: string): Date {
+function readExpiry(text: string): Date {
   const [, count, unit = ""] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
   const ms = unitMs[unit];
   try {

@@ -67,7 +67,7 @@ export function addPredictCommand(program: Command): void {
     });
 }
 
-export interface PredictOptions {
+interface PredictOptions {
   state?: string;
   action?: string;
   context?: string;
@@ -80,7 +80,7 @@ export interface PredictOptions {
   server?: string;
 }
 
-export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
+async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
   const { file, server } = options;
   refuseContradictions(options);
   if (file === undefined) {
@@ -186,7 +186,7 @@ function readJson(option: string, text: string): unknown {
   }
 }
 
-export interface PredictFileOptions
+interface PredictFileOptions
   extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {
   /** Whether output lines include the context, which is their longest part. */
   keepsContext: boolean;
@@ -201,7 +201,7 @@ interface Counts {
 }
 
 /** Predicts each line of a file, prints a summary and returns the number of failures. */
-export async function predictFile(
+async function predictFile(
   predict: Predict,
   { keepsContext, ...options }: PredictFileOptions,
 ): Promise<number> {
@@ -244,16 +244,16 @@ function summary(
   ];
 }
 
-export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
 
 /** The prediction for one line of a file, with the input's own fields except the bulky ones. */
-export interface PredictionLine extends OutputLine {
+interface PredictionLine extends OutputLine {
   prediction?: WorldModelPrediction;
   exact_match?: boolean;
 }
 
 /** Predicts one line of a file. A failure is a line like any other, except an error of the command itself. */
-export async function predictLine(
+async function predictLine(
   predict: Predict,
   { number, text }: NumberedLine,
   digest: string,

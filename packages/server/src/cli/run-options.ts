@@ -141,7 +141,7 @@ export function readNumber(flag: string, text: string): number {
 }
 
 /** How a published evaluation measures. */
-export interface Protocol {
+interface Protocol {
   /** Absent: the first line tells. */
   format?: DatasetFormat;
   /** As `--evaluator` takes them. */
@@ -167,7 +167,7 @@ const protocols = {
   },
 } as const satisfies Record<string, Protocol>;
 
-export type ProtocolName = keyof typeof protocols;
+type ProtocolName = keyof typeof protocols;
 
 /** What `--protocol` sets unless other options do. */
 export function protocolOf({ protocol }: Pick<RunOptions, "protocol">): Protocol | undefined {

@@ -196,7 +196,7 @@ const rateOverMs = 30_000;
 const stillAfterMs = 10_000;
 const barWidth = 20;
 
-export interface ProgressDisplay {
+interface ProgressDisplay {
   update(run: Run): void;
   /** Shows a line beside the progress. */
   say(text: string): void;

@@ -67,7 +67,7 @@ interface Gates {
 }
 
 /** Makes a run, or resumes one, waits for its end, and says how it ended. */
-export async function runCommand(config: Config, options: RunOptions): Promise<void> {
+async function runCommand(config: Config, options: RunOptions): Promise<void> {
   refuseContradictions(options);
   const { server, predictions, dataset } = options;
   if (predictions !== undefined) checkFiles(predictions, undefined);
@@ -209,7 +209,7 @@ async function resumeRun(
 }
 
 /** A person stopped the command; the run can be resumed. */
-export class InterruptedError extends Error {
+class InterruptedError extends Error {
   constructor() {
     super("Interrupted");
     this.name = "InterruptedError";
@@ -217,11 +217,7 @@ export class InterruptedError extends Error {
 }
 
 /** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
-export async function followRun(
-  connection: RunConnection,
-  run: Run,
-  server: string | undefined,
-): Promise<Run> {
+async function followRun(connection: RunConnection, run: Run, server: string | undefined): Promise<Run> {
   const command = `presage run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
   const progress = showProgress(run);
   const waiting = new AbortController();

@@ -85,7 +85,7 @@ function addManagingCommands(program: Command): void {
 }
 
 /** Prints the runs, newest first. */
-export async function showRuns(
+async function showRuns(
   config: Config,
   { json, ...options }: ConnectionOptions & { json?: boolean },
 ): Promise<void> {
@@ -107,14 +107,14 @@ const runColumns: readonly Column<Run>[] = [
 ];
 
 /** What predicts, in words. */
-export function targetName(target: Run["target"]): string {
+function targetName(target: Run["target"]): string {
   if ("deployment" in target) return [target.deployment, target.model].filter(Boolean).join(", ");
   if ("baseline" in target) return target.baseline;
   return "predictions" in target ? "imported predictions" : "a client";
 }
 
 /** Prints a run and its figures so far. */
-export async function showRun(
+async function showRun(
   config: Config,
   nameOrId: string,
   { json, ...options }: ConnectionOptions & { json?: boolean },
@@ -149,7 +149,7 @@ function describe(run: Run): string[] {
 const done = { cancel: "Cancelled", resume: "Resumed", finish: "Finished without what is missing:" };
 
 /** Ends a run, or lets a paused one go on; what it has done stays. */
-export async function changeRunCommand(
+async function changeRunCommand(
   config: Config,
   change: keyof typeof done,
   nameOrId: string,
@@ -163,11 +163,7 @@ export async function changeRunCommand(
 }
 
 /** Deletes a run with its predictions and verdicts. */
-export async function deleteRunCommand(
-  config: Config,
-  nameOrId: string,
-  options: ConnectionOptions,
-): Promise<void> {
+async function deleteRunCommand(config: Config, nameOrId: string, options: ConnectionOptions): Promise<void> {
   await withConnection(config, options, async (connection) => {
     const { id, name } = await findRun(connection, nameOrId);
     await connection.call(({ runs }) => runs.delete(id));
@@ -176,7 +172,7 @@ export async function deleteRunCommand(
 }
 
 /** Prints how runs differ from the first one. */
-export async function compareCommand(
+async function compareCommand(
   config: Config,
   names: readonly string[],
   { json, ...options }: ConnectionOptions & { json?: boolean },
@@ -197,7 +193,7 @@ interface ReportOptions extends ConnectionOptions {
 }
 
 /** Writes a run's report into a file, or to standard output. */
-export async function reportCommand(
+async function reportCommand(
   config: Config,
   nameOrId: string,
   { format, out, ...options }: ReportOptions,

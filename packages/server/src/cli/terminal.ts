@@ -11,7 +11,7 @@ export interface Column<Row> {
   canWrap?: boolean;
 }
 
-export interface TextTable {
+interface TextTable {
   text: string;
   /** Headings of columns for which there was no room. */
   leftOut: string[];

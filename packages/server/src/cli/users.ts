@@ -92,7 +92,7 @@ export function addSignInCommand(program: Command): void {
     .action(async (options) => printSignInAddress(configure(), options));
 }
 
-export async function showUsers(config: Config, options: { json?: boolean }): Promise<void> {
+async function showUsers(config: Config, options: { json?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const live = livenessNow(sessionRules(config.identity));
     const users = await selectUsersAccess(database, live);
@@ -144,7 +144,7 @@ export async function addUser(
 }
 
 /** The way back in as well, if an account has no owner who can sign in. */
-export async function changeUserRole(config: Config, idOrEmail: string, wanted: string): Promise<void> {
+async function changeUserRole(config: Config, idOrEmail: string, wanted: string): Promise<void> {
   const role = readRole(wanted);
   await withDatabase(config, async ({ database }) => {
     const user = await findUser(database, idOrEmail);
@@ -155,13 +155,13 @@ export async function changeUserRole(config: Config, idOrEmail: string, wanted: 
   });
 }
 
-export function readRole(text: string): Role {
+function readRole(text: string): Role {
   const role = Role.safeParse(text);
   if (role.success) return role.data;
   throw new CommandError(`The role is one of ${Role.options.join(", ")}.`);
 }
 
-export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
+async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const user = await findUser(database, idOrEmail);
     const { sessions, keys } = await endUser(database, changerFor(user), user.id);
@@ -177,7 +177,7 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
 }
 
 /** Prints a new one-time link that signs a browser in, as the owner or as a user that was added. */
-export async function printSignInAddress(config: Config, { user }: { user?: string }): Promise<void> {
+async function printSignInAddress(config: Config, { user }: { user?: string }): Promise<void> {
   const { listen, identity } = config;
   if (identity.oidc !== undefined) {
     throw new CommandError(
