@@ -90,14 +90,16 @@ export function addDatabaseCommands(program: Command): void {
 /** `presage results`. */
 export function addResultsCommands(program: Command): void {
   const results = program.command("results").description("repair evaluation results of the database");
-  results
-    .command("mend-times")
-    .description(
-      "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
-    )
-    .option("--dry-run", "only report which results are affected")
-    .addHelpText("after", examples("presage results mend-times --dry-run", "presage results mend-times"))
-    .action(async (options) => mendResultTimes(configure(), options));
+  for (const name of ["repair-times", "mend-times"])
+    results
+      // The second is its earlier name.
+      .command(name, { hidden: name === "mend-times" })
+      .description(
+        "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
+      )
+      .option("--dry-run", "only report which results are affected")
+      .addHelpText("after", examples(`presage results ${name} --dry-run`, `presage results ${name}`))
+      .action(async (options) => repairResultTimes(configure(), options));
 }
 
 async function migrateDatabase(config: Config): Promise<void> {
@@ -298,7 +300,7 @@ async function findAccount(
 }
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
-async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
+async function repairResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const skew = await findClockSkew(database);
     if (skew !== undefined) throw new ClockSkewError(skew);

@@ -41,6 +41,30 @@ export function addDatasetsCommands(program: Command): void {
       ),
     )
     .action(async (options) => importDataset(configure(), options));
+  addFromEpisodesCommand(datasets);
+  datasets
+    .command("list")
+    .description("list the datasets, newest first")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
+    .action(async (options) => showDatasets(configure(), options));
+  datasets
+    .command("show <dataset>")
+    .description("show a dataset, given by name or id, and its revisions")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets show kitchen"))
+    .action(async (dataset: string, options) => showDataset(configure(), dataset, options));
+  datasets
+    .command("delete <dataset>")
+    .description("delete a dataset, given by name or id, with all its revisions")
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets delete kitchen"))
+    .action(async (dataset: string, options) => deleteDataset(configure(), dataset, options));
+}
+
+function addFromEpisodesCommand(datasets: Command): void {
   datasets
     .command("from-episodes")
     .description("make a revision from an environment's episodes, one trajectory each")
@@ -73,26 +97,6 @@ export function addDatasetsCommands(program: Command): void {
       examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
     )
     .action(async (options) => importEpisodes(configure(), options));
-  datasets
-    .command("list")
-    .description("list the datasets, newest first")
-    .option(...json)
-    .option(...onServer)
-    .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
-    .action(async (options) => showDatasets(configure(), options));
-  datasets
-    .command("show <dataset>")
-    .description("show a dataset, given by name or id, and its revisions")
-    .option(...json)
-    .option(...onServer)
-    .addHelpText("after", examples("presage datasets show kitchen"))
-    .action(async (dataset: string, options) => showDataset(configure(), dataset, options));
-  datasets
-    .command("delete <dataset>")
-    .description("delete a dataset, given by name or id, with all its revisions")
-    .option(...onServer)
-    .addHelpText("after", examples("presage datasets delete kitchen"))
-    .action(async (dataset: string, options) => deleteDataset(configure(), dataset, options));
 }
 
 function readNumber(text: string): number {

@@ -235,7 +235,6 @@ async function checkRedis({ redisUrl }: Config): Promise<Finding> {
 }
 
 const timeoutMs = 5_000;
-
 const common = { timeoutMs, retries: 0, keepAlive: false };
 
 /** Asks every replica of every deployment for its models. */

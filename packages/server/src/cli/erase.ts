@@ -173,7 +173,6 @@ function print(heading: string, rows: ReadonlyMap<string, number>): void {
  * count a request up to 5 s after it.
  */
 const lateMs = 11_000;
-
 const pauseMs = 500;
 
 /**

@@ -36,7 +36,6 @@ import { withDatabase } from "./connect.ts";
 import { type Column, printList } from "./terminal.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
-
 const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
 
 const capture = [

@@ -54,9 +54,8 @@ export function addRunCommand(program: Command): void {
 
 /** For a gate that falls short, and for one that cannot tell. */
 const gateExitCode = 2;
-
 const undecidedExitCode = 3;
-
+/** 128 plus the number of SIGINT, as shells report it. */
 const interruptedExitCode = 130;
 
 interface Gates {

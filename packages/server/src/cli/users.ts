@@ -118,7 +118,6 @@ function toJson(user: UserAccess): object {
 }
 
 const maxName = 200;
-
 const maxEmail = 320;
 
 /** Adds a user to the owner's account and prints their id. */

@@ -3,7 +3,16 @@ import { environment } from "../../src/config/environment.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
 const commands = [
-  ...["serve", "config", "migrate", "sign-in", "predict", "evaluate", "results mend-times"],
+  ...[
+    "serve",
+    "config",
+    "migrate",
+    "sign-in",
+    "predict",
+    "evaluate",
+    "results repair-times",
+    "results mend-times",
+  ],
   ...["backup", "restore", "doctor"],
   ...["keys", "keys create", "keys list", "keys update", "keys revoke", "users", "users list", "users end"],
   ...["datasets", "datasets import", "datasets list", "datasets show", "datasets delete"],
