@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { Option } from "commander";
 import type { User } from "../accounts/users-store.ts";
 import type { Actor, Changer } from "../platform/audit.ts";
 
@@ -16,6 +17,11 @@ export const onServer = [
   "--server <url>",
   "use this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured database",
 ] as const;
+
+/** An option that takes one of these words. */
+export function choice(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices([...choices]);
+}
 
 /** Collects the values of a repeatable option. */
 export function collect(value: string, earlier: string[] = []): string[] {

@@ -1,8 +1,8 @@
 import { type Dataset, type DatasetFormat, type DatasetRevision, EpisodeSelection } from "@presage/contract";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
-import { CommandError, examples, json, onServer, printNotice } from "./command.ts";
+import { CommandError, choice, examples, json, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
 import { checkFiles } from "./files.ts";
@@ -24,7 +24,7 @@ export function addDatasetsCommands(program: Command): void {
     .requiredOption("--name <name>", "the dataset's name")
     .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
     .addOption(
-      new Option("--format <format>", "format of the lines; by default detected from the first").choices([
+      choice("--format <format>", "format of the lines; by default detected from the first", [
         "presage",
         "chat",
         "llm-sim",
@@ -72,17 +72,11 @@ function addFromEpisodesCommand(datasets: Command): void {
     .requiredOption("--environment <name>", "whose episodes")
     .option("--revision <number>", "only those of this environment revision", readNumber)
     .addOption(
-      new Option("--split <split>", "only those with tasks of this split").choices([
-        "train",
-        "validation",
-        "test",
-      ]),
+      choice("--split <split>", "only those with tasks of this split", ["train", "validation", "test"]),
     )
+    .addOption(choice("--status <status>", "only those in this state", ["open", "finished", "expired"]))
     .addOption(
-      new Option("--status <status>", "only those in this state").choices(["open", "finished", "expired"]),
-    )
-    .addOption(
-      new Option("--outcome <outcome>", "only those with this outcome; none: cut short").choices([
+      choice("--outcome <outcome>", "only those with this outcome; none: cut short", [
         "success",
         "failure",
         "none",

@@ -1,8 +1,8 @@
 import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
-import { CommandError, collect, onServer, readTags } from "./command.ts";
+import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { toReference } from "./evaluators.ts";
 import { describeIssues } from "./files.ts";
@@ -89,10 +89,6 @@ export function addRunOptions(command: Command): Command {
     .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
     .option("--json", "print the report as JSON instead of a table")
     .option(...onServer);
-}
-
-function choice(flags: string, description: string, choices: readonly string[]): Option {
-  return new Option(flags, description).choices([...choices]);
 }
 
 const targets = ["model", "deployment", "baseline", "predictions"] as const;

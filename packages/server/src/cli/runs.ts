@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import type { Run } from "@presage/contract";
 import { describeFailures } from "@presage/contract/describe-trouble";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
-import { CommandError, examples, json, onServer } from "./command.ts";
+import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
 import { checkOutputFile } from "./files.ts";
@@ -36,7 +36,7 @@ export function addRunsCommands(program: Command): void {
   program
     .command("report <run>")
     .description("write the report of a run")
-    .addOption(new Option("--format <format>", "what to write").choices(["html", "md", "json"]).default("md"))
+    .addOption(choice("--format <format>", "what to write", ["html", "md", "json"]).default("md"))
     .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
