@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { addApiKey } from "../../packages/server/src/accounts/api-keys.ts";
 import { insertUserWithAccount } from "../../packages/server/src/accounts/users-store.ts";
-import { composeStore } from "../../packages/server/src/app/compose-command-line.ts";
+import { composeStore } from "../../packages/server/src/app/storage.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { createLog } from "../../packages/server/src/platform/observability/logger.ts";
 import { nowMicros } from "../../packages/server/src/platform/storage/columns.ts";

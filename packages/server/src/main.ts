@@ -1,40 +1,53 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import { addEvaluateCommand } from "./cli/add-evaluate-command.ts";
-import { addPredictCommand } from "./cli/add-predict-command.ts";
-import { addAuditCommand } from "./cli/audit-command.ts";
-import { closedPipeExitCode, endIfUnwritable, isClosedPipe } from "./cli/closed-pipe.ts";
-import { json } from "./cli/command-options.ts";
-import { addDatasetsCommands } from "./cli/datasets-commands.ts";
-import { environmentHelp } from "./cli/environment-help.ts";
-import { examples } from "./cli/examples.ts";
-import { explainError } from "./cli/explain-error.ts";
-import { addKeysCommands } from "./cli/keys-commands.ts";
-import { printNotice } from "./cli/print-notice.ts";
-import { refuseUnknownCommand } from "./cli/refuse-unknown-command.ts";
-import { addRunsCommands } from "./cli/runs-commands.ts";
-import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
-import { addUsersCommands } from "./cli/users-commands.ts";
-import { warnOfUnknownVariables } from "./cli/warn-of-unknown-variables.ts";
-import { type Config, readConfig, unknownVariables } from "./config/config.ts";
+import {
+  CommandError,
+  closedPipeExitCode,
+  endIfUnwritable,
+  examples,
+  isClosedPipe,
+  printNotice,
+  settleRuntime,
+} from "./cli/command.ts";
+import { similarName } from "./platform/words.ts";
 
+/** Adds commands to `presage`. */
+type Add = (program: Command) => void;
+
+/** In the order of the help. A command loads no more than its family. */
+const families: readonly (readonly [names: readonly string[], load: () => Promise<Add>])[] = [
+  [["serve", "worker", "health"], async () => (await import("./cli/serve.ts")).addServerCommands],
+  [["config", "environment"], async () => (await import("./cli/config.ts")).addConfigCommands],
+  [
+    ["migrate", "backup", "restore", "export", "import"],
+    async () => (await import("./cli/database.ts")).addDatabaseCommands,
+  ],
+  [["doctor"], async () => (await import("./cli/doctor.ts")).addDoctorCommand],
+  [["keys"], async () => (await import("./cli/keys.ts")).addKeysCommands],
+  [["users"], async () => (await import("./cli/users.ts")).addUsersCommands],
+  [["audit"], async () => (await import("./cli/audit.ts")).addAuditCommand],
+  [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
+  [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
+  [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
+  [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
+  [["sign-in"], async () => (await import("./cli/users.ts")).addSignInCommand],
+  [["predict"], async () => (await import("./cli/predict.ts")).addPredictCommand],
+  [["evaluate"], async () => (await import("./cli/evaluate.ts")).addEvaluateCommand],
+];
+
+const words = process.argv.slice(2);
+const [first = "serve"] = words;
 bypassProxyForLoopback();
 endIfUnwritable();
-
-const helpWidth = process.stdout.columns ?? 80;
-
-/** The configuration of a command that does not log. */
-function configure(): Config {
-  warnOfUnknownVariables(process.env);
-  return readConfig(process.env);
-}
+// Before the server's code is loaded, which the process that takes over would load again.
+if (first === "serve") settleRuntime();
 
 const program = new Command("presage")
   .description(
     "A server in front of a language model that simulates an environment: it predicts the next state.",
   )
-  .configureHelp({ helpWidth })
+  .configureHelp({ helpWidth: process.stdout.columns ?? 80 })
   .version(packageJson.version)
   .addHelpText(
     "after",
@@ -46,146 +59,56 @@ const program = new Command("presage")
     ),
   );
 
-// Each command loads only its own code.
-program
-  .command("serve", { isDefault: true })
-  .description("run the server (the default command)")
-  .allowExcessArguments(false)
-  .addHelpText(
-    "after",
-    examples(
-      "presage serve",
-      "PRESAGE_UPSTREAM_URL=http://127.0.0.1:30000/v1 PRESAGE_PORT=8081 presage serve",
-    ),
-  )
-  .action(async () => {
-    settleRuntime();
-    const { serve } = await import("./cli/serve.ts");
-    process.exit(await serve(readConfig(process.env), unknownVariables(process.env)));
-  });
-
-program
-  .command("worker <start>", { hidden: true })
-  .description("run one of the processes of a server; started by serve")
-  .action(async (start: string) => {
-    const { work } = await import("./cli/work.ts");
-    await work(readConfig(process.env), JSON.parse(start));
-    process.exit();
-  });
-
-program
-  .command("health", { hidden: true })
-  .description("succeed if the server on this machine is ready")
-  .action(async () => (await import("./cli/health.ts")).checkHealth(readConfig(process.env)));
-
-program
-  .command("config")
-  .summary("show the effective configuration")
-  .description("show the effective configuration, with secrets hidden")
-  .option(...json)
-  .addHelpText("after", examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
-  .action(async (options) => (await import("./cli/config.ts")).showConfig(process.env, options));
-
-program
-  .command("environment", { hidden: true })
-  .description("list every environment variable")
-  .configureHelp({ formatHelp: () => environmentHelp(helpWidth) })
-  .action(() => {
-    process.stdout.write(environmentHelp(helpWidth));
-  });
-
-program
-  .command("migrate")
-  .description("migrate the database schema")
-  .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
-  .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
-
-program
-  .command("backup <file>")
-  .description("copy the SQLite database while servers run")
-  .addHelpText("after", examples("presage backup /backups/presage.db"))
-  .action(async (file: string) => (await import("./cli/backup.ts")).backUp(configure(), file));
-
-program
-  .command("restore <file>")
-  .description("restore the database from a backup")
-  .option("--replace", "set aside an existing database")
-  .addHelpText(
-    "after",
-    examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
-  )
-  .action(async (file: string, options) =>
-    (await import("./cli/restore.ts")).restore(configure(), file, options),
-  );
-
-program
-  .command("export <file>")
-  .summary("write an account's data as JSON lines")
-  .description("write all of an account's data as JSON lines, while servers run")
-  .option("--account <name>", "the account, if there are several")
-  .addHelpText(
-    "after",
-    examples("presage export account.jsonl", "presage export --account kitchen-team kitchen.jsonl"),
-  )
-  .action(async (file: string, options) =>
-    (await import("./cli/account-data.ts")).exportToFile(configure(), file, options),
-  );
-
-program
-  .command("import <file>")
-  .summary("store an exported account")
-  .description("store an exported account, all of it or nothing, in an account without data")
-  .option("--account <name>", "the account to store it in; by default one of the same name")
-  .addHelpText(
-    "after",
-    examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
-  )
-  .action(async (file: string, options) =>
-    (await import("./cli/account-data.ts")).importFromFile(configure(), file, options),
-  );
-
-program
-  .command("doctor")
-  .description("check everything that the server needs")
-  .option(...json)
-  .addHelpText("after", examples("presage doctor", "presage doctor --json"))
-  .action(async (options) => {
-    const { doctor } = await import("./cli/doctor.ts");
-    process.exitCode = await doctor(process.env, options);
-  });
-
-addKeysCommands(program, configure);
-addUsersCommands(program, configure);
-addAuditCommand(program, configure);
-addDatasetsCommands(program, configure);
-addRunsCommands(program, configure);
-
-const results = program.command("results").description("repair evaluation results of the database");
-results
-  .command("mend-times")
-  .description(
-    "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
-  )
-  .option("--dry-run", "only report which results are affected")
-  .addHelpText("after", examples("presage results mend-times --dry-run", "presage results mend-times"))
-  .action(async (options) => (await import("./cli/results.ts")).mendResultTimes(configure(), options));
-
-program
-  .command("sign-in")
-  .description("print a one-time sign-in URL, in local mode")
-  .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
-  .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
-  .action(async (options) => (await import("./cli/sign-in.ts")).printSignInAddress(configure(), options));
-
-addPredictCommand(program, configure);
-addEvaluateCommand(program, configure);
-
 try {
-  refuseUnknownCommand(program, process.argv.slice(2));
+  for (const add of await loadFamilies(first)) add(program);
+  refuseUnknownCommand(program, words);
   await program.parseAsync();
 } catch (error) {
   if (isClosedPipe(error)) process.exit(closedPipeExitCode);
+  const { explainError } = await import("./cli/errors.ts");
   printNotice(explainError(error));
   // Whatever the failed command left open must not keep the process alive.
   process.exit(1);
+}
+
+/** The family of the command; all of them for help, or where the word is none. */
+async function loadFamilies(word: string): Promise<Add[]> {
+  if (word === "--version" || word === "-V") return [];
+  const named = families.filter(([names]) => names.includes(word));
+  return await Promise.all((named.length === 0 ? families : named).map(([, load]) => load()));
+}
+
+/** Keeps requests to this machine away from a configured proxy. Bun reads these variables at every request. */
+function bypassProxyForLoopback(): void {
+  const excluded = (process.env.NO_PROXY ?? process.env.no_proxy ?? "").split(",").filter(Boolean);
+  const noProxy = [...new Set([...excluded, "127.0.0.1", "localhost", "[::1]"])].join(",");
+  process.env.NO_PROXY = noProxy;
+  process.env.no_proxy = noProxy;
+}
+
+/**
+ * Refuses a misspelt command, also before `--help`. Without a command the server starts, so Commander would take any word
+ * for an argument of `serve`.
+ */
+function refuseUnknownCommand(parent: Command, [word, ...rest]: readonly string[]): void {
+  if (parent.commands.length === 0 || word === undefined || word.startsWith("-")) return;
+  if (word === "help") {
+    refuseUnknownCommand(parent, rest);
+    return;
+  }
+  const command = parent.commands.find((one) => one.name() === word);
+  if (command !== undefined) {
+    refuseUnknownCommand(command, rest);
+    return;
+  }
+  const names = parent
+    .createHelp()
+    .visibleCommands(parent)
+    .map((one) => one.name())
+    .filter((name) => name !== "help");
+  const similar = similarName(word, names);
+  const hint = similar === undefined ? "" : ` Did you mean ${similar}?`;
+  const given = parent.parent === null ? word : `${parent.name()} ${word}`;
+  const available = names.length === 1 ? `command is ${names[0]}` : `commands are ${names.join(", ")}`;
+  throw new CommandError(`Unknown command ${given}.${hint} The ${available}.`);
 }

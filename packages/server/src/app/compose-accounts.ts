@@ -18,8 +18,8 @@ import type { Metrics } from "../platform/observability/metrics.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
-import type { OpenedStore } from "./compose-command-line.ts";
 import type { Services } from "./services.ts";
+import type { OpenedStore } from "./storage.ts";
 import { logFailure } from "./storage.ts";
 
 /** Finds whose a key is, and writes when it was last used. */

@@ -1,12 +1,6 @@
-import { ensureOwner } from "../accounts/users.ts";
-import type { User } from "../accounts/users-store.ts";
-import { createKeyDigest, type KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { createLog, type Log } from "../platform/observability/logger.ts";
-import { migrations } from "../platform/storage/migrations/index.ts";
-import { openDatabase } from "../platform/storage/open.ts";
-import { sharedSecret } from "../platform/storage/settings-store.ts";
-import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
+import type { OpenOptions } from "../platform/storage/store.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
 import type { Lease } from "../runs/lease.ts";
 import type { RunQueue } from "../runs/run.ts";
@@ -15,50 +9,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
-import { startWriters, type Writers } from "./writers.ts";
-
-export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
-  owner: User;
-  keyDigest: KeyDigest;
-  /** Absent: the database is not an SQLite file, and is written on this thread. */
-  writers: Writers | undefined;
-}
-
-/** Opens and migrates the database, and ensures its owner. */
-export async function composeStore(config: Config, log: Log, options?: OpenOptions): Promise<OpenedStore> {
-  const { migrated, ...opened } = await openDatabase(
-    config.databaseUrl,
-    log.storeFailed,
-    log.storeResponded,
-    options,
-  );
-  const { applied, newer } = migrated;
-  if (applied.length === Object.keys(migrations).length)
-    log.logger.info({ path: opened.sqlitePath }, "created the database");
-  else if (applied.length > 0) log.logger.info({ migrated: applied }, "migrated the database");
-  if (newer.length > 0)
-    log.logger.warn(
-      { newer },
-      "the database is of a newer version of Presage, which lets this one run on it",
-    );
-  try {
-    const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
-    const writers = opened.sqlitePath === undefined ? undefined : startWriters(opened.sqlitePath);
-    return {
-      ...opened,
-      owner: await ensureOwner(opened.database),
-      keyDigest,
-      writers,
-      async destroy() {
-        await writers?.end();
-        await opened.destroy();
-      },
-    };
-  } catch (error) {
-    await opened.destroy();
-    throw error;
-  }
-}
+import { composeStore, type OpenedStore } from "./storage.ts";
 
 export interface ComposedEvaluator {
   services: EvaluateServices;

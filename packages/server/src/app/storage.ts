@@ -1,10 +1,17 @@
+import { ensureOwner } from "../accounts/users.ts";
+import type { User } from "../accounts/users-store.ts";
+import { createKeyDigest, type KeyDigest } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { type Log, reasonOf } from "../platform/observability/logger.ts";
 import { ClockSkewError, findClockSkew } from "../platform/storage/clock.ts";
+import { migrations } from "../platform/storage/migrations/index.ts";
+import { openDatabase } from "../platform/storage/open.ts";
 import { waitForPostgres } from "../platform/storage/postgres.ts";
+import { sharedSecret } from "../platform/storage/settings-store.ts";
 import { isSqlite } from "../platform/storage/sqlite.ts";
+import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { composeStore, type OpenedStore } from "./compose-command-line.ts";
+import { startWriters, type Writers } from "./writers.ts";
 
 /** Warns of background work that failed and is retried. An outage of the store has a log line of its own. */
 export function logFailure(log: Log, error: unknown, message: string, isFirst = true): void {
@@ -41,4 +48,47 @@ export async function openStore(config: Config, log: Log): Promise<OpenedStore> 
 async function refuseWrongClock({ database }: OpenedStore): Promise<void> {
   const skew = await findClockSkew(database);
   if (skew !== undefined) throw new ClockSkewError(skew);
+}
+
+export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
+  owner: User;
+  keyDigest: KeyDigest;
+  /** Absent: the database is not an SQLite file, and is written on this thread. */
+  writers: Writers | undefined;
+}
+
+/** Opens and migrates the database, and ensures its owner. */
+export async function composeStore(config: Config, log: Log, options?: OpenOptions): Promise<OpenedStore> {
+  const { migrated, ...opened } = await openDatabase(
+    config.databaseUrl,
+    log.storeFailed,
+    log.storeResponded,
+    options,
+  );
+  const { applied, newer } = migrated;
+  if (applied.length === Object.keys(migrations).length)
+    log.logger.info({ path: opened.sqlitePath }, "created the database");
+  else if (applied.length > 0) log.logger.info({ migrated: applied }, "migrated the database");
+  if (newer.length > 0)
+    log.logger.warn(
+      { newer },
+      "the database is of a newer version of Presage, which lets this one run on it",
+    );
+  try {
+    const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
+    const writers = opened.sqlitePath === undefined ? undefined : startWriters(opened.sqlitePath);
+    return {
+      ...opened,
+      owner: await ensureOwner(opened.database),
+      keyDigest,
+      writers,
+      async destroy() {
+        await writers?.end();
+        await opened.destroy();
+      },
+    };
+  } catch (error) {
+    await opened.destroy();
+    throw error;
+  }
 }

@@ -1,17 +1,52 @@
-import { listenAddress } from "../app/listen.ts";
-import { type Config, describeConfig, readConfig } from "../config/config.ts";
-import type { EnvironmentName } from "../config/environment.ts";
+import { type Command, Help } from "commander";
+import { z } from "zod";
+import { type Config, describeConfig, readConfig, unknownVariables } from "../config/config.ts";
+import { type EnvironmentName, environment } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/values.ts";
-import { browserAddress } from "../http/pages.ts";
 import { quarterOfMemory } from "../platform/limits/memory.ts";
-import { printableJson } from "../platform/words.ts";
-import { warnOfUnknownVariables } from "./warn-of-unknown-variables.ts";
+import { printableJson, similarName } from "../platform/words.ts";
+import { examples, json, printNotice } from "./command.ts";
+
+/** The configuration of a command that does not log. */
+export function configure(): Config {
+  warnOfUnknownVariables(process.env);
+  return readConfig(process.env);
+}
+
+/** A misspelt variable has no effect, which nothing else would show. */
+function warnOfUnknownVariables(raw: RawEnvironment): void {
+  const known = Object.keys(environment.shape);
+  for (const name of unknownVariables(raw)) {
+    const similar = similarName(name, known);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
+    printNotice(`${name} is unknown and has no effect${hint}`);
+  }
+}
+
+/** `presage config` and `environment`. */
+export function addConfigCommands(program: Command): void {
+  program
+    .command("config")
+    .summary("show the effective configuration")
+    .description("show the effective configuration, with secrets hidden")
+    .option(...json)
+    .addHelpText("after", examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
+    .action(async (options) => showConfig(process.env, options));
+
+  program
+    .command("environment", { hidden: true })
+    .description("list every environment variable")
+    .configureHelp({ formatHelp: environmentHelp })
+    .action(() => {
+      process.stdout.write(environmentHelp());
+    });
+}
 
 type Origin = "set" | "default" | "derived" | "not set";
 
 /** Prints every variable's effective value and where it is from. */
-export function showConfig(raw: RawEnvironment, { json = false }: { json?: boolean }): void {
-  const derived: Readonly<Partial<Record<string, string>>> = derivedValues(readConfig(raw));
+async function showConfig(raw: RawEnvironment, { json = false }: { json?: boolean }): Promise<void> {
+  const derived: Readonly<Partial<Record<string, string>>> = await derivedValues(readConfig(raw));
   for (const variable of describeConfig(raw)) {
     const { name } = variable;
     const value = variable.value || (derived[name] ?? "");
@@ -33,7 +68,10 @@ function originOf(
 }
 
 /** What applies where a variable is not set, if that follows from others or from the machine. */
-function derivedValues(config: Config): Partial<Record<EnvironmentName, string>> {
+async function derivedValues(config: Config): Promise<Partial<Record<EnvironmentName, string>>> {
+  // Every command loads this file.
+  const { listenAddress } = await import("../app/listen.ts");
+  const { browserAddress } = await import("../http/pages.ts");
   const { listen, upstream, judge, prediction, memoryBudgetBytes } = config;
   const isJudgeUpstream = judge.url === undefined && upstream.urls !== undefined;
   return {
@@ -48,4 +86,24 @@ function derivedValues(config: Config): Partial<Record<EnvironmentName, string>>
     ...(isJudgeUpstream && upstream.model !== undefined && { PRESAGE_JUDGE_MODEL: upstream.model }),
     ...(isJudgeUpstream && upstream.apiKey !== undefined && { PRESAGE_JUDGE_API_KEY: "***" }),
   };
+}
+
+/** The environment variables with descriptions and defaults, for `--help`. */
+function environmentHelp(): string {
+  const help = new Help();
+  help.helpWidth = process.stdout.columns ?? 80;
+  const names = Object.keys(environment.shape);
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const rows = Object.entries(environment.shape).map(([name, schema]) => {
+    const description = z.globalRegistry.get(schema)?.description;
+    const fallback = defaultOf(schema);
+    const text = fallback === undefined ? `${description}` : `${description} (default: ${fallback})`;
+    return help.formatItem(name, nameWidth, text, help);
+  });
+  return ["Environment variables:", ...rows, ""].join("\n");
+}
+
+function defaultOf(schema: z.ZodType): string | undefined {
+  const value = schema.safeParse(undefined);
+  return value.success && value.data !== undefined ? String(value.data) : undefined;
 }

@@ -1,12 +1,54 @@
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { composePrices } from "../app/compose-deployments.ts";
+import { createDiscovery } from "../accounts/openid.ts";
+import { explainDiscoveryError } from "../accounts/openid-identity.ts";
+import { composePrices, readDeploymentSettings } from "../app/compose-deployments.ts";
+import { upstreamOfJudges } from "../app/compose-evaluation.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/values.ts";
-import { printable, printableJson } from "../platform/words.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkProvider, checkRedis } from "./check-services.ts";
-import { checkJudge, checkUpstreams } from "./check-upstreams.ts";
-import { type Finding, inTime } from "./finding.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import { maxSkewMs, type SeenClock } from "../platform/storage/clock.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
+import { countOf, defined, printable, printableJson } from "../platform/words.ts";
+import type { UpstreamOptions } from "../upstream/create-upstream.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import { examples, json } from "./command.ts";
+import { megabytes } from "./database.ts";
+
+/** `presage doctor`. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .description("check everything that the server needs")
+    .option(...json)
+    .addHelpText("after", examples("presage doctor", "presage doctor --json"))
+    .action(async (options) => {
+      process.exitCode = await doctor(process.env, options);
+    });
+}
+
+/** What a check found. */
+interface Finding {
+  check:
+    | "versions"
+    | "configuration"
+    | "database"
+    | "clock"
+    | "disk"
+    | "upstream"
+    | "judge"
+    | "provider"
+    | "redis";
+  /** `off`: nothing to check, as nothing is configured. */
+  state: "good" | "bad" | "off";
+  /** Without a secret. */
+  text: string;
+}
 
 /** Prints what is good, and what to do about the rest. Returns the exit code. Changes nothing. */
 export async function doctor(raw: RawEnvironment, { json = false }: { json?: boolean }): Promise<0 | 1> {
@@ -40,6 +82,22 @@ async function examine(raw: RawEnvironment): Promise<Finding[]> {
   return [...configuration(raw), ...checked.flat()];
 }
 
+/** The finding of a check, or that it had no answer in time. */
+async function inTime(
+  check: Finding["check"],
+  finding: Promise<Finding | Finding[]>,
+  timeoutMs = 10_000,
+): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>();
+  const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
+  const timer = setTimeout(() => late.resolve([{ check, state: "bad", text }]), timeoutMs);
+  try {
+    return await Promise.race([finding.then((found) => [found].flat()), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function versions(): Finding {
   const { platform, arch } = process;
   const text = `Presage ${packageJson.version}, Bun ${Bun.version}, ${platform}-${arch}`;
@@ -55,4 +113,191 @@ function configuration(raw: RawEnvironment): Finding[] {
     state: "bad",
     text: `${name} is unknown and has no effect. Unset it, or correct its name`,
   }));
+}
+
+/** The database, its clock, and the disk that an SQLite file is on. */
+async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Promise<Finding[]> {
+  const disk = checkDisk(url, minFreeDiskBytes);
+  try {
+    const inspected = await inspectDatabase(url);
+    return [describe(inspected, url), describeClock(inspected.aheadMs, inspected.seenClock), disk];
+  } catch (error) {
+    // PostgreSQL's own errors name the user, and no password.
+    const reason = error instanceof Error && error.message !== "" ? error.message : "no response";
+    const advice = isSqlite(url)
+      ? "Check the file and its folder, whose owner must be the server's user"
+      : "Check PRESAGE_DATABASE_URL, that PostgreSQL runs, and the user's rights";
+    const clock: Finding = { check: "clock", state: "off", text: "the database was not read" };
+    return [{ check: "database", state: "bad", text: `${reason}. ${advice}` }, clock, disk];
+  }
+}
+
+function describe(inspected: InspectedDatabase, url: string): Finding {
+  const { engine, schema, pending, isTooOld, unknown, mayRun } = inspected;
+  if (isTooOld) {
+    const text = `${engine}: its schema is from before 0.1.0 (${schema}). Start Presage 0.1.0 once, then this version`;
+    return { check: "database", state: "bad", text };
+  }
+  const good = (text: string): Finding => ({ check: "database", state: "good", text: `${engine}: ${text}` });
+  const newer = `its schema is newer than this Presage (${unknown.join(", ")})`;
+  if (unknown.length > 0 && mayRun)
+    return good(`writable, ${newer} and lets it run: what only the newer version knows is not shown`);
+  if (unknown.length > 0) {
+    const text = `${engine}: ${newer}. Run the version that made it, or a later one`;
+    return { check: "database", state: "bad", text };
+  }
+  if (isInMemory(url)) return good("in memory; everything is lost when the server stops");
+  if (schema === undefined) {
+    const problem = isSqlite(url) ? unwritable(folderOf(url)) : undefined;
+    return problem === undefined
+      ? good("empty; the server's first start creates the schema")
+      : { check: "database", state: "bad", text: problem };
+  }
+  const waiting =
+    pending === 0 ? "up to date" : `the server's next start applies ${countOf(pending, "newer migration")}`;
+  return good(`writable, schema ${schema}, ${waiting}`);
+}
+
+/** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
+export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {
+  if (seen?.jumped !== undefined) {
+    const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
+    const advice = "Correct it if it is wrong. If not, what is too old is deleted after 24 h of running";
+    const text = `it jumped from ${from} to ${to} since a server last ran. ${advice}`;
+    return { check: "clock", state: "bad", text };
+  }
+  if (aheadMs === undefined)
+    return { check: "clock", state: "off", text: "SQLite uses this machine's clock" };
+  const difference = `${(Math.abs(aheadMs) / 1000).toFixed(2)} s`;
+  const text = `this machine's and the database's differ by ${difference}`;
+  if (Math.abs(aheadMs) <= maxSkewMs) return { check: "clock", state: "good", text };
+  return { check: "clock", state: "bad", text: `${text}. Correct the wrong one; a server does not start` };
+}
+
+function checkDisk(url: string, minFreeBytes: number): Finding {
+  const check = "disk";
+  if (!isSqlite(url) || isInMemory(url))
+    return { check, state: "off", text: "the data is not on this machine's disk" };
+  const folder = folderOf(url);
+  const { bavail, bsize } = statfsSync(folder);
+  const text = `${megabytes(bavail * bsize)} free at ${folder}`;
+  if (bavail * bsize >= minFreeBytes) return { check, state: "good", text };
+  const advice = `Until ${megabytes(minFreeBytes)} are free (PRESAGE_MIN_FREE_DISK_BYTES), uploads and runs only have the room that deleted rows left in the file`;
+  return { check, state: "bad", text: `${text}. ${advice}` };
+}
+
+/** The folder of the file, or the nearest one above that exists. */
+function folderOf(url: string): string {
+  let folder = dirname(resolve(isInMemory(url) ? "." : sqlitePath(url)));
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+function unwritable(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    return `${folder} cannot be written. Make this user its owner, or set PRESAGE_DATABASE_URL`;
+  }
+}
+
+/** The OpenID provider that users sign in with. */
+async function checkProvider({ identity: { oidc } }: Config): Promise<Finding> {
+  const check = "provider";
+  if (oidc === undefined)
+    return { check, state: "off", text: "PRESAGE_OIDC_ISSUER is not set: the printed link signs in" };
+  try {
+    await createDiscovery(oidc)();
+    return { check, state: "good", text: `${oidc.issuer} describes itself` };
+  } catch (error) {
+    const { reason } = explainDiscoveryError(error);
+    const text = `${oidc.issuer} does not describe itself (${reason}). Check PRESAGE_OIDC_ISSUER and that this machine reaches it`;
+    return { check, state: "bad", text };
+  }
+}
+
+/** The Valkey or Redis that processes share. */
+async function checkRedis({ redisUrl }: Config): Promise<Finding> {
+  const check = "redis";
+  if (redisUrl === undefined) return { check, state: "off", text: "PRESAGE_REDIS_URL is not set" };
+  const { pingRedis } = await import("../platform/redis.ts");
+  const { host } = new URL(redisUrl);
+  try {
+    return { check, state: "good", text: `${host} answers, version ${await pingRedis(redisUrl)}` };
+  } catch (error) {
+    const reason =
+      error instanceof Error && error.name === "ReplyError" ? "it refuses" : "it cannot be reached";
+    const advice =
+      "Check PRESAGE_REDIS_URL with its password, and that it runs; until then each process works by itself";
+    return { check, state: "bad", text: `${host}: ${reason}. ${advice}` };
+  }
+}
+
+const timeoutMs = 5_000;
+const common = { timeoutMs, retries: 0, keepAlive: false };
+
+/** Asks every replica of every deployment for its models. */
+async function checkUpstreams(config: Config): Promise<Finding[]> {
+  if (config.deployments === undefined && config.upstream.urls === undefined) {
+    const text = "PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts";
+    return [{ check: "upstream", state: "off", text }];
+  }
+  try {
+    const { deployments } = await readDeploymentSettings(config);
+    const found = await Promise.all(
+      deployments.map(({ name, urls, apiKey, model }) =>
+        askEach("upstream", { ...common, name, urls, apiKey, model }),
+      ),
+    );
+    return found.flat();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split("\n").map((text) => ({ check: "upstream", state: "bad", text }));
+  }
+}
+
+/** The model behind judges, if it is not the upstream. */
+async function checkJudge(config: Config): Promise<Finding[]> {
+  const own = upstreamOfJudges(config);
+  if (own !== undefined) return await askEach("judge", { ...own, ...common });
+  const isNone = config.deployments === undefined && config.upstream.urls === undefined;
+  const text = isNone
+    ? "no model: judges cannot be used. Set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL for them"
+    : "judges ask the upstream";
+  return [{ check: "judge", state: "off", text }];
+}
+
+async function askEach(check: Finding["check"], options: UpstreamOptions): Promise<Finding[]> {
+  return await Promise.all(
+    options.urls.map(async (url) => await ask(check, { ...options, ...defined({ urls: [url] }) })),
+  );
+}
+
+async function ask(check: Finding["check"], options: UpstreamOptions): Promise<Finding> {
+  const [url = ""] = options.urls;
+  const place = `${options.name} at ${replicaAddress(url)}`;
+  try {
+    const { models } = await createUpstream(options).listModels(new AbortController().signal);
+    const ids = models.map(({ id }) => id);
+    const { model = ids[0] } = options;
+    if (model === undefined) return { check, state: "bad", text: `${place} lists no model. Load one there` };
+    if (ids.includes(model)) return { check, state: "good", text: `${place} serves ${model}` };
+    const text = `${place} does not list ${model}. Its models are ${ids.slice(0, 5).join(", ")}`;
+    return { check, state: "bad", text };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    // What it sent may repeat the key.
+    const status = error.status === undefined ? "" : ` (status ${error.status})`;
+    return { check, state: "bad", text: `${place}: ${adviceFor(error)}${status}` };
+  }
+}
+
+function adviceFor({ category, status }: UpstreamError): string {
+  if (status === 401 || status === 403) return "it refuses the API key. Correct it";
+  if (status === 404)
+    return "it has no list of models at this address, which usually ends in /v1. Correct it";
+  if (category === "timeout") return `no answer within ${timeoutMs / 1000} s. Is it still loading its model?`;
+  if (category === "unavailable" && status === undefined)
+    return "it cannot be reached. Start it, or correct the address";
+  return "it does not answer as a chat-completions server. Look at its log";
 }

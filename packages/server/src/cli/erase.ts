@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { countRowsOf } from "../accounts/account-tables-store.ts";
+import { eraseInBatches, eraseRows } from "../accounts/erase-account.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
 import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
 import {
@@ -19,17 +21,21 @@ import {
   closeAccount,
   isHeldClosed,
   reopenAccount,
+  selectClosed,
   waitForEarlierWriters,
 } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { readInstances } from "../platform/storage/settings-store.ts";
 import { countOf, printable } from "../platform/words.ts";
+import {
+  deleteCountsOf,
+  deleteResultRows,
+  selectSomeIdsOf,
+} from "../results/delete/deleted-results-store.ts";
 import { discardAllRuns } from "../runs/runs-store.ts";
-import { CommandError } from "./command-error.ts";
-import { changerFor } from "./command-line-actor.ts";
-import { eraseUntilNothingIsLeft } from "./erase-until-nothing-is-left.ts";
-import { printNotice } from "./print-notice.ts";
-import { withDatabase } from "./with-database.ts";
+import { CommandError, changerFor, printNotice } from "./command.ts";
+import { withDatabase } from "./connect.ts";
 
 /**
  * Deletes a user, and the account's data if no one else is in it. An interrupted command can be repeated.
@@ -160,4 +166,51 @@ async function refuseNeeded(database: Database, { id, account_id }: User, issuer
 function print(heading: string, rows: ReadonlyMap<string, number>): void {
   const lines = [...rows].filter(([, count]) => count > 0).map(([table, count]) => `  ${table}: ${count}`);
   process.stdout.write([`${heading}:`, ...(lines.length === 0 ? ["  nothing"] : lines), ""].join("\n"));
+}
+
+/**
+ * Nothing is stored for a closed account, but servers of the version before do not look: they accept keys for 5 s after their end, and
+ * count a request up to 5 s after it.
+ */
+const lateMs = 11_000;
+const pauseMs = 500;
+
+/**
+ * Erases an account that no one can access any more, pass after pass until one finds nothing: servers still store what
+ * they had begun. Stops if someone has joined, for whom the account was opened again. Returns the number of rows by table.
+ */
+export async function eraseUntilNothingIsLeft(
+  database: Database,
+  accountId: string,
+): Promise<Map<string, number>> {
+  const erased = new Map<string, number>();
+  // One that crashed is noted as well.
+  const mayServe = (await readInstances(database)).length > 0;
+  if (mayServe) printNotice("Servers may run, so this takes some seconds more: until they refuse the keys.");
+  const settledAtMs = performance.now() + (mayServe ? lateMs : 0);
+  for (;;) {
+    const isSettled = performance.now() >= settledAtMs;
+    const found = await eraseOnce(database, accountId);
+    for (const [table, rows] of found) erased.set(table, (erased.get(table) ?? 0) + rows);
+    if ((await selectClosed(database, [accountId])).size === 0) return erased;
+    if (found.values().some((rows) => rows > 0)) continue;
+    if (isSettled) return erased;
+    await sleep(pauseMs);
+  }
+}
+
+async function eraseOnce(database: Database, accountId: string): Promise<Map<string, number>> {
+  const results = await eraseResults(database, accountId);
+  return new Map([["evaluation_results", results], ...(await eraseRows(database, accountId))]);
+}
+
+/** Deletes all results of a closed account, also those of runs, and what is counted of them. Returns how many there were. */
+export async function eraseResults(database: Database, accountId: string): Promise<number> {
+  const erased = await eraseInBatches(database, accountId, async (transaction, limit) =>
+    deleteResultRows(transaction, await selectSomeIdsOf(transaction, accountId, limit)),
+  );
+  await database.transaction().execute(async (transaction) => {
+    if (await isHeldClosed(transaction, accountId)) await deleteCountsOf(transaction, accountId);
+  });
+  return erased;
 }

@@ -1,8 +1,8 @@
 import type { Comparison, RunReport } from "@presage/contract";
 import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
-import { CommandError } from "./command-error.ts";
-import { outcomeName, percent } from "./outcome-table.ts";
+import { CommandError } from "./command.ts";
+import { outcomeName, percent } from "./evaluate-line.ts";
 import { readNumber } from "./run-options.ts";
 
 /** A pass rate that an evaluator must reach. */
@@ -13,7 +13,7 @@ export interface Minimum {
 }
 
 /** What names an evaluator in a run, and in what is wanted of one. */
-export interface NamedEvaluator {
+interface NamedEvaluator {
   evaluator: string;
   /** Of an imported result at most the name is known. */
   profile_name: string | null;
@@ -81,7 +81,7 @@ type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "p
 };
 
 /** In sentences. */
-export interface Regressions {
+interface Regressions {
   /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
   worse: string[];
   /** What looks worse by more, with too little to tell it from chance. */

@@ -5,8 +5,17 @@ import {
   KeyScope,
   toKeyScopes,
 } from "@presage/contract";
+import type { Command } from "commander";
 import { z } from "zod";
-import { addApiKey, changeKeySettingsOf, recordNewKey, revokeKeyOf } from "../accounts/api-keys.ts";
+import {
+  addApiKey,
+  changeKeySettingsOf,
+  checkExpiry,
+  ExpiryError,
+  parseExpiry,
+  recordNewKey,
+  revokeKeyOf,
+} from "../accounts/api-keys.ts";
 import { toApiKeyResponse } from "../accounts/api-keys-route.ts";
 import {
   type ApiKey,
@@ -16,22 +25,98 @@ import {
 } from "../accounts/api-keys-store.ts";
 import { findUser } from "../accounts/users.ts";
 import { lockUsers, type User } from "../accounts/users-store.ts";
-import type { OpenedStore } from "../app/compose-command-line.ts";
+import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { defined, printable } from "../platform/words.ts";
-import { CommandError } from "./command-error.ts";
-import { changerFor } from "./command-line-actor.ts";
-import { printList } from "./print-list.ts";
-import { printNotice } from "./print-notice.ts";
-import { readExpiry } from "./read-expiry.ts";
-import type { Column } from "./text-table.ts";
-import { withDatabase } from "./with-database.ts";
+import { CommandError, changerFor, examples, json, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
+import { withDatabase } from "./connect.ts";
+import { type Column, printList } from "./terminal.ts";
+
+const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
+const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
+
+const capture = [
+  "--capture <setting>",
+  "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
+] as const;
+
+const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
+
+/** `presage keys`. */
+export function addKeysCommands(program: Command): void {
+  const keys = program
+    .command("keys")
+    .description("create, list, change or revoke API keys")
+    .addHelpText(
+      "after",
+      examples("presage keys create --name training --expires-at 30d", "presage keys list"),
+    );
+  keys
+    .command("create")
+    .description("create a key and print it once")
+    .requiredOption("--name <name>", "what the key is for")
+    .option(
+      "--expires-at <time>",
+      "when it expires: a time from now (m, h, d, w, y), a date, or a date-time; without it, never",
+    )
+    .option(...rateLimit)
+    .option(...maxInFlight)
+    .option(...capture)
+    .option(
+      "--scopes <list>",
+      "what the key may do: predict, evaluate, read, manage, separated by commas; without it, all that its user may",
+    )
+    .option(...user)
+    .addHelpText(
+      "after",
+      examples(
+        "presage keys create --name training",
+        "presage keys create --name trial --expires-at 12h",
+        "presage keys create --name 2026 --expires-at 2027-01-01",
+        "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
+        "presage keys create --name notebook --rate-limit-rpm 60 --max-in-flight 4",
+        "presage keys create --name agent --scopes predict,read --user ada@example.org",
+      ),
+    )
+    .action(async (options) => createKey(configure(), options));
+  keys
+    .command("list")
+    .description("list the keys, newest first")
+    .option(...json)
+    .option(...user)
+    .addHelpText("after", examples("presage keys list", "presage keys list --json"))
+    .action(async (options) => listKeys(configure(), options));
+  keys
+    .command("update <id>")
+    .description(
+      "change the limits of a key, or which of its predictions are kept; running servers apply it within 5 s",
+    )
+    .option(...rateLimit)
+    .option(...maxInFlight)
+    .option(...capture)
+    .option(...user)
+    .addHelpText(
+      "after",
+      examples(
+        "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60",
+        "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --capture failures",
+      ),
+    )
+    .action(async (id: string, options) => updateKey(configure(), id, options));
+  keys
+    .command("revoke <id>")
+    .description("revoke a key; running servers reject it within 5 s")
+    .option(...user)
+    .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
+    .action(async (id: string, options) => revokeKey(configure(), id, options));
+}
 
 const pageSize = 1_000;
 
-export async function createKey(
+async function createKey(
   config: Config,
   options: { name: string; expiresAt?: string; scopes?: string } & SettingOptions & UserOption,
 ): Promise<void> {
@@ -58,11 +143,7 @@ export async function createKey(
 }
 
 /** Changes the settings of a key; what is not named stays. */
-export async function updateKey(
-  config: Config,
-  id: string,
-  options: SettingOptions & UserOption,
-): Promise<void> {
+async function updateKey(config: Config, id: string, options: SettingOptions & UserOption): Promise<void> {
   const settings = readSettings(options);
   if (Object.keys(settings).length === 0)
     throw new CommandError("Name a setting to change: --rate-limit-rpm, --max-in-flight or --capture.");
@@ -74,7 +155,7 @@ export async function updateKey(
   });
 }
 
-export async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
+async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
   await withDatabase(config, async (store) => {
     const user = await userOf(store, options);
     const keys: ApiKey[] = [];
@@ -92,7 +173,7 @@ export async function listKeys(config: Config, options: { json?: boolean } & Use
   });
 }
 
-export async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
+async function revokeKey(config: Config, id: string, options: UserOption): Promise<void> {
   await withDatabase(config, async (store) => {
     const user = await userOf(store, options);
     await revokeKeyOf(store.database, changerFor(user), user.id, id.toLowerCase());
@@ -147,6 +228,33 @@ function readLimit(name: string, text: string | undefined): number | null | unde
   const limit = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (ApiKeyUpdateRequest.shape.max_in_flight.safeParse(limit).success) return limit;
   throw new CommandError(`${name} takes a whole number from 1 to 1000000000, or none for the server's limit`);
+}
+
+const minuteMs = 60_000;
+
+const unitMs: Record<string, number> = {
+  m: minuteMs,
+  h: 60 * minuteMs,
+  d: 24 * 60 * minuteMs,
+  w: 7 * 24 * 60 * minuteMs,
+  y: 365 * 24 * 60 * minuteMs,
+};
+
+/** The instant of `--expires-at`: from now, as in `30d`; a date, which is its first moment in UTC; or a date-time. */
+function readExpiry(text: string): Date {
+  const [, count, unit = ""] = /^(\d{1,9})([mhdwy])$/.exec(text) ?? [];
+  const ms = unitMs[unit];
+  try {
+    if (count !== undefined && ms !== undefined)
+      return checkExpiry(new Date(Date.now() + Number(count) * ms));
+    const dateTime = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
+    if (ApiKeyCreateRequest.shape.expires_at.safeParse(dateTime).success) return parseExpiry(dateTime);
+  } catch (error) {
+    throw error instanceof ExpiryError ? new CommandError(`--expires-at: ${error.message}`) : error;
+  }
+  throw new CommandError(
+    "--expires-at takes a time from now such as 12h, 30d or 1y, a date such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z",
+  );
 }
 
 /** The last ones are left out where a terminal is too narrow. */

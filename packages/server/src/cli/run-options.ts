@@ -1,10 +1,14 @@
-import type { DatasetFormat, RunMode } from "@presage/contract";
-import { CommandError } from "./command-error.ts";
-import type { PlaceOptions } from "./place.ts";
-import type { ProtocolName } from "./protocols.ts";
+import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
+import type { Command } from "commander";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import { InvalidRequestError, validate } from "../http/validate.ts";
+import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
+import type { ConnectionOptions } from "./connect.ts";
+import { toReference } from "./evaluators.ts";
+import { describeIssues } from "./files.ts";
 
 /** The options of `presage run`, as Commander reads them. */
-export interface RunOptions extends PlaceOptions {
+export interface RunOptions extends ConnectionOptions {
   dataset?: string;
   revision?: string;
   format?: DatasetFormat;
@@ -31,8 +35,66 @@ export interface RunOptions extends PlaceOptions {
   json?: boolean;
 }
 
+/** What `presage run` takes. */
+export function addRunOptions(command: Command): Command {
+  return command
+    .option(
+      "--dataset <name>",
+      "a dataset by name or id, or a file of JSON lines, which is uploaded as a dataset named after it; the same lines give the same revision",
+    )
+    .option("--revision <number>", "revision of the dataset; by default the latest")
+    .addOption(
+      choice("--format <format>", "format of a file's lines; by default detected from the first", [
+        ...["presage", "chat", "llm-sim", "predictions"],
+      ]),
+    )
+    .option("--name <name>", "the run's name")
+    .option("--model <name>", "model to request instead of the deployment's")
+    .option("--deployment <name>", "deployment that predicts, if not the default")
+    .addOption(choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent"]))
+    .option("--predictions <path>", "JSON lines of predictions made elsewhere, which are only evaluated")
+    .addOption(
+      choice(
+        "--mode <mode>",
+        "by default teacher-forced; in free-running, each step starts from the prediction for the step before",
+        [...["teacher-forced", "free-running"]],
+      ),
+    )
+    .option("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
+    .addOption(
+      choice(
+        "--protocol <name>",
+        "measure as a published script does: sets --format, --evaluator and --mode, unless they are given",
+        Object.keys(protocols),
+      ),
+    )
+    .option("--repeats <number>", "predictions per sample; by default 1")
+    .option("--concurrency <number>", "maximum concurrent predictions; by default 16, beginning with 4")
+    .option("--params <json>", "sampling parameters, as JSON")
+    .option("--temperature <number>", "overrides temperature in --params")
+    .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")
+    .option("--max-tokens <number>", "overrides max_tokens in --params")
+    .option("--tag <name=value>", "a tag of the run; repeatable", collect)
+    .option(
+      "--min-pass-rate <evaluator=share>",
+      "exit with 2 if the pass rate of the evaluator is lower, with failures as not passed; repeatable",
+      collect,
+    )
+    .option("--against <run>", "also compare with this finished run, given by id or name")
+    .option(
+      "--max-regression <points>",
+      "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05, or if more than 1 % of the samples have a verdict there only; with 3 if it is lower by more and the trajectories are too few to tell that from chance",
+    )
+    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3")
+    .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
+    .option("--json", "print the report as JSON instead of a table")
+    .option(...onServer);
+}
+
 const targets = ["model", "deployment", "baseline", "predictions"] as const;
+
 const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
+
 const ofNewRuns = [
   ...["dataset", "revision", "format", "name", "model", "deployment", "baseline", "mode"],
   ...["evaluator", "protocol", "repeats", "concurrency", ...sampling, "tag"],
@@ -64,7 +126,7 @@ export function refuseContradictions(options: RunOptions): void {
 }
 
 /** `--max-tokens` for `maxTokens`. */
-export function toFlag(name: string): string {
+function toFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
@@ -72,4 +134,96 @@ export function readNumber(flag: string, text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && Number.isFinite(value)) return value;
   throw new CommandError(`${flag} takes a number`);
+}
+
+/** How a published evaluation measures. */
+interface Protocol {
+  /** Absent: the first line tells. */
+  format?: DatasetFormat;
+  /** As `--evaluator` takes them. */
+  evaluators: readonly string[];
+  mode: RunMode;
+}
+
+/** By the name that `--protocol` takes. docs/evaluations.md says what each profile does. */
+const protocols = {
+  mdlm: {
+    evaluators: ["exact-match=system:mdlm-exact", "exact-match=system:mdlm-semantic"],
+    mode: "teacher-forced",
+  },
+  word2world: {
+    format: "chat",
+    evaluators: ["exact-match=system:word2world-exact"],
+    mode: "teacher-forced",
+  },
+  "llm-sim": {
+    format: "llm-sim",
+    evaluators: ["json-match=system:llm-sim"],
+    mode: "teacher-forced",
+  },
+} as const satisfies Record<string, Protocol>;
+
+type ProtocolName = keyof typeof protocols;
+
+/** What `--protocol` sets unless other options do. */
+export function protocolOf({ protocol }: Pick<RunOptions, "protocol">): Protocol | undefined {
+  return protocol === undefined ? undefined : protocols[protocol];
+}
+
+/** What the options want, apart from the dataset, checked as the API would. */
+export function readWantedRun(
+  options: RunOptions,
+  target: RunTarget,
+  evaluators: readonly WantedEvaluator[],
+): Omit<RunCreateRequest, "evaluators" | "dataset_id" | "revision"> {
+  const { name, repeats, concurrency, tag } = options;
+  const mode = options.mode ?? protocolOf(options)?.mode;
+  const params = readParams(options);
+  const wanted = {
+    target,
+    ...(name !== undefined && { name }),
+    ...(mode !== undefined && { mode }),
+    ...(repeats !== undefined && { repeats: readNumber("--repeats", repeats) }),
+    ...(concurrency !== undefined && { concurrency: readNumber("--concurrency", concurrency) }),
+    ...(params !== undefined && { params }),
+    ...(tag !== undefined && { tags: readTags(tag) }),
+  };
+  const request = { ...wanted, dataset_id: "unknown", evaluators: evaluators.map(toReference) };
+  try {
+    const { dataset_id: _, evaluators: __, ...checked } = validate(RunCreateRequest, request, "body");
+    return checked;
+  } catch (error) {
+    throw error instanceof InvalidRequestError
+      ? new CommandError(describeIssues(error.issues, toOption))
+      : error;
+  }
+}
+
+/** `--params temperature` for `params.temperature`. */
+function toOption(field: string): string {
+  const [name = "", ...rest] = field.split(".");
+  const flag = { tags: "--tag", evaluators: "--evaluator", target: "--deployment" }[name] ?? toFlag(name);
+  return [flag, ...(name === "params" ? rest : [])].join(" ");
+}
+
+/** Options of their own go before those in `--params`. */
+function readParams({ params, temperature, seed, maxTokens }: RunOptions): object | undefined {
+  const given = {
+    ...(params !== undefined && readObject(params)),
+    ...(temperature !== undefined && { temperature: readNumber("--temperature", temperature) }),
+    ...(seed !== undefined && { seed: readNumber("--seed", seed) }),
+    ...(maxTokens !== undefined && { max_tokens: readNumber("--max-tokens", maxTokens) }),
+  };
+  return Object.keys(given).length === 0 ? undefined : given;
+}
+
+function readObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not even JSON.
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new CommandError("--params takes a JSON object");
 }

@@ -99,7 +99,7 @@ const unrecorded: Record<string, string> = {
   export: "writes a file",
   restore: "puts another database in the place of this one, with the log that is in it",
   import: "brings the log of the account with it, which had no data before",
-  "results mend-times": "belongs to no account: it mends what a wrong clock did to all",
+  "results repair-times": "belongs to no account: it mends what a wrong clock did to all",
   predict: "a prediction is its own record",
   evaluate: "results are their own records",
 };

@@ -3,7 +3,16 @@ import { environment } from "../../src/config/environment.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
 const commands = [
-  ...["serve", "config", "migrate", "sign-in", "predict", "evaluate", "results mend-times"],
+  ...[
+    "serve",
+    "config",
+    "migrate",
+    "sign-in",
+    "predict",
+    "evaluate",
+    "results repair-times",
+    "results mend-times",
+  ],
   ...["backup", "restore", "doctor"],
   ...["keys", "keys create", "keys list", "keys update", "keys revoke", "users", "users list", "users end"],
   ...["datasets", "datasets import", "datasets list", "datasets show", "datasets delete"],
@@ -79,7 +88,7 @@ describe("A misspelt name", () => {
       "keys lst",
       "Unknown command keys lst. Did you mean list? The commands are create, list, update, revoke.\n",
     ],
-    ["results repair --help", "Unknown command results repair. The command is mend-times.\n"],
+    ["results repair --help", "Unknown command results repair. The command is repair-times.\n"],
     ["login", "Unknown command login. The commands are serve, config, migrate, backup, restore, "],
     ["predict --stat calm", "error: unknown option '--stat'\n(Did you mean --state?)\n"],
     ["keys list --jsn", "error: unknown option '--jsn'\n(Did you mean --json?)\n"],

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { eraseResults } from "../../src/cli/erase-results.ts";
-import { eraseUntilNothingIsLeft } from "../../src/cli/erase-until-nothing-is-left.ts";
+import { eraseResults, eraseUntilNothingIsLeft } from "../../src/cli/erase.ts";
 import {
   closeAccount,
   refuseClosedAccounts,

@@ -1,4 +1,4 @@
-import { composeStore, type OpenedStore } from "../../../src/app/compose-command-line.ts";
+import { composeStore, type OpenedStore } from "../../../src/app/storage.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { createLog } from "../../../src/platform/observability/logger.ts";
 

@@ -1,0 +1,141 @@
+import { userInfo } from "node:os";
+import { Option } from "commander";
+import type { User } from "../accounts/users-store.ts";
+import type { Actor, Changer } from "../platform/audit.ts";
+
+/** A command that cannot do what it was told to; its message is all that the user needs. */
+export class CommandError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "CommandError";
+  }
+}
+
+/** Options that several commands have. */
+export const json = ["--json", "print JSON lines instead of a table"] as const;
+export const onServer = [
+  "--server <url>",
+  "use this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured database",
+] as const;
+
+/** An option that takes one of these words. */
+export function choice(flags: string, description: string, choices: readonly string[]): Option {
+  return new Option(flags, description).choices([...choices]);
+}
+
+/** Collects the values of a repeatable option. */
+export function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** Examples for the end of a command's help. */
+export function examples(...lines: string[]): string {
+  return ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+/** 128 plus the number of SIGPIPE, as shells report it. */
+export const closedPipeExitCode = 141;
+
+/** Whether the output's reader has gone, as after `presage config | head -1`. */
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+/** Exits once the output cannot be written: silently if its reader has gone. */
+export function endIfUnwritable(): void {
+  process.stdout.on("error", (error) => {
+    if (isClosedPipe(error)) process.exit(closedPipeExitCode);
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
+}
+
+/** The first SIGTERM or SIGINT. Only that one counts: a terminal signals every process of `npm start`, which also forwards it. */
+export function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
+  });
+}
+
+/** Writes lines for a person, to standard error unless they are what the command was asked for. A terminal gets them wrapped between words; longer words, such as addresses, stay whole. */
+export function printNotice(text: string, stream: NodeJS.WriteStream = process.stderr): void {
+  const { columns } = stream;
+  const lines = text.split("\n");
+  stream.write(`${(columns ? lines.map((line) => wrap(line, columns)) : lines).join("\n")}\n`);
+}
+
+/** The lines of an indented line are indented as it is. */
+function wrap(line: string, width: number): string {
+  const indentation = /^ */.exec(line)?.[0] ?? "";
+  const wrapped = Bun.wrapAnsi(line.slice(indentation.length), Math.max(1, width - indentation.length));
+  return wrapped.replaceAll(/^/gm, indentation);
+}
+
+/** Reads `--tag NAME=VALUE`. */
+export function readTags(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
+      return [name, value.join("=")];
+    }),
+  );
+}
+
+/** How many requests Bun sends at a time unless BUN_CONFIG_MAX_HTTP_REQUESTS is set. */
+export const defaultMaxHttpRequests = 256;
+
+/** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
+const settings = {
+  /** Maximum concurrent outgoing requests. */
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
+  /**
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 288 MiB it collects earlier. It is
+   * not a limit (docs/decisions/0049-hot-path.md).
+   */
+  BUN_JSC_forceRAMSize: "301989888",
+};
+
+/** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
+export function settleRuntime(): void {
+  if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined || typeof process.execve !== "function") return;
+  const isCompiled = Bun.main.startsWith("/$bunfs/");
+  const programAndArguments = isCompiled ? process.argv.slice(2) : process.argv.slice(1);
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...programAndArguments], {
+    ...settings,
+    ...process.env,
+  });
+}
+
+/** Configures the runtime for a command that sends more concurrent requests than Bun's default. */
+export function settleRuntimeFor(concurrency: string): void {
+  if (Number(concurrency) > defaultMaxHttpRequests) settleRuntime();
+}
+
+/** A command on the server's machine, in the audit log. */
+export function commandLineActor(): Actor {
+  return { kind: "command_line", userId: null, id: null, name: userName(), requestId: null };
+}
+
+/** The command line as the actor of changes in a user's account. */
+export function changerFor(user: Pick<User, "account_id">): Pick<Changer, "accountId" | "actor"> {
+  return { accountId: user.account_id, actor: commandLineActor() };
+}
+
+/** In a container there may be a number and no name. */
+function userName(): string | null {
+  try {
+    const { username, uid } = userInfo();
+    // What Bun says where no variable has the name.
+    return username === "unknown" ? `user ${uid}` : username;
+  } catch {
+    return null;
+  }
+}
+
+/** Says that no model predicts. */
+export function printSandboxNotice(): void {
+  printNotice(
+    "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.",
+  );
+}

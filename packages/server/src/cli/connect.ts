@@ -1,0 +1,299 @@
+import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Dataset, DatasetFormat, DatasetRevision, Run } from "@presage/contract";
+import { createPresage, type Presage, PresageError } from "@presage/sdk";
+import type { BunFile } from "bun";
+import { z } from "zod";
+import { generateCommandLineKey } from "../accounts/verify-api-key.ts";
+import { needsSandbox } from "../app/compose-deployments.ts";
+import { instanceHeader } from "../app/probes.ts";
+import { composeStore, type OpenedStore } from "../app/storage.ts";
+import { type Config, withoutCredentials } from "../config/config.ts";
+import { createLog } from "../platform/observability/logger.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { readInstances } from "../platform/storage/settings-store.ts";
+import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
+import type { OpenOptions } from "../platform/storage/store.ts";
+import { NoDatabaseError } from "../platform/storage/store-error.ts";
+import { CommandError } from "./command.ts";
+
+/** What commands use of the SDK. The configured database has the same without a server. */
+export interface Client {
+  datasets: Pick<Presage["datasets"], "list" | "create" | "uploadEpisodes" | "listRevisions" | "delete"> & {
+    upload(
+      id: string,
+      file: BunFile,
+      options: { format: DatasetFormat | undefined; isGzip: boolean },
+    ): Promise<DatasetRevision>;
+  };
+  runs: Pick<
+    Presage["runs"],
+    "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs"
+  >;
+  comparisons: Pick<Presage["comparisons"], "get">;
+}
+
+/** What a command works on: a server, or what the owner has in the configured database. */
+export interface Connection {
+  /** Makes one call. */
+  call<Value>(work: (client: Client) => Promise<Value>): Promise<Value>;
+  /** Where the dashboard is; undefined while no server runs. */
+  findOrigin(): Promise<string | undefined>;
+}
+
+/** Makes one call, retries included. */
+export type CallServer = <Value>(work: (presage: Presage) => Promise<Value>) => Promise<Value>;
+
+export interface ServerConnection extends Connection {
+  call: CallServer;
+  origin: string;
+}
+
+/** The options of commands that work on either. */
+export interface ConnectionOptions {
+  server?: string | undefined;
+}
+
+/** Longer than any deadline that a server can be configured with: the server is the one that gives up. */
+const timeoutMs = 25 * 3_600_000;
+
+/**
+ * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
+ * that no key is sent in plain text unasked, but on this machine http.
+ */
+export function connectToServer(
+  server: string,
+  apiKey: string | undefined,
+  keyPlace = "PRESAGE_API_KEY",
+): ServerConnection {
+  if (apiKey === undefined) throw new CommandError("--server needs an API key in PRESAGE_API_KEY");
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(server);
+  const address = hasScheme ? server : `${isOnThisMachine(server) ? "http" : "https"}://${server}`;
+  const hint =
+    hasScheme || isOnThisMachine(server) ? "" : ` If it serves plain HTTP, use --server http://${server}.`;
+  const baseUrl = address.replace(/\/v1\/*$/, "");
+  const presage = createClient(baseUrl, apiKey);
+  const { origin } = new URL(baseUrl);
+  return {
+    origin,
+    findOrigin: async () => origin,
+    async call(work) {
+      try {
+        return await work(presage);
+      } catch (error) {
+        if (!(error instanceof PresageError)) throw error;
+        if (error.category === "unauthenticated")
+          throw new CommandError(`${address} rejects the API key in ${keyPlace}`);
+        // Where nothing of Presage responded, the message names the address itself.
+        const named = error.message.includes(baseUrl) ? error.message : `${address}: ${error.message}`;
+        const message = error.category === "connection" ? named + hint : named;
+        // Every line of a file names the same evaluators.
+        if (error.issues.some(({ loc }) => loc[1] === "evaluators")) throw new CommandError(message);
+        throw new PresageError(message, error);
+      }
+    },
+  };
+}
+
+function isOnThisMachine(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i.test(host);
+}
+
+function createClient(baseUrl: string, apiKey: string): Presage {
+  try {
+    // Bun's own timeout of five minutes is shorter than a server's deadline can be.
+    return createPresage({
+      baseUrl,
+      apiKey,
+      timeoutMs,
+      fetch: (url, init) => fetch(url, { ...init, timeout: false }),
+    });
+  } catch (error) {
+    throw error instanceof TypeError ? new CommandError(`--server: ${error.message}`) : error;
+  }
+}
+
+/** A dataset by its name or id. */
+export async function findDataset({ call }: Connection, nameOrId: string): Promise<Dataset | undefined> {
+  const all = await call(({ datasets }) => datasets.list());
+  return all.find(({ name }) => name === nameOrId) ?? all.find(({ id }) => id === nameOrId.toLowerCase());
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const maxNamedIds = 5;
+
+/** A run by its id, or by a name that no other run has. */
+export async function findRun({ call }: Connection, nameOrId: string): Promise<Run> {
+  if (uuid.test(nameOrId)) return await call(({ runs }) => runs.get(nameOrId.toLowerCase()));
+  const [run, ...others] = await call(({ runs }) => runs.list({ name: nameOrId }));
+  if (run === undefined) throw new CommandError(`There is no run ${nameOrId}.`);
+  if (others.length === 0) return run;
+  const ids = [run, ...others].slice(0, maxNamedIds).map(({ id }) => `  ${id}`);
+  throw new CommandError(
+    [`${others.length + 1} runs are named ${nameOrId}. Give an id; the newest are:`, ...ids].join("\n"),
+  );
+}
+
+/** Whether a run has a status that it never leaves. */
+export function hasEnded({ status }: Pick<Run, "status">): boolean {
+  return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+const answerTimeoutMs = 3_000;
+
+const RunningServer = z.object({
+  address: z.url(),
+  publicUrl: z.url(),
+  key: z.string(),
+  pid: z.int().min(1),
+});
+type RunningServer = z.infer<typeof RunningServer>;
+
+/**
+ * The file beside an SQLite database by which commands find the server that runs on it; undefined if the database is no file. It
+ * grants its reader no more than the database does, and only the server's user can read it.
+ */
+export function createServerFile(databaseUrl: string) {
+  const path = pathFor(databaseUrl);
+  if (path === undefined) return undefined;
+  const key = generateCommandLineKey();
+  return {
+    key,
+    async write(address: string, publicUrl: string): Promise<void> {
+      const server: RunningServer = { address, publicUrl, key, pid: process.pid };
+      const partial = `${path}.${Bun.randomUUIDv7()}`;
+      await writeFile(partial, JSON.stringify(server), { mode: 0o600, flag: "wx" });
+      // A command that reads meanwhile gets all of it.
+      await rename(partial, path).finally(() => rm(partial, { force: true }));
+    },
+    async remove(): Promise<void> {
+      // Another server on the database may have written its own. What is left of this one is ignored.
+      const text = await readFile(path, "utf8").catch(() => "");
+      if (text.includes(key)) await rm(path, { force: true }).catch(() => {});
+    },
+  };
+}
+
+/** Connects to the server on the configured SQLite database; undefined if none answers, or if the command has models of its own to ask. */
+export async function connectToRunningServer(config: Config): Promise<ServerConnection | undefined> {
+  const path = pathFor(config.databaseUrl);
+  const hasOwnModels = !needsSandbox(config) || config.judge.url !== undefined;
+  const found = path === undefined || hasOwnModels ? undefined : await findRunningServer(path);
+  if (found === undefined) return undefined;
+  const { origin } = new URL(found.publicUrl);
+  return { ...connectToServer(found.address, found.key, path), origin, findOrigin: async () => origin };
+}
+
+/** `data/presage.server.json` for `data/presage.db`. */
+function pathFor(databaseUrl: string): string | undefined {
+  if (!isSqlite(databaseUrl) || isInMemory(databaseUrl)) return undefined;
+  return `${resolve(sqlitePath(databaseUrl)).replace(/\.db$/, "")}.server.json`;
+}
+
+/** Undefined unless its process lives and answers. A file that others could have written might lead anywhere. */
+async function findRunningServer(path: string): Promise<RunningServer | undefined> {
+  try {
+    const text = await readOwnFile(path);
+    if (text === undefined) return undefined;
+    const server = RunningServer.parse(JSON.parse(text));
+    process.kill(server.pid, 0);
+    const signal = AbortSignal.timeout(answerTimeoutMs);
+    const headers = { "x-api-key": server.key };
+    const { ok } = await fetch(`${server.address}/v1/me`, { headers, redirect: "error", signal });
+    return ok ? server : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readOwnFile(path: string): Promise<string | undefined> {
+  // Not waiting for whoever writes to a pipe.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { uid, mode } = await file.stat();
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+/** A database in a message. */
+export function databaseName(url: string): string {
+  return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
+}
+
+/** Opens the configured database, which must exist, for one command. Servers may run at the same time. */
+export async function withDatabase(
+  config: Config,
+  work: (store: OpenedStore) => Promise<void>,
+): Promise<void> {
+  if (isInMemory(config.databaseUrl)) {
+    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
+  }
+  const store = await composeStore(config, createLog("silent"), { mustExist: true });
+  try {
+    await work(store);
+  } finally {
+    await store.destroy();
+  }
+}
+
+/**
+ * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` is given one in memory, which is
+ * as empty, and refuses the same.
+ */
+export async function openOrCreate<Opened>(
+  config: Config,
+  open: (config: Config, options?: OpenOptions) => Promise<Opened>,
+  refuse: (empty: Opened) => Promise<void>,
+): Promise<Opened> {
+  try {
+    return await open(config, { mustExist: true });
+  } catch (error) {
+    if (!(error instanceof NoDatabaseError)) throw error;
+    await refuse(await open({ ...config, databaseUrl: inMemoryUrl }));
+    return await open(config);
+  }
+}
+
+const readyTimeoutMs = 3_000;
+/** Only the latest are tried: earlier ones have most likely crashed. */
+const maxAddresses = 10;
+
+interface FoundServer {
+  /** Where browsers reach a server that runs on the database. */
+  running: string | undefined;
+  /** Where servers on the database should be reached, newest first. */
+  noted: readonly string[];
+  /** Whether a server on another database answers at the address. */
+  isTaken(address: string): Promise<boolean>;
+}
+
+/** Finds a server that runs on the database. If a public URL is configured, that is its address. */
+export async function findServer(database: Database, { listen }: Config): Promise<FoundServer> {
+  const instances = await readInstances(database);
+  const ids = new Set(instances.map(({ id }) => id));
+  const noted = [...new Set(instances.map(({ address }) => address))].slice(0, maxAddresses);
+  const answering = await Promise.all(noted.map(findInstance));
+  const running = noted.find((_, index) => ids.has(answering[index] ?? ""));
+  return {
+    running: running === undefined ? undefined : (listen.publicUrl ?? running),
+    noted,
+    async isTaken(address) {
+      const id = await findInstance(address);
+      return id !== undefined && !ids.has(id);
+    },
+  };
+}
+
+/** The instance that answers there and accepts requests; empty if it does not say which it is. */
+async function findInstance(address: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${address}/ready`, { signal: AbortSignal.timeout(readyTimeoutMs) });
+    const isReady = response.ok && (await response.text()).includes('"ready"');
+    return isReady ? (response.headers.get(instanceHeader) ?? "") : undefined;
+  } catch {
+    return undefined;
+  }
+}

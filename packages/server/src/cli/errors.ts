@@ -1,0 +1,54 @@
+import { dirname } from "node:path";
+import { PresageError } from "@presage/sdk";
+import { ListenError } from "../app/listen.ts";
+import { ConfigError } from "../config/config.ts";
+import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backup.ts";
+import { ClockSkewError } from "../platform/storage/clock.ts";
+import { SchemaError } from "../platform/storage/migrate.ts";
+import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
+import { CommandError } from "./command.ts";
+
+const noSpace = new Set(["SQLITE_FULL", "ENOSPC"]);
+const notWritable = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "SQLITE_CANTOPEN"]);
+const selfExplaining = [
+  ClockSkewError,
+  ConfigError,
+  CommandError,
+  DatabaseFileError,
+  DatabaseInUseError,
+  ListenError,
+  NoDatabaseError,
+  OpenDatabaseError,
+  PresageError,
+  SchemaError,
+  ServiceError,
+  UpstreamError,
+];
+
+/** What a failed command prints: one clear line if the cause is known, else the whole error. */
+export function explainError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
+  if (isStoreUnavailable(error))
+    return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
+  // A call of the system that failed: its message has the reason and the path.
+  if ("syscall" in error) return error.message;
+  return Bun.inspect(error);
+}
+
+/** What a person can do about an error while `file` was written, which is then as it was before; other errors as they are. */
+export function explainFileError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const code = String(error.code);
+  if (noSpace.has(code))
+    return new CommandError(
+      `There is too little space in ${dirname(file)}. What was at ${file} is untouched.`,
+    );
+  if (notWritable.has(code)) return new CommandError(`${file} cannot be written (${code}).`);
+  return error;
+}
+
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && noSpace.has(String(error.code));
+}

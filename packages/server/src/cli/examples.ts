@@ -1,4 +1,0 @@
-/** Examples for the end of a command's help. */
-export function examples(...lines: string[]): string {
-  return ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
-}

@@ -1,0 +1,363 @@
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  createReadStream,
+  existsSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { appendFile, rename, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { ValidationError } from "@presage/contract";
+import { SingleBar } from "cli-progress";
+import { pMapIterable } from "p-map";
+import type { z } from "zod";
+import { InvalidRequestError, validate } from "../http/validate.ts";
+import { countOf, printable } from "../platform/words.ts";
+import { CommandError, defaultMaxHttpRequests, printNotice } from "./command.ts";
+
+/** Where output lines go: to a file, to standard output, or nowhere. */
+type Output = { path: string } | "stdout" | "nowhere";
+
+/** Refuses files that cannot be read or written before the first request is made. */
+export function checkFiles(file: string, out: string | undefined): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new CommandError(`There is no file ${file}`);
+  if (!isAllowed(file, constants.R_OK)) throw new CommandError(`${file} cannot be read by this user`);
+  if (out === undefined) return;
+  checkOutputFile(out);
+  if (existsSync(out) && realpathSync(out) === realpathSync(file)) {
+    throw new CommandError("--out would overwrite --file");
+  }
+}
+
+/** Refuses a file that cannot be written. */
+export function checkOutputFile(out: string): void {
+  if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
+  if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
+    throw new CommandError(`${out} cannot be written by this user`);
+}
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** JSON lines are for programs and files: a terminal gets them only with `--json`. */
+export function readOutput({ out, json }: { out?: string; json?: boolean }): Output {
+  if (out !== undefined) {
+    if (json) throw new CommandError("--json cannot be combined with --out");
+    return { path: out };
+  }
+  return json || !process.stdout.isTTY ? "stdout" : "nowhere";
+}
+
+export function readConcurrency(text: string): number {
+  const concurrency = Number(text);
+  if (!Number.isInteger(concurrency) || concurrency <= 0)
+    throw new CommandError("--concurrency takes a whole number above 0");
+  const allowed = Number(process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? defaultMaxHttpRequests);
+  if (concurrency > allowed) {
+    printNotice(
+      `Only ${allowed} requests are sent at a time; for ${concurrency}, set BUN_CONFIG_MAX_HTTP_REQUESTS=${concurrency}.`,
+    );
+  }
+  return concurrency;
+}
+
+export interface NumberedLine {
+  /** From 1, as editors count. */
+  number: number;
+  text: string;
+}
+
+/** Yields the lines of a file, without empty ones. */
+export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  for await (const text of createInterface({
+    input: createReadStream(path),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number += 1;
+    if (text.trim() !== "") yield { number, text };
+  }
+}
+
+/** An input line that cannot be used; the message says why. */
+export class InvalidLineError extends Error {}
+
+/** Parses an input line, which must be a JSON object. */
+export function parseLine(text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new InvalidLineError("the line is not a JSON object");
+}
+
+/** Checks a line, with the same wording as the API's. */
+export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError ? new InvalidLineError(describeIssues(error.issues)) : error;
+  }
+}
+
+/** Describes issues in one line, each with its field, or with what `nameField` makes of it. */
+export function describeIssues(
+  issues: readonly ValidationError[],
+  nameField: (field: string) => string = (field) => field,
+): string {
+  return issues
+    .map(({ loc, msg }) => {
+      const [, ...path] = loc;
+      return `${nameField(path.join("."))}: ${msg}`;
+    })
+    .join("; ");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidLineError("the line is not JSON");
+  }
+}
+
+/** What is written for one line of an input file. */
+export interface OutputLine extends Record<string, unknown> {
+  /** The input line's number, from 1. */
+  line: number;
+  /** Hash of the input line's text: a later run sees from it whether the line has changed. */
+  digest: string;
+  error?: { category: string; detail: string };
+}
+
+/** Detects changed lines; it need not resist attacks. */
+function digestOf(text: string): string {
+  return Bun.hash(text).toString(16);
+}
+
+function lineId(number: number, digest: string): string {
+  return `${number}:${digest}`;
+}
+
+interface FinishedLinesOptions<Line extends OutputLine> {
+  /** Ids of the input's lines. */
+  inputIds: ReadonlySet<string>;
+  /** What the lines contain, in the plural. */
+  noun: string;
+  isFinished(line: OutputLine): line is Line;
+}
+
+/**
+ * Reads the output of an earlier run and keeps in the file only its finished lines that the input still has, so that lines
+ * that failed, were cut off or have changed are processed again and each input line ends up in the file once.
+ */
+async function keepFinishedLines<Line extends OutputLine>(
+  path: string,
+  { inputIds, noun, isFinished }: FinishedLinesOptions<Line>,
+): Promise<Map<string, Line>> {
+  const finished = new Map<string, Line>();
+  if (!existsSync(path)) return finished;
+  await refuseForeignFile(path, noun);
+  const kept = `${path}.kept`;
+  await writeFile(kept, "");
+  for await (const { text } of readLines(path)) {
+    const line = parse(text);
+    if (line === undefined || !isFinished(line)) continue;
+    const id = lineId(line.line, line.digest);
+    if (!inputIds.has(id) || finished.has(id)) continue;
+    finished.set(id, line);
+    await appendFile(kept, `${text}\n`);
+  }
+  await rename(kept, path);
+  return finished;
+}
+
+/** A file that this command did not write must not be changed. Only its last line may be cut off. */
+async function refuseForeignFile(path: string, noun: string): Promise<void> {
+  let cutOffAt: number | undefined;
+  for await (const { number, text } of readLines(path)) {
+    const line = parse(text);
+    const isOutput = typeof line?.line === "number" && typeof line.digest === "string";
+    if (cutOffAt !== undefined || (line !== undefined && !isOutput)) {
+      throw new CommandError(
+        `${path} contains something other than ${noun} (line ${cutOffAt ?? number}); nothing was changed.`,
+      );
+    }
+    if (line === undefined) cutOffAt = number;
+  }
+}
+
+function parse(text: string): OutputLine | undefined {
+  try {
+    return JSON.parse(text) as OutputLine;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ProcessLinesOptions<Line extends OutputLine> {
+  file: string;
+  output: Output;
+  /** Maximum lines in progress. */
+  concurrency: number;
+  /** What the output lines contain, in the plural: "predictions". */
+  noun: string;
+  /** Whether a line that an earlier run wrote need not be processed again. */
+  isFinished(line: OutputLine): line is Line;
+  /** Rejects only where no further line can succeed; otherwise a failure is a line like any other. */
+  process(input: NumberedLine, digest: string): Promise<Line>;
+  /** Receives the lines of this run and of earlier ones, in the input's order. */
+  onLine(line: Line): void;
+}
+
+export interface Progress {
+  /** Lines that this run processed; earlier runs finished the others. */
+  processed: number;
+  elapsedMs: number;
+}
+
+/** Processes each line of a file and writes the outcomes in the file's order. A later run resumes where this one stopped. */
+export async function processLines<Line extends OutputLine>({
+  file,
+  output,
+  concurrency,
+  noun,
+  isFinished,
+  process: processLine,
+  onLine,
+}: ProcessLinesOptions<Line>): Promise<Progress> {
+  const inputIds = await readIds(file);
+  const path = typeof output === "object" ? output.path : undefined;
+  const finished =
+    path === undefined
+      ? new Map<string, Line>()
+      : await keepFinishedLines(path, { inputIds, noun, isFinished });
+  const write = (text: string) => {
+    if (path !== undefined) appendFileSync(path, text);
+    else if (output === "stdout") process.stdout.write(text);
+  };
+  const sharesTerminal = output === "stdout" && process.stdout.isTTY;
+  const bar = sharesTerminal ? undefined : startProgressBar(inputIds.size, noun, path !== undefined);
+  const startedAtMs = performance.now();
+  let processed = 0;
+
+  const lines = pMapIterable(
+    readLines(file),
+    async (input) => {
+      const digest = digestOf(input.text);
+      const earlier = finished.get(lineId(input.number, digest));
+      return { line: earlier ?? (await processLine(input, digest)), isNew: earlier === undefined };
+    },
+    { concurrency, backpressure: concurrency * 4 },
+  );
+  for await (const { line, isNew } of lines) {
+    if (isNew) {
+      write(`${JSON.stringify(line)}\n`);
+      processed += 1;
+    }
+    onLine(line);
+    bar?.increment();
+  }
+  bar?.stop();
+  return { processed, elapsedMs: performance.now() - startedAtMs };
+}
+
+async function readIds(file: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const { number, text } of readLines(file)) ids.add(lineId(number, digestOf(text)));
+  return ids;
+}
+
+/** 128 plus the number of SIGINT, as shells report it. */
+const interruptedExitCode = 130;
+
+/** Shows a progress bar if standard error is a terminal. */
+function startProgressBar(total: number, noun: string, resumes: boolean): SingleBar | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({
+    format: `{bar} {value}/{total} ${noun}, {eta_formatted} left`,
+    etaBuffer: 100,
+  });
+  bar.start(total, 0);
+  // The bar changes the terminal's settings; Ctrl-C must restore them.
+  process.once("SIGINT", () => {
+    bar.stop();
+    printNotice(
+      resumes
+        ? "Stopped. The same command resumes where it stopped."
+        : "Stopped. With --out FILE, the same command could resume where it stopped.",
+    );
+    process.exit(interruptedExitCode);
+  });
+  return bar;
+}
+
+const maxReasons = 3;
+const maxCharacters = 300;
+const maxNames = 2;
+
+/** Counts lines that are added in order, each once. */
+interface LineCount {
+  lastLine: number;
+  lines: number;
+}
+
+interface Reason extends LineCount {
+  firstLine: number;
+  evaluators: Set<string>;
+}
+
+/** The first few distinct reasons why lines failed. */
+interface FailureReasons {
+  /** Lines are added in order; one may fail for several reasons, and several evaluators for the same one. */
+  add(line: number, reason: string, evaluator?: string): void;
+  /** A line for each, or none if nothing failed. */
+  describe(): string[];
+}
+
+export function collectFailureReasons(): FailureReasons {
+  const reasons = new Map<string, Reason>();
+  const others: LineCount = { lastLine: 0, lines: 0 };
+  return {
+    add(line, text, evaluator) {
+      const reason = reasons.get(text) ?? { firstLine: line, lastLine: 0, lines: 0, evaluators: new Set() };
+      if (reasons.size < maxReasons) reasons.set(text, reason);
+      count(reasons.has(text) ? reason : others, line);
+      if (evaluator !== undefined) reason.evaluators.add(evaluator);
+    },
+    describe() {
+      const described = [...reasons].map(([text, { firstLine, lines, evaluators }]) => {
+        const more = lines === 1 ? "" : ` (and ${countOf(lines - 1, "more line")})`;
+        return `  line ${firstLine}: ${short(nameEvaluators(evaluators) + text)}${more}`;
+      });
+      const rest = others.lines === 0 ? [] : [`  and ${countOf(others.lines, "line")} for other reasons`];
+      return described.length === 0 ? [] : ["Failures:", ...described, ...rest];
+    },
+  };
+}
+
+function count(of: LineCount, line: number): void {
+  if (of.lastLine === line) return;
+  of.lastLine = line;
+  of.lines += 1;
+}
+
+function nameEvaluators(evaluators: ReadonlySet<string>): string {
+  if (evaluators.size === 0) return "";
+  const named = [...evaluators].slice(0, maxNames).join(", ");
+  const unnamed = evaluators.size - maxNames;
+  return unnamed <= 0 ? `${named}: ` : `${named}, and ${countOf(unnamed, "other evaluator")}: `;
+}
+
+function short(reason: string): string {
+  const text = printable(reason.trim().replaceAll(/\s+/g, " "));
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`;
+}

@@ -1,0 +1,313 @@
+import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
+import type { BunFile } from "bun";
+import { composeRunner } from "../app/compose-command-line.ts";
+import { composePrices, needsSandbox } from "../app/compose-deployments.ts";
+import type { OpenedStore } from "../app/storage.ts";
+import type { Config } from "../config/config.ts";
+import { createDataset, deleteDataset, listDatasets, listRevisions } from "../datasets/datasets.ts";
+import { toDataset, toDatasetRevision } from "../datasets/datasets-route.ts";
+import { sweepRevisions } from "../datasets/revisions-store.ts";
+import { uploadRevision } from "../datasets/upload/upload-revision.ts";
+import { noEpisodes, readEpisodeLines, toWantedEpisodes } from "../environments/make-dataset.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import type { Changer } from "../platform/audit.ts";
+import { UploadError } from "../platform/errors.ts";
+import { createLog } from "../platform/observability/logger.ts";
+import { readDatabaseClock } from "../platform/storage/clock.ts";
+import { microsPerMs } from "../platform/storage/columns.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
+import { diskFloorOf, isInMemory } from "../platform/storage/sqlite.ts";
+import type { OpenOptions } from "../platform/storage/store.ts";
+import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun, sweepRun } from "../runs/change-run.ts";
+import { compareRuns } from "../runs/compare/compare-runs.ts";
+import { createRun, InvalidRunError } from "../runs/create-run.ts";
+import { createExternalCounts } from "../runs/external/external-counts.ts";
+import { findRun, listRuns } from "../runs/find-run.ts";
+import { uploadPredictions } from "../runs/imported.ts";
+import { newLeaseId, runLeaseMs } from "../runs/lease.ts";
+import { writeReport } from "../runs/report/report-route.ts";
+import { reportRun } from "../runs/report/report-run.ts";
+import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
+import { toRun } from "../runs/run-response.ts";
+
+import { readNewRun } from "../runs/runs-route.ts";
+import { CommandError, commandLineActor, printSandboxNotice } from "./command.ts";
+import {
+  type Client,
+  type Connection,
+  type ConnectionOptions,
+  connectToRunningServer,
+  connectToServer,
+  databaseName,
+  findServer,
+  hasEnded,
+  openOrCreate,
+  type ServerConnection,
+  withDatabase,
+} from "./connect.ts";
+import { checkEvaluatorsLocally, checkEvaluatorsRemotely, namingOptions, toReference } from "./evaluators.ts";
+
+/** Connects a command to the server it names, or else to the configured database. */
+export async function withConnection(
+  config: Config,
+  { server }: ConnectionOptions,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  if (server !== undefined) return await work(connectToServer(server, config.clientApiKey));
+  await withDatabase(config, (store) => work(connectToStore(store, config)));
+}
+
+/** A connection through which runs are made. */
+export interface RunConnection extends Connection {
+  /** Where runs are written, for people. */
+  name: string;
+  /** Refuses evaluators that cannot be used, before anything is stored. */
+  checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
+  findDefaultDeployment(): Promise<string>;
+  createRun(
+    wanted: Omit<RunCreateRequest, "evaluators">,
+    evaluators: readonly WantedEvaluator[],
+  ): Promise<Run>;
+  uploadPredictions(
+    id: string,
+    file: BunFile,
+    options: { isGzip: boolean },
+  ): Promise<Pick<RunUpload, "warnings">>;
+  /** Makes sure that a process works on a run. */
+  start(id: string): void;
+  /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */
+  waitUntilEnded(id: string, onProgress: (run: Run) => void, signal: AbortSignal): Promise<Run>;
+  /** Stops the work of this process. */
+  close(): Promise<void>;
+}
+
+interface OpenRunsOptions extends ConnectionOptions {
+  evaluators: readonly WantedEvaluator[];
+  /** Whether a database may be created: the command needs nothing of it. */
+  mayCreate: boolean;
+}
+
+/** Connects to another server, to the one that runs on the configured database, or to that database. */
+export async function openRunConnection(
+  config: Config,
+  { server, evaluators, mayCreate }: OpenRunsOptions,
+): Promise<RunConnection> {
+  if (server !== undefined) return runsOfServer(connectToServer(server, config.clientApiKey));
+  const running = await connectToRunningServer(config);
+  if (running !== undefined) return runsOfServer(running);
+  if (!mayCreate) return await runsOfDatabase(config, { mustExist: true });
+  return await openOrCreate(config, runsOfDatabase, async (empty) => {
+    await empty.checkEvaluators(evaluators).finally(() => empty.close());
+  });
+}
+
+/** The runs of a server, which works on them. */
+function runsOfServer(connection: ServerConnection): RunConnection {
+  const { call, origin } = connection;
+  return {
+    ...connection,
+    name: `the server at ${origin}`,
+    checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
+    async findDefaultDeployment() {
+      const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
+      if (found === undefined) throw new CommandError("The server has no deployment; name a target");
+      return found.name;
+    },
+    createRun: (wanted, evaluators) =>
+      call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) })),
+    uploadPredictions: (id, file, options) => call(({ runs }) => runs.uploadPredictions(id, file, options)),
+    start() {},
+    waitUntilEnded: (id, onProgress, signal) =>
+      call(({ runs }) => runs.waitUntilEnded(id, { onProgress, signal })),
+    async close() {},
+  };
+}
+
+const pollEveryMs = 300;
+
+/** Runs in the configured database, on which this process works. */
+async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<RunConnection> {
+  const runner = await composeRunner(config, createLog("warn"), options);
+  const { store, services } = runner;
+  const { owner, database } = store;
+  const requester = requesterOf(store);
+  const { accountId, actor } = requester;
+  const leaseId = newLeaseId();
+  const connection = connectToStore(store, config, services.runs);
+
+  return {
+    ...connection,
+    name: `the database ${databaseName(config.databaseUrl)}`,
+    checkEvaluators: (evaluators) =>
+      checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),
+    findDefaultDeployment: async () => runner.defaultDeployment,
+    async createRun(wanted, evaluators) {
+      const newRun = { ...readNewRun({ ...wanted, evaluators: [] }), evaluators, userId: owner.id };
+      // A server on this database may have other deployments of the same names.
+      const until = (await readDatabaseClock(database)) + runLeaseMs * microsPerMs;
+      if ("deployment" in wanted.target && needsSandbox(config)) printSandboxNotice();
+      const isAsked = newRun.target.kind !== "imported";
+      const held = isAsked ? { ...newRun, heldBy: { leaseId, until } } : newRun;
+      const created = createRun(services, requester, held, undefined);
+      return toRun(
+        await created.catch((error: unknown) => {
+          throw error instanceof InvalidRunError
+            ? new CommandError(`${error.path.join(".")}: ${error.message}`)
+            : namingOptions(error, evaluators);
+        }),
+      );
+    },
+    async uploadPredictions(runId, file, { isGzip }) {
+      const limits = { maxBytes: config.datasets.maxBytes, floor: diskFloorOf(config) };
+      const upload = { accountId, actor, runId, isGzip, ...limits };
+      return await uploadPredictions(database, upload, file.stream()).catch(namingFile(file));
+    },
+    start: (id) => runner.start({ id, leaseId }),
+    async waitUntilEnded(id, onProgress, signal) {
+      for (;;) {
+        const run = await connection.call(({ runs }) => runs.get(id));
+        onProgress(run);
+        if (hasEnded(run)) return run;
+        await Bun.sleep(pollEveryMs);
+        signal.throwIfAborted();
+      }
+    },
+    close: runner.stop,
+  };
+}
+
+/** What the owner has in an opened database. */
+function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { wake() {} }): Connection {
+  const client = { datasets: datasetsOf(store, config), ...runsOf(store, config, runs) };
+  return {
+    call: (work) => work(client),
+    async findOrigin() {
+      if (isInMemory(config.databaseUrl)) return undefined;
+      return (await findServer(store.database, config)).running;
+    },
+  };
+}
+
+/** The owner, by the command line. */
+function requesterOf({ owner }: OpenedStore): Changer {
+  const { signal } = new AbortController();
+  return { accountId: owner.account_id, signal, actor: commandLineActor() };
+}
+
+const pageSize = 1_000;
+
+function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
+  const { owner, database } = store;
+  const requester = requesterOf(store);
+  const { accountId, actor, signal } = requester;
+  const common = { accountId, actor, ...config.datasets, floor: diskFloorOf(config) };
+  return {
+    list: () =>
+      readAll(async (after: Keyset | undefined) => {
+        const page = { limit: pageSize, after };
+        const { datasets, next } = await listDatasets({ store }, requester, page);
+        return { items: datasets.map(toDataset), next };
+      }),
+    async create({ name }) {
+      const newDataset = { name, description: undefined, tags: undefined, userId: owner.id };
+      const dataset = await createDataset({ store }, requester, newDataset);
+      return toDataset({ dataset, latest: undefined });
+    },
+    async upload(datasetId, file, options) {
+      const upload = { ...common, datasetId, ...options, isAppended: false };
+      const uploading = uploadRevision(database, upload, file.stream());
+      return toDatasetRevision((await uploading.catch(namingFile(file))).revision);
+    },
+    async uploadEpisodes(datasetId, selection, { append = false } = {}) {
+      const format = "presage" as const;
+      const upload = { ...common, datasetId, format, isGzip: false, isAppended: append };
+      const lines = readEpisodeLines({ store }, requester, toWantedEpisodes(selection));
+      const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
+      return toDatasetRevision(revision);
+    },
+    listRevisions: (id) =>
+      readAll(async (below: number | undefined) => {
+        const page = { limit: pageSize, below };
+        const { revisions, next } = await listRevisions({ store }, requester, id, page);
+        return { items: revisions.map(toDatasetRevision), next };
+      }),
+    async delete(id) {
+      await deleteDataset({ store }, requester, { id, withRuns: false });
+      await sweepRevisions(database, signal);
+    },
+  };
+}
+
+function nameEpisodes(error: unknown): never {
+  if (!(error instanceof UploadError)) throw error;
+  const { line, reason } = error.fault;
+  throw new CommandError(line === undefined ? `${noEpisodes}.` : reason);
+}
+
+/** Says in which file a line is wrong. */
+function namingFile({ name }: BunFile): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof UploadError ? new CommandError(`${name}: ${error.message}`) : error;
+  };
+}
+
+function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client, "runs" | "comparisons"> {
+  const services = { store, runs, externalCounts: createExternalCounts() };
+  const requester = requesterOf(store);
+
+  async function report(id: string) {
+    const run = await findRun(services, requester, id);
+    const prices = await composePrices(config, createLog("silent").logger);
+    return { run: toRun(run), ...(await reportRun(services, requester, run, prices.current())) };
+  }
+
+  return {
+    runs: {
+      list: ({ name } = {}) =>
+        readAll(async (after: Keyset | undefined) => {
+          const page = { limit: pageSize, after };
+          const { rows, next } = await listRuns(services, requester, { name }, page);
+          return { items: rows.map(toRun), next };
+        }),
+      get: async (id) => toRun(await findRun(services, requester, id)),
+      cancel: async (id) => toRun(await cancelRun(services, requester, id)),
+      pause: async (id) => toRun(await pauseRun(services, requester, id)),
+      resume: async (id) => toRun(await resumeRun(services, requester, id)),
+      finish: async (id) => toRun(await finishRun(services, requester, id)),
+      async delete(id) {
+        await deleteRun(services, requester, id);
+        await sweepRun(store.database, id);
+      },
+      report,
+      reportAs: async (id, format) => await writeReport(services, requester, await report(id), format),
+    },
+    comparisons: {
+      async get(ids) {
+        const found: StoredRun[] = [];
+        for (const id of ids) found.push(await findRun(services, requester, id));
+        const [reference, ...candidates] = found;
+        if (reference === undefined) throw new Error("There is no reference to compare with");
+        const { leftOut, ...differences } = await compareRuns(services, requester, [
+          reference,
+          ...candidates,
+        ]);
+        const compared = found.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
+        return { runs: compared, ...differences };
+      },
+    },
+  };
+}
+
+/** All items of a paged list. */
+async function readAll<Item, Position>(
+  readPage: (after: Position | undefined) => Promise<{ items: Item[]; next: Position | undefined }>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let after: Position | undefined;
+  do {
+    const { items, next } = await readPage(after);
+    all.push(...items);
+    after = next;
+  } while (after !== undefined);
+  return all;
+}

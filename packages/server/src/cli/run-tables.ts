@@ -1,0 +1,295 @@
+import type { Comparison, Run, RunReport } from "@presage/contract";
+import { describeComparison, describeFailures, describeTrouble } from "@presage/contract/describe-runs";
+import { SingleBar } from "cli-progress";
+import { countOf, printable } from "../platform/words.ts";
+import { printNotice } from "./command.ts";
+import { percent } from "./evaluate-line.ts";
+import { describeP, nameOf } from "./gate.ts";
+import { type Column, textTable } from "./terminal.ts";
+
+const maxTableWidth = 100;
+
+type ReportRow = RunReport["evaluators"][number];
+type Interval = ReportRow["interval"];
+
+/** Prints what a run says, as a table of at most 100 columns. */
+export function printReport({ run, evaluators, failures, provenance, survival }: RunReport): void {
+  if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
+  printTable(reportColumns, evaluators);
+  const notes = [
+    ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
+    ...evaluators.flatMap(describeLacking),
+    ...describeCounts("Failed predictions", failures.predictions),
+    ...describeCounts("Failed evaluations", failures.evaluations),
+    ...(survival ?? []).flatMap((one) =>
+      one.median === null
+        ? []
+        : `${nameOf(one)}: half of the trajectories have diverged at step ${one.median}`,
+    ),
+    ...describeTrouble(run.progress),
+    ...run.notes,
+  ];
+  if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
+}
+
+/** Prints a table that fits the terminal, and 100 columns in any case. */
+function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
+  const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
+  const { text, leftOut } = textTable(tableColumns, rows, width);
+  process.stdout.write(`${text}\n`);
+  if (leftOut.length > 0)
+    printNotice(`This terminal is too narrow for ${leftOut.join(", ")}; --json shows everything.`);
+}
+
+const reportColumns: readonly Column<ReportRow>[] = [
+  { heading: "evaluator and profile", text: nameOf, canWrap: true },
+  {
+    heading: "pass rate (95 %)",
+    text: ({ pass_rate, pass_interval }) => withInterval(pass_rate, pass_interval, 100, 1, " %"),
+    align: "right",
+  },
+  {
+    heading: "mean (95 %)",
+    text: ({ mean, interval }) => withInterval(mean, interval, 1, 3, ""),
+    align: "right",
+  },
+  { heading: "samples", text: ({ count, samples }) => `${count}/${samples}`, align: "right" },
+  {
+    heading: "no-change",
+    text: ({ no_change }) => percent(no_change?.pass_rate),
+    align: "right",
+  },
+];
+
+function withInterval(
+  value: number | null,
+  interval: Interval,
+  factor: number,
+  digits: number,
+  unit: string,
+): string {
+  if (value === null) return "–";
+  const show = (one: number) => (factor * one).toFixed(digits);
+  const range = interval === null ? "" : ` (${show(interval.lower)}–${show(interval.upper)})`;
+  return `${show(value)}${unit}${range}`;
+}
+
+function describeLacking(row: ReportRow): string[] {
+  const { failed, mean_failures_as_zero: mean, pass_rate_failures_as_zero: rate } = row;
+  if (failed === 0 || mean === null) return [];
+  return [
+    `${nameOf(row)}: ${countOf(failed, "prediction")} without a verdict; with failures as zero, pass rate ${percent(rate ?? 0)}, mean ${mean.toFixed(3)}`,
+  ];
+}
+
+function describeCounts(what: string, counts: Record<string, number>): string[] {
+  const named = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
+  return named.length === 0 ? [] : [`${what}: ${named.join(", ")}`];
+}
+
+type Candidate = Comparison["evaluators"][number]["candidates"][number];
+
+interface ComparisonRow {
+  evaluator: string;
+  run: string;
+  mean: number | null;
+  /** Absent: the reference. */
+  candidate: Candidate | undefined;
+}
+
+/** Prints the differences of runs from the first one, in percentage points, as a table of at most 100 columns. */
+export function printComparison({ runs, evaluators, ...comparison }: Comparison): void {
+  const { evaluators_left_out: leftOut, preliminary } = comparison;
+  const nameOfRun = (id: string) => printable(runs.find((run) => run.id === id)?.name ?? id);
+  printTable(
+    comparisonColumns,
+    evaluators.flatMap((evaluator) => [
+      {
+        evaluator: nameOf(evaluator),
+        run: nameOfRun(evaluator.reference.run_id),
+        mean: evaluator.reference.mean,
+        candidate: undefined,
+      },
+      ...evaluator.candidates.map((candidate) => ({
+        evaluator: "",
+        run: nameOfRun(candidate.run_id),
+        mean: candidate.mean,
+        candidate,
+      })),
+    ]),
+  );
+  const notes = [
+    ...evaluators.flatMap((evaluator) =>
+      evaluator.candidates.flatMap((candidate) => {
+        const { sentence, caveats } = describeComparison(candidate, {
+          candidate: nameOfRun(candidate.run_id),
+          reference: nameOfRun(evaluator.reference.run_id),
+          evaluator: nameOf(evaluator),
+          preliminary,
+        });
+        return [sentence, ...caveats].join(" ");
+      }),
+    ),
+    ...describeBases(evaluators),
+    ...runs.flatMap(({ name, left_out: count }) =>
+      count === 0 ? [] : `${name}: ${count} of its samples are not in every run's revision, and left out`,
+    ),
+    ...leftOut.map((one) => `${nameOf(one)} of ${nameOfRun(one.run_id)} is left out: it has no counterpart`),
+  ];
+  if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
+}
+
+/** How many samples are compared: once, if by all evaluators the same ones. */
+function describeBases(evaluators: Comparison["evaluators"]): string[] {
+  const bases = Map.groupBy(evaluators, ({ candidates: [candidate] }) => {
+    const { count = 0, trajectories = 0 } = candidate ?? {};
+    return `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
+  });
+  return Array.from(bases, ([basis, having]) =>
+    bases.size === 1 ? `Compared on ${basis}` : `${having.map(nameOf).join(", ")}: compared on ${basis}`,
+  );
+}
+
+const comparisonColumns: readonly Column<ComparisonRow>[] = [
+  { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
+  { heading: "run", text: ({ run }) => run, canWrap: true },
+  { heading: "mean", text: ({ mean }) => mean?.toFixed(3) ?? "–", align: "right" },
+  {
+    heading: "difference (95 %)",
+    text: ({ candidate }) => (candidate === undefined ? "reference" : describeDifference(candidate)),
+    align: "right",
+  },
+  {
+    heading: "p",
+    text: ({ candidate }) =>
+      candidate === undefined ? "" : describeOptional(candidate.p_adjusted, describeP),
+    align: "right",
+  },
+  ofCandidate("better", ({ wins }) => String(wins)),
+  ofCandidate("worse", ({ losses }) => String(losses)),
+  ofCandidate("detectable", ({ min_detectable }) => describeOptional(min_detectable, points)),
+];
+
+function ofCandidate(heading: string, text: (candidate: Candidate) => string): Column<ComparisonRow> {
+  return { heading, text: ({ candidate }) => (candidate ? text(candidate) : ""), align: "right" };
+}
+
+function describeDifference({ difference, interval }: Candidate): string {
+  if (difference === null) return "–";
+  const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)})`;
+  return points(difference) + range;
+}
+
+function describeOptional(value: number | null, describe: (value: number) => string): string {
+  return value === null ? "–" : describe(value);
+}
+
+function points(share: number): string {
+  return (100 * share).toFixed(1);
+}
+
+const lineEveryMs = 10_000;
+/** The rate is that of the last while: a run may have waited before. */
+const rateOverMs = 30_000;
+/** After this long without a sample that ended, the progress says so. */
+const stillAfterMs = 10_000;
+const barWidth = 20;
+
+interface ProgressDisplay {
+  update(run: Run): void;
+  /** Shows a line beside the progress. */
+  say(text: string): void;
+  stop(): void;
+}
+
+/** Shows how far a run is: as a bar in a terminal, otherwise as a line every ten seconds. */
+export function showProgress({ progress }: Pick<Run, "progress">): ProgressDisplay {
+  const rate = measureRate();
+  return process.stderr.isTTY ? showBar(progress, rate) : showLines(rate);
+}
+
+type Progress = Run["progress"];
+type Rate = ReturnType<typeof measureRate>;
+
+/** What goes wrong on the way, and what to do about it. */
+function describeTroubles({ progress, notes }: Run): string {
+  const { retried = {}, timed_out = 0 } = progress.tries ?? {};
+  const troubles = [...describeFailures(progress), ...notes, ...describeTrouble(progress)];
+  if (timed_out > 0 || Object.keys(retried).length > 0)
+    troubles.push("lower --concurrency or raise the time-out: docs/runs.md");
+  return troubles.map((text) => `; ${printable(text)}`).join("");
+}
+
+function showBar(first: Progress, rate: Rate): ProgressDisplay {
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} predictions{rest}",
+    barsize: barWidth,
+  });
+  let latest = first;
+  const start = () => bar.start(latest.samples, latest.evaluated, { rest: "" });
+  start();
+  return {
+    update(run) {
+      const { progress } = run;
+      latest = progress;
+      bar.setTotal(progress.samples);
+      bar.update(progress.evaluated, { rest: rate(progress).describe() + describeTroubles(run) });
+    },
+    say(text) {
+      bar.stop();
+      printNotice(text);
+      start();
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function showLines(rate: Rate): ProgressDisplay {
+  let lastLineAtMs = performance.now();
+  let last: { text: string; isShown: boolean } = { text: "", isShown: true };
+  const show = () => {
+    if (!last.isShown) printNotice(last.text);
+    last.isShown = true;
+    lastLineAtMs = performance.now();
+  };
+  return {
+    update(run) {
+      const { evaluated, samples } = run.progress;
+      const text = `${evaluated}/${samples} predictions${rate(run.progress).describe()}${describeTroubles(run)}`;
+      last = { text, isShown: false };
+      if (performance.now() - lastLineAtMs >= lineEveryMs) show();
+    },
+    say: (text) => printNotice(text),
+    stop: show,
+  };
+}
+
+/** How fast predictions become evaluated ones, or for how long none has. */
+export function measureRate(nowMs = () => performance.now()) {
+  let readings: { atMs: number; evaluated: number }[] = [];
+  let lastEnd = { atMs: nowMs(), evaluated: 0 };
+  return ({ evaluated, samples }: Pick<Progress, "evaluated" | "samples">) => {
+    const now = nowMs();
+    if (evaluated !== lastEnd.evaluated) lastEnd = { atMs: now, evaluated };
+    readings = [...readings.filter(({ atMs }) => now - atMs <= rateOverMs), { atMs: now, evaluated }];
+    const [oldest = { atMs: now, evaluated }] = readings;
+    const perSecond = ((evaluated - oldest.evaluated) / (now - oldest.atMs)) * 1000;
+    return {
+      describe(): string {
+        const stillMs = now - lastEnd.atMs;
+        if (stillMs >= stillAfterMs && evaluated < samples)
+          return `; no sample has ended for ${describeSeconds(stillMs / 1000)}`;
+        if (!(perSecond > 0)) return "";
+        const left =
+          evaluated === samples ? "" : `, ${describeSeconds((samples - evaluated) / perSecond)} left`;
+        return `, ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s${left}`;
+      },
+    };
+  };
+}
+
+function describeSeconds(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

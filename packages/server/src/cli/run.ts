@@ -1,0 +1,298 @@
+import { existsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Run, RunTarget } from "@presage/contract";
+import { PresageError } from "@presage/sdk";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
+import { findDataset, findRun, hasEnded } from "./connect.ts";
+import { startsLikeGzip, uploadFile } from "./datasets.ts";
+import { readEvaluator } from "./evaluators.ts";
+import { checkFiles } from "./files.ts";
+import {
+  checkMinimums,
+  findRegressions,
+  findShortfalls,
+  type Minimum,
+  readMaxRegression,
+  readMinimum,
+  readUndecided,
+} from "./gate.ts";
+import { openRunConnection, type RunConnection } from "./open-connection.ts";
+import {
+  addRunOptions,
+  protocolOf,
+  type RunOptions,
+  readNumber,
+  readWantedRun,
+  refuseContradictions,
+} from "./run-options.ts";
+import { printComparison, printReport, showProgress } from "./run-tables.ts";
+
+/** `presage run`. */
+export function addRunCommand(program: Command): void {
+  addRunOptions(program.command("run").description("predict a dataset and judge the predictions"))
+    .addHelpText(
+      "after",
+      examples(
+        "presage run --dataset transitions.jsonl --evaluator exact-match",
+        "presage run --dataset kitchen --name nightly --mode free-running \\",
+        "  --evaluator exact-match --evaluator state-change --repeats 3",
+        "presage run --dataset kitchen --baseline most-frequent --evaluator exact-match",
+        "presage run --dataset conversations.jsonl --protocol word2world",
+        "presage run --dataset kitchen --evaluator exact-match \\",
+        "  --min-pass-rate exact-match=0.8 --against nightly --max-regression 1.0",
+        "presage run --resume nightly",
+      ),
+    )
+    .action((options: RunOptions) => runCommand(configure(), options));
+}
+
+/** For a gate that falls short, and for one that cannot tell. */
+const gateExitCode = 2;
+const undecidedExitCode = 3;
+/** 128 plus the number of SIGINT, as shells report it. */
+const interruptedExitCode = 130;
+
+interface Gates {
+  minimums: readonly Minimum[];
+  maxRegression: number | undefined;
+  undecided: "pass" | "fail" | undefined;
+  against: Run | undefined;
+}
+
+/** Makes a run, or resumes one, waits for its end, and says how it ended. */
+async function runCommand(config: Config, options: RunOptions): Promise<void> {
+  refuseContradictions(options);
+  const { server, predictions, dataset } = options;
+  if (predictions !== undefined) checkFiles(predictions, undefined);
+  const minimums = (options.minPassRate ?? []).map(readMinimum);
+  const maxRegression = readMaxRegression(options.maxRegression);
+  const undecided = readUndecided(options.undecided);
+  const evaluators = wantedEvaluators(options);
+  const connection = await openRunConnection(config, {
+    server,
+    evaluators,
+    mayCreate: dataset !== undefined && isFile(dataset) && options.against === undefined,
+  });
+  try {
+    const against = await findReference(connection, options.against);
+    const run =
+      options.resume === undefined
+        ? await createRun(connection, options, { evaluators, minimums })
+        : await resumeRun(connection, options.resume, { predictions, minimums });
+    connection.start(run.id);
+    const ended = await followRun(connection, run, server);
+    await conclude(connection, ended, { minimums, maxRegression, undecided, against }, options);
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    process.exitCode = interruptedExitCode;
+  } finally {
+    await connection.close();
+  }
+}
+
+function wantedEvaluators(options: RunOptions): WantedEvaluator[] {
+  const named = options.evaluator ?? protocolOf(options)?.evaluators ?? [];
+  return [...new Set(named)].map(readEvaluator);
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+async function findReference(
+  connection: RunConnection,
+  nameOrId: string | undefined,
+): Promise<Run | undefined> {
+  if (nameOrId === undefined) return undefined;
+  const run = await findRun(connection, nameOrId);
+  if (run.status === "finished") return run;
+  throw new CommandError(`--against: the run is ${run.status}; only a finished one can be compared with`);
+}
+
+interface NewRunContext {
+  evaluators: readonly WantedEvaluator[];
+  minimums: readonly Minimum[];
+}
+
+async function createRun(
+  connection: RunConnection,
+  options: RunOptions,
+  { evaluators, minimums }: NewRunContext,
+): Promise<Run> {
+  const { dataset = "", predictions } = options;
+  const target = await readTarget(connection, options);
+  const wanted = readWantedRun(options, target, evaluators);
+  checkMinimums(
+    minimums,
+    evaluators.map(({ evaluator, profileName = "system:default" }) => ({
+      evaluator,
+      profile_name: profileName,
+    })),
+  );
+  await connection.checkEvaluators(evaluators);
+  const found = await findSamples(connection, dataset, options);
+  const run = await connection.createRun({ ...wanted, ...found }, evaluators);
+  printNotice(`Run ${run.id}: ${printable(run.name)}, ${countOf(run.progress.samples, "prediction")}`);
+  printNotice(`It is written to ${connection.name}.`);
+  if (predictions !== undefined) await upload(connection, run, predictions);
+  return run;
+}
+
+async function readTarget(
+  connection: RunConnection,
+  { model, deployment, baseline, predictions }: RunOptions,
+): Promise<RunTarget> {
+  if (predictions !== undefined) return { predictions: "imported" };
+  if (baseline !== undefined) return { baseline };
+  const named = deployment ?? (await connection.findDefaultDeployment());
+  return { deployment: named, ...(model !== undefined && { model }) };
+}
+
+/** A file becomes a dataset that is named after it; its lines are the same revision each time. */
+async function findSamples(
+  connection: RunConnection,
+  dataset: string,
+  options: RunOptions,
+): Promise<{ dataset_id: string; revision?: number }> {
+  if (isFile(dataset)) {
+    if (options.revision !== undefined)
+      throw new CommandError("--revision is for a dataset that is there; a file is the revision itself");
+    checkFiles(dataset, undefined);
+    const name = basename(dataset)
+      .replace(/\.gz$/, "")
+      .replace(/\.jsonl?$/, "");
+    const format = options.format ?? protocolOf(options)?.format;
+    const uploaded = await uploadFile(connection, name, { path: dataset, format });
+    return { dataset_id: uploaded.dataset.id, revision: uploaded.revision.revision };
+  }
+  const found = await findDataset(connection, dataset);
+  if (found === undefined) throw new CommandError(`There is neither a file nor a dataset ${dataset}`);
+  if (options.format !== undefined)
+    throw new CommandError("--format is for a file; the dataset has been read already");
+  const { revision } = options;
+  return {
+    dataset_id: found.id,
+    ...(revision !== undefined && { revision: readNumber("--revision", revision) }),
+  };
+}
+
+async function upload(connection: RunConnection, { id }: Run, path: string): Promise<void> {
+  const { warnings = [] } = await connection.uploadPredictions(id, Bun.file(path), {
+    isGzip: await startsLikeGzip(path),
+  });
+  for (const warning of warnings) printNotice(warning);
+}
+
+async function resumeRun(
+  connection: RunConnection,
+  nameOrId: string,
+  { predictions, minimums }: { predictions: string | undefined; minimums: readonly Minimum[] },
+): Promise<Run> {
+  const run = await findRun(connection, nameOrId);
+  checkMinimums(minimums, run.evaluators);
+  if (run.status === "finished") return run;
+  if (hasEnded(run)) throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
+  const resumed = run.status === "paused" ? await connection.call(({ runs }) => runs.resume(run.id)) : run;
+  const lacksPredictions = "predictions" in run.target && resumed.status === "queued";
+  if (!lacksPredictions) return resumed;
+  if (predictions === undefined)
+    throw new CommandError("The run has no predictions yet: give them with --predictions");
+  await upload(connection, run, predictions);
+  return resumed;
+}
+
+/** A person stopped the command; the run can be resumed. */
+class InterruptedError extends Error {
+  constructor() {
+    super("Interrupted");
+    this.name = "InterruptedError";
+  }
+}
+
+/** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
+async function followRun(connection: RunConnection, run: Run, server: string | undefined): Promise<Run> {
+  const command = `presage run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
+  const progress = showProgress(run);
+  const waiting = new AbortController();
+  let lastReason: string | null = null;
+  const ended = connection.waitUntilEnded(
+    run.id,
+    (now) => {
+      progress.update(now);
+      const { status, status_reason: reason } = now;
+      // A deployment's pause has a reason, and ends by itself.
+      if (status === "paused" && reason === null)
+        throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
+      if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
+      lastReason = reason;
+    },
+    waiting.signal,
+  );
+  const interrupted = nextSignal().then(() => "interrupted" as const);
+  try {
+    const first = await Promise.race([ended, interrupted]);
+    if (first !== "interrupted") return first;
+  } finally {
+    progress.stop();
+  }
+  // A second one does not wait for the store or the server.
+  process.once("SIGINT", () => process.exit(interruptedExitCode));
+  waiting.abort(new InterruptedError());
+  ended.catch(() => {});
+  await pause(connection, run.id);
+  printNotice(`Paused. To finish it:\n  ${command}`);
+  throw new InterruptedError();
+}
+
+/** A run that has just ended can no longer be paused. */
+async function pause(connection: RunConnection, id: string): Promise<void> {
+  await connection
+    .call(({ runs }) => runs.pause(id))
+    .catch((error: unknown) => {
+      const isConflict =
+        (error instanceof PresageError && error.category === "conflict") ||
+        (error instanceof ServiceError && error.code === "conflict");
+      if (!isConflict) throw error;
+    });
+}
+
+/** Prints what the run says, compares it, and sets the exit code. */
+async function conclude(
+  connection: RunConnection,
+  run: Run,
+  { minimums, maxRegression, undecided, against }: Gates,
+  { json }: RunOptions,
+): Promise<void> {
+  const report = await connection.call(({ runs }) => runs.report(run.id));
+  if (json) process.stdout.write(`${printableJson(report)}\n`);
+  else printReport(report);
+  const missed = findShortfalls(report.evaluators, minimums);
+  const untold: string[] = [];
+  if (against !== undefined) {
+    const comparison = await connection.call(({ comparisons }) => comparisons.get([against.id, run.id]));
+    if (comparison.evaluators.length === 0)
+      throw new CommandError("--against: the two runs have no evaluator in common");
+    if (!json) {
+      process.stdout.write("\n");
+      printComparison(comparison);
+    }
+    if (maxRegression !== undefined) {
+      const found = findRegressions(comparison, maxRegression);
+      missed.push(...found.worse);
+      untold.push(...found.undecided);
+    }
+  }
+  const origin = await connection.findOrigin();
+  if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/runs/${run.id}`);
+  if (missed.length + untold.length > 0) printNotice([...missed, ...untold].join("\n"));
+  if (missed.length > 0 || (untold.length > 0 && undecided === "fail")) process.exitCode = gateExitCode;
+  else if (untold.length > 0 && undecided === undefined) process.exitCode = undecidedExitCode;
+  if (run.status !== "finished") throw new CommandError(`The run is ${run.status}.`);
+  if (report.evaluators.every(({ count }) => count === 0)) throw new CommandError("The run has no verdict.");
+}

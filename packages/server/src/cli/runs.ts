@@ -1,0 +1,211 @@
+import { writeFile } from "node:fs/promises";
+import type { Run } from "@presage/contract";
+import { describeFailures } from "@presage/contract/describe-runs";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { CommandError, choice, examples, json, onServer } from "./command.ts";
+import { configure } from "./config.ts";
+import { type ConnectionOptions, findRun } from "./connect.ts";
+import { checkOutputFile } from "./files.ts";
+import { withConnection } from "./open-connection.ts";
+import { printComparison, printReport } from "./run-tables.ts";
+import { type Column, printList } from "./terminal.ts";
+
+const changes = [
+  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
+  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
+  ["cancel", "end a run, given by id or name; what it has done stays"],
+] as const;
+
+/** `presage compare`, `report` and `runs`. */
+export function addRunsCommands(program: Command): void {
+  program
+    .command("compare <runs...>")
+    .description("compare runs with the first one")
+    .option("--json", "print the comparison as JSON")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage compare before after",
+        "presage compare 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 after --json",
+      ),
+    )
+    .action(async (runs: string[], options) => compareCommand(configure(), runs, options));
+  program
+    .command("report <run>")
+    .description("write the report of a run")
+    .addOption(choice("--format <format>", "what to write", ["html", "md", "json"]).default("md"))
+    .option("--out <path>", "file to write; by default standard output")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage report nightly --format html --out report.html",
+        "presage report nightly --format md >> $GITHUB_STEP_SUMMARY",
+      ),
+    )
+    .action(async (run: string, options) => reportCommand(configure(), run, options));
+  addManagingCommands(program);
+}
+
+function addManagingCommands(program: Command): void {
+  const runs = program
+    .command("runs")
+    .description("list, show, resume, finish, cancel or delete runs")
+    .addHelpText("after", examples("presage runs list", "presage runs show nightly"));
+  runs
+    .command("list")
+    .description("list the runs, newest first")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage runs list", "presage runs list --json"))
+    .action(async (options) => showRuns(configure(), options));
+  runs
+    .command("show <run>")
+    .description("show a run, given by id or name, and its figures so far")
+    .option("--json", "print the run as JSON")
+    .option(...onServer)
+    .addHelpText("after", examples("presage runs show nightly"))
+    .action(async (run: string, options) => showRun(configure(), run, options));
+  for (const [change, description] of changes)
+    runs
+      .command(`${change} <run>`)
+      .description(description)
+      .option(...onServer)
+      .addHelpText("after", examples(`presage runs ${change} nightly`))
+      .action(async (run: string, options) => changeRunCommand(configure(), change, run, options));
+  runs
+    .command("delete <run>")
+    .description("delete a run, given by id or name, with its predictions; evaluation results stay")
+    .option(...onServer)
+    .addHelpText("after", examples("presage runs delete nightly"))
+    .action(async (run: string, options) => deleteRunCommand(configure(), run, options));
+}
+
+/** Prints the runs, newest first. */
+async function showRuns(
+  config: Config,
+  { json, ...options }: ConnectionOptions & { json?: boolean },
+): Promise<void> {
+  await withConnection(config, options, async ({ call }) => {
+    printList(await call(({ runs }) => runs.list()), {
+      columns: runColumns,
+      json: json ? (run) => run : undefined,
+    });
+  });
+}
+
+const runColumns: readonly Column<Run>[] = [
+  { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
+  { heading: "STATUS", text: ({ status }) => status },
+  { heading: "DONE", text: ({ progress }) => `${progress.evaluated}/${progress.samples}`, align: "right" },
+  { heading: "ID", text: ({ id }) => id },
+  { heading: "TARGET", text: ({ target }) => printable(targetName(target)), canWrap: true },
+  { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
+];
+
+/** What predicts, in words. */
+function targetName(target: Run["target"]): string {
+  if ("deployment" in target) return [target.deployment, target.model].filter(Boolean).join(", ");
+  if ("baseline" in target) return target.baseline;
+  return "predictions" in target ? "imported predictions" : "a client";
+}
+
+/** Prints a run and its figures so far. */
+async function showRun(
+  config: Config,
+  nameOrId: string,
+  { json, ...options }: ConnectionOptions & { json?: boolean },
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const run = await findRun(connection, nameOrId);
+    if (json) {
+      process.stdout.write(`${printableJson(run)}\n`);
+      return;
+    }
+    const lines = describe(run);
+    process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
+    // A client's run has results, and no figures of its own.
+    if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
+  });
+}
+
+function describe(run: Run): string[] {
+  const { name, id, status, status_reason: reason, progress, target, mode, repeats, params } = run;
+  const { evaluated, samples } = progress;
+  return [
+    name,
+    id,
+    `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}`,
+    ...describeFailures(progress),
+    `${targetName(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
+    ...(run.dataset_id === null ? [] : [`dataset ${run.dataset_id}, revision ${run.revision}`]),
+    ...(params === null ? [] : [`params ${JSON.stringify(params)}`]),
+  ];
+}
+
+const done = { cancel: "Cancelled", resume: "Resumed", finish: "Finished without what is missing:" };
+
+/** Ends a run, or lets a paused one go on; what it has done stays. */
+async function changeRunCommand(
+  config: Config,
+  change: keyof typeof done,
+  nameOrId: string,
+  options: ConnectionOptions,
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const { id, name } = await findRun(connection, nameOrId);
+    await connection.call(({ runs }) => runs[change](id));
+    process.stdout.write(`${done[change]} ${printable(name)}.\n`);
+  });
+}
+
+/** Deletes a run with its predictions and verdicts. */
+async function deleteRunCommand(config: Config, nameOrId: string, options: ConnectionOptions): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const { id, name } = await findRun(connection, nameOrId);
+    await connection.call(({ runs }) => runs.delete(id));
+    process.stdout.write(`Deleted ${printable(name)}.\n`);
+  });
+}
+
+/** Prints how runs differ from the first one. */
+async function compareCommand(
+  config: Config,
+  names: readonly string[],
+  { json, ...options }: ConnectionOptions & { json?: boolean },
+): Promise<void> {
+  if (names.length < 2) throw new CommandError("compare needs two or more runs");
+  await withConnection(config, options, async (connection) => {
+    const ids: string[] = [];
+    for (const name of names) ids.push((await findRun(connection, name)).id);
+    const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
+    if (json) process.stdout.write(`${printableJson(comparison)}\n`);
+    else printComparison(comparison);
+  });
+}
+
+interface ReportOptions extends ConnectionOptions {
+  format: "html" | "md" | "json";
+  out?: string;
+}
+
+/** Writes a run's report into a file, or to standard output. */
+async function reportCommand(
+  config: Config,
+  nameOrId: string,
+  { format, out, ...options }: ReportOptions,
+): Promise<void> {
+  if (out !== undefined) checkOutputFile(out);
+  await withConnection(config, options, async (connection) => {
+    const { id } = await findRun(connection, nameOrId);
+    const text =
+      format === "json"
+        ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
+        : await connection.call(({ runs }) => runs.reportAs(id, format));
+    if (out === undefined) process.stdout.write(text);
+    else await writeFile(out, text);
+  });
+}

@@ -1,0 +1,103 @@
+import Table from "cli-table3";
+import { printableJson } from "../platform/words.ts";
+import { printNotice } from "./command.ts";
+
+export interface Column<Row> {
+  heading: string;
+  text: (row: Row) => string;
+  /** Numbers are aligned to the right. */
+  align?: "right";
+  /** Its cells are wrapped where the table would be too wide. */
+  canWrap?: boolean;
+}
+
+interface TextTable {
+  text: string;
+  /** Headings of columns for which there was no room. */
+  leftOut: string[];
+}
+
+const gap = 2;
+const minWrappedWidth = 8;
+
+/**
+ * Rows under headings, without lines, at most `width` wide: first cells are wrapped, then columns are left out from the end.
+ * The first column always stays.
+ */
+export function textTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width = Number.POSITIVE_INFINITY,
+): TextTable {
+  const natural = columns.map(({ heading, text }) =>
+    Math.max(...[heading, ...rows.map(text)].map((cell) => Bun.stringWidth(cell))),
+  );
+  const least = columns.map(({ canWrap }, index) => {
+    const wanted = natural[index] ?? 0;
+    return canWrap ? Math.min(wanted, minWrappedWidth) : wanted;
+  });
+  const count = Math.max(1, countFitting(least, width));
+  const widths = widen(least.slice(0, count), natural, width);
+  const shown = columns.slice(0, count);
+  const table = new Table({
+    chars: noLines,
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    head: shown.map(({ heading }) => heading),
+    colWidths: widths,
+    colAligns: shown.map(({ align }) => align ?? "left"),
+  });
+  for (const row of rows) {
+    table.push(shown.map(({ text }, index) => Bun.wrapAnsi(text(row), widths[index] ?? 0, { hard: true })));
+  }
+  const text = table.toString().replaceAll(/ +$/gm, "");
+  return { text, leftOut: columns.slice(count).map(({ heading }) => heading) };
+}
+
+/** How many columns, from the first, fit beside each other. */
+function countFitting(widths: readonly number[], width: number): number {
+  const fitting = widths.findIndex((_, index) => totalWidth(widths.slice(0, index + 1)) > width);
+  return fitting === -1 ? widths.length : fitting;
+}
+
+/** Gives the room that is left to the columns that want more, in their order. */
+function widen(least: readonly number[], natural: readonly number[], width: number): number[] {
+  let room = width - totalWidth(least);
+  return least.map((minimum, index) => {
+    const more = Math.max(0, Math.min(room, (natural[index] ?? minimum) - minimum));
+    room -= more;
+    return minimum + more;
+  });
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + gap * (widths.length - 1);
+}
+
+const noLines = {
+  ...Object.fromEntries(
+    ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"].map(
+      (name) => [name, ""],
+    ),
+  ),
+  ...Object.fromEntries(
+    ["left", "left-mid", "mid", "mid-mid", "right", "right-mid"].map((name) => [name, ""]),
+  ),
+  middle: " ".repeat(gap),
+};
+
+/** Prints rows as a table that fits the terminal, or as JSON lines. */
+export function printList<Row>(
+  rows: readonly Row[],
+  { columns, json }: { columns: readonly Column<Row>[]; json: ((row: Row) => unknown) | undefined },
+): void {
+  if (json !== undefined) {
+    for (const row of rows) process.stdout.write(`${printableJson(json(row))}\n`);
+    return;
+  }
+  const { text, leftOut } = textTable(columns, rows, process.stdout.columns);
+  process.stdout.write(`${text}\n`);
+  if (leftOut.length > 0) {
+    const names = leftOut.join(", ").toLowerCase();
+    printNotice(`This terminal is too narrow for ${names}; --json shows everything.`);
+  }
+}
