@@ -6,8 +6,8 @@ import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
 import { storedPredictionPaths } from "../predictions/stored-predictions-route.ts";
+import { operations } from "./operations.ts";
 import { probePaths } from "./probes.ts";
-import { operations } from "./routes.ts";
 import type { Settings } from "./services.ts";
 
 /** The API's version, not the program's. */

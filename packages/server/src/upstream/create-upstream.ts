@@ -25,6 +25,7 @@ import { sendWithRetries } from "./retry.ts";
 import { type CompleteResponse, createSendOnce, type SendOptions } from "./send.ts";
 import type {
   CachePolicy,
+  Complete,
   CompletionOptions,
   CompletionRequest,
   ModelList,
@@ -49,12 +50,7 @@ export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url
 }
 
 export interface Upstream {
-  /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
-  complete(
-    request: CompletionRequest,
-    clientSignal: AbortSignal,
-    options?: CompletionOptions,
-  ): Promise<UpstreamCompletion>;
+  complete: Complete;
   /** The cached completion of a request whose body has been seen before; undefined if it has to be read. */
   findCached(sharing: Sharing): UpstreamCompletion | undefined;
   listModels(clientSignal: AbortSignal): Promise<ModelList>;
