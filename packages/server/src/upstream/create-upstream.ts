@@ -263,7 +263,7 @@ function withModel({ body, model }: WrittenRequest, other: string): Body {
 
 const trustForMs = 60_000;
 
-export interface ServedModel {
+interface ServedModel {
   /**
    * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
    * read again for later requests: this one does not wait.
@@ -281,7 +281,7 @@ export interface ServedModel {
  * The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. A name is kept
  * while it is listed, because some servers list the newest model first.
  */
-export function createServedModel(
+function createServedModel(
   configured: string | undefined,
   listModels: () => Promise<ModelList>,
   nowMs = () => performance.now(),
