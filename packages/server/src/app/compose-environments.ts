@@ -26,8 +26,7 @@ import { startSweeper } from "../platform/storage/leases.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { EvaluationServices } from "./services.ts";
-import { logFailure } from "./storage.ts";
-import type { Writers } from "./writers.ts";
+import { logFailure, type Writers } from "./storage.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;

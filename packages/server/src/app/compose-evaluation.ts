@@ -29,10 +29,9 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 import type { EvaluationServices } from "./services.ts";
-import { logFailure } from "./storage.ts";
+import { logFailure, type Writers } from "./storage.ts";
 import { uploadInPlace, uploadInThreads } from "./uploads.ts";
 import { shareOf } from "./workers.ts";
-import type { Writers } from "./writers.ts";
 
 const sweepIntervalMs = 5 * 60_000;
 
