@@ -111,5 +111,5 @@ dashboardTest("The account's menu says the version and what is new", async ({ vi
   await page.getByRole("menuitem", { name: `What is new Presage ${server_version}` }).click();
   const dialog = page.getByRole("dialog", { name: "What is new" });
   await dialog.getByText(`This server is Presage ${server_version}.`).waitFor();
-  await dialog.getByRole("region", { name: "Unreleased" }).getByText("Added").waitFor();
+  await dialog.getByRole("region", { name: "0.1.0" }).getByText("Added").waitFor();
 });

@@ -13,6 +13,7 @@ test("versions have parts, and an item may have several lines", () => {
 });
 
 test("this repository's changelog can be read", () => {
-  const [newest] = readChangelog(readFileSync(join(import.meta.dir, "../../../../../CHANGELOG.md"), "utf8"));
-  expect(newest?.parts.flatMap(({ items }) => items).length).toBeGreaterThan(10);
+  const versions = readChangelog(readFileSync(join(import.meta.dir, "../../../../../CHANGELOG.md"), "utf8"));
+  const first = versions.find(({ name }) => name === "0.1.0");
+  expect(first?.parts.flatMap(({ items }) => items).length).toBeGreaterThan(10);
 });
