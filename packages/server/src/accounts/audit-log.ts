@@ -7,16 +7,8 @@ import {
 import { response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import {
-  type AuditFilter,
-  deleteAuditEvents,
-  type StoredAuditEvent,
-  selectAuditEvents,
-  selectOldAuditEvents,
-} from "../platform/audit.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 
@@ -93,18 +85,4 @@ export function toAuditEvent(event: StoredAuditEvent): EventBody {
     detail: JSON.parse(detail),
     names: event.names,
   };
-}
-
-/** Deletes some of an account's events from before a time, the oldest first. */
-export async function deleteOldAuditEvents(
-  database: Database,
-  { accountId, before }: { accountId: string; before: Micros },
-  limit: number,
-): Promise<DeletedBatch<true>> {
-  const ids = await selectOldAuditEvents(database, accountId, before, limit);
-  if (ids.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
-  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteAuditEvents(transaction, ids),
-  );
-  return { deleted: result, heldMs, next: ids.length < limit ? undefined : true };
 }

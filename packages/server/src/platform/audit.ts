@@ -2,6 +2,7 @@ import type { AuditAction, AuditActorKind } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
 import { type Micros, nowMicros } from "./storage/columns.ts";
+import { type DeletedBatch, inTimedTransaction } from "./storage/delete-in-batches.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "./storage/lists.ts";
 import { selectNames } from "./storage/rows.ts";
 import type { AuditEventsTable } from "./storage/schema/accounts.ts";
@@ -102,7 +103,7 @@ function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "nam
 }
 
 /** The oldest events of an account from before a time. */
-export async function selectOldAuditEvents(
+async function selectOldAuditEvents(
   database: Database,
   accountId: string,
   before: Micros,
@@ -120,7 +121,7 @@ export async function selectOldAuditEvents(
   return rows.map(({ id }) => id);
 }
 
-export async function deleteAuditEvents(transaction: Database, ids: readonly string[]): Promise<number> {
+async function deleteAuditEvents(transaction: Database, ids: readonly string[]): Promise<number> {
   const { numDeletedRows } = await transaction
     .deleteFrom("audit_events")
     .where("id", "in", ids)
@@ -167,4 +168,18 @@ export async function recordChange(
     })
     .execute();
   return id;
+}
+
+/** Deletes some of an account's events from before a time, the oldest first. */
+export async function deleteOldAuditEvents(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  limit: number,
+): Promise<DeletedBatch<true>> {
+  const ids = await selectOldAuditEvents(database, accountId, before, limit);
+  if (ids.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
+  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteAuditEvents(transaction, ids),
+  );
+  return { deleted: result, heldMs, next: ids.length < limit ? undefined : true };
 }
