@@ -16,8 +16,8 @@ import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.t
 import type { Operation, Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
-import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
-import { predictionRoutes } from "../predictions/predictions-route.ts";
+import { modelRoutes } from "../predictions/models-route.ts";
+import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
@@ -53,8 +53,10 @@ export interface App {
   sockets: Pick<OpenSockets, "stop" | "abort">;
 }
 
-/** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [
+const operations: readonly Operation<Services>[] = [
+  predictRoute,
+  ...storedPredictionRoutes,
+  ...modelRoutes,
   ...meRoutes,
   ...apiKeyRoutes,
   ...sessionRoutes,
@@ -83,18 +85,21 @@ export const operations: readonly Operation<Services>[] = [
   ...runSampleRoutes,
 ];
 
+/** All operations of the API: those that are served are those of `/openapi.json`. */
+export function operationsOf(
+  chatCompatibility: Services["settings"]["chatCompatibility"],
+): readonly Operation<Services>[] {
+  return [...operations, chatRoute(chatCompatibility)];
+}
+
 /** All routes of the server. */
 export function createApp(services: Services): App {
   const routes: Route[] = [
-    ...operations.map(({ bind }) => bind(services)),
+    ...operationsOf(services.settings.chatCompatibility).map(({ bind }) => bind(services)),
     ...probeRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(services),
     ...dashboardRoutes(services),
-    ...predictionRoutes(services),
-    ...storedPredictionRoutes(services),
-    ...modelRoutes(services),
-    ...deploymentRoutes(services),
     ...signInRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),

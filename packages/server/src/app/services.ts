@@ -4,12 +4,14 @@ import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { KeyDigest, KeyVerifier } from "../accounts/verify-api-key.ts";
 import type { EnvironmentServices } from "../environments/environment-services.ts";
+import type { Caller } from "../http/caller.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
+import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 
@@ -26,6 +28,9 @@ export interface Services extends HttpServices, Omit<EvaluationServices, "store"
   readonly evaluationAdmission: Admission;
   /** Keeps predictions of clients. */
   readonly capture: Omit<Capture, "stop">;
+  /** Whether a caller is of the operator's account, which may see replicas. */
+  isOperator(caller: Caller): Promise<boolean>;
+  readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
   // Until each operation says what it needs.
   readonly evaluation: EvaluationServices;
