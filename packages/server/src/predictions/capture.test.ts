@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { createByteBudget } from "../platform/limits/memory.ts";
 import { storeUnavailable } from "../platform/storage/store-error.ts";
 import { type CaptureOptions, createCapture } from "./capture.ts";
-import type { CapturedPrediction } from "./captured-rows.ts";
+import type { NewPrediction } from "./stored-rows.ts";
 
-function predictionOf(output: string): CapturedPrediction {
+function predictionOf(output: string): NewPrediction {
   return {
     id: Bun.randomUUIDv7(),
     accountId: "account",

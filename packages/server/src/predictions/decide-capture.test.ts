@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { captureOf } from "./captured-rows.ts";
+import { captureOf } from "./capture.ts";
 
 test("words decide for every request", () => {
   for (const setting of ["off", "failures", "all"] as const)
