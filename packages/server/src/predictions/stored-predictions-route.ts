@@ -27,9 +27,8 @@ import {
   countValues,
   deletePrediction,
   deletePredictionsBefore,
+  existing,
   type FindPrompts,
-  getPayload,
-  getPrediction,
   toStoredPrediction,
   toStoredPredictionDetail,
 } from "./stored-predictions.ts";
@@ -40,6 +39,8 @@ import {
   type PredictionFilter,
   type StoredPredictionRow,
   selectBeginnings,
+  selectPayload,
+  selectPrediction,
   selectPredictions,
 } from "./stored-predictions-store.ts";
 
@@ -227,15 +228,17 @@ const getOne = route({
     ...noSuch("prediction"),
   },
   async handle(services: StoredPredictionServices, { call, requester, params: { id } }) {
-    const { characters, ...prediction } = await getPrediction(services, requester, id);
+    const { accountId } = requester;
+    const reader = services.store.briefReader(requester);
+    const { characters, ...prediction } = existing(await selectPrediction(reader, accountId, id));
     const { source } = prediction;
     const made = source === "live" ? undefined : await services.findPrompt[source](requester, prediction);
     reserveStored(call.exchange, characters + (made?.bytes ?? 0));
-    const payload = await getPayload(services, requester, id);
+    const payload = existing(await selectPayload(reader, accountId, id));
     const prompt = await made?.read();
     const showsReplicas = await services.isOperator(call.caller);
     const named = [prediction.run_id, prediction.api_key_id];
-    const names = await selectNames(services.store.database, requester.accountId, named);
+    const names = await selectNames(services.store.database, accountId, named);
     const stored = toStoredPrediction(prediction, showsReplicas, names);
     return reply(200, toStoredPredictionDetail(stored, payload, prompt));
   },

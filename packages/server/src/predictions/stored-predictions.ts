@@ -15,12 +15,11 @@ import {
   lockPrediction,
 } from "./deleted-predictions-store.ts";
 import {
+  type CountedColumn,
   countedColumns,
   type PredictionFilter,
   type StoredPayload,
   type StoredPredictionRow,
-  selectPayload,
-  selectPrediction,
   selectValueCounts,
   type ValueCount,
 } from "./stored-predictions-store.ts";
@@ -86,50 +85,21 @@ export async function countValues(
   accountId: string,
   filter: PredictionFilter,
 ): Promise<ValueCount[]> {
+  const select = (columns: readonly CountedColumn[], ofFilter: PredictionFilter) =>
+    selectValueCounts(reader, accountId, { columns, filter: ofFilter, most: maxCountedPredictions });
   const unfiltered = countedColumns.filter((column) => filter[column] === undefined);
-  const counts = await selectValueCounts(reader, accountId, {
-    columns: unfiltered,
-    filter,
-    most: maxCountedPredictions,
-  });
+  const counts = await select(unfiltered, filter);
   for (const column of countedColumns) {
     const { [column]: own, ...others } = filter;
-    if (own === undefined) continue;
-    counts.push(
-      ...(await selectValueCounts(reader, accountId, {
-        columns: [column],
-        filter: others,
-        most: maxCountedPredictions,
-      })),
-    );
+    if (own !== undefined) counts.push(...(await select([column], others)));
   }
   return counts;
 }
 
-/** A prediction of the requester's account, and how many characters its texts have. */
-export async function getPrediction(
-  { store }: { store: Store },
-  requester: Requester,
-  id: string,
-): Promise<StoredPredictionRow & { characters: number }> {
-  const found = await selectPrediction(store.briefReader(requester), requester.accountId, id);
-  if (found === undefined) throw noSuchPrediction();
+/** What was found of a prediction. */
+export function existing<Found>(found: Found | undefined): Found {
+  if (found === undefined) throw new ServiceError("not_found", "There is no such prediction.");
   return found;
-}
-
-/** The texts of a prediction. */
-export async function getPayload(
-  { store }: { store: Store },
-  requester: Requester,
-  id: string,
-): Promise<StoredPayload> {
-  const found = await selectPayload(store.briefReader(requester), requester.accountId, id);
-  if (found === undefined) throw noSuchPrediction();
-  return found;
-}
-
-function noSuchPrediction(): ServiceError {
-  return new ServiceError("not_found", "There is no such prediction.");
 }
 
 /** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
@@ -149,12 +119,11 @@ export async function deletePrediction(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      const found = await lockPrediction(transaction, accountId, id);
-      if (found === undefined) throw noSuchPrediction();
-      if (found.source !== "live")
+      const { source } = existing(await lockPrediction(transaction, accountId, id));
+      if (source !== "live")
         throw new ServiceError(
           "conflict",
-          `This prediction belongs to ${found.source === "run" ? "a run" : "an episode"}. Delete the ${found.source}.`,
+          `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
         );
       await deletePredictions(transaction, accountId, [id]);
       await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
