@@ -28,7 +28,7 @@ const verbsWithQueries = ["results/summary/tags\\.ts$", "results/write/fold\\.ts
 const floors = Object.entries(may).map(([folder, lower]) => ({
   name: `${folder} imports only what lies below it`,
   severity: "error",
-  from: { path: `${server}${folder}/`, pathNot: "\\.test\\.ts$" },
+  from: { path: `${server}${folder}/` },
   to: { path: server, pathNot: `${server}(${["platform", folder, ...lower].join("|")})/` },
 }));
 
@@ -41,7 +41,7 @@ export default {
       severity: "error",
       from: {
         path: server,
-        pathNot: ["-store\\.ts$", "\\.test\\.ts$", `${server}(platform/storage|app)/`, ...verbsWithQueries],
+        pathNot: ["-store\\.ts$", `${server}(platform/storage|app)/`, ...verbsWithQueries],
       },
       to: { path: "node_modules/kysely/", dependencyTypesNot: ["type-only"] },
     },
@@ -49,13 +49,25 @@ export default {
       name: "only the command line uses the SDK",
       severity: "error",
       from: { path: server, pathNot: `${server}cli/` },
-      to: { path: "^packages/sdk/" },
+      to: { path: "^(@presage/sdk|packages/sdk/)" },
     },
     {
       name: "the contract imports zod alone",
       severity: "error",
-      from: { path: "^packages/contract/src/", pathNot: "\\.test\\.ts$" },
+      from: { path: "^packages/contract/src/" },
       to: { pathNot: ["^packages/contract/src/", "node_modules/zod/"] },
+    },
+    {
+      name: "the SDK imports the contract alone",
+      severity: "error",
+      from: { path: "^packages/sdk/src/" },
+      to: { pathNot: "^(packages/sdk/|@presage/contract|packages/contract/)" },
+    },
+    {
+      name: "the sandbox imports no other package",
+      severity: "error",
+      from: { path: "^packages/sandbox/src/" },
+      to: { pathNot: ["^packages/sandbox/src/"], dependencyTypesNot: ["core"] },
     },
   ],
   options: {

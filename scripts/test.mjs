@@ -28,13 +28,14 @@ const tsc = (project, name) => [
   ...["--incremental", "--tsBuildInfoFile", join(root, `node_modules/.cache/presage-types/${name}.json`)],
 ];
 const checks = [
-  { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
+  { name: "format and lint (biome)", command: [tool("biome"), "check", "."] },
   { name: "types (tsc)", command: tsc(root, "all") },
   {
     name: "types of the dashboard (tsc)",
     command: tsc(join(root, "packages/web"), "web"),
   },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
+  { name: "floors and circles (dependency-cruiser)", command: ["npm", "run", "--silent", "check:floors"] },
 ];
 const test = [bun, "test", "--timeout", "120000"];
 // What is given besides paths holds for a second run too.

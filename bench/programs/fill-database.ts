@@ -1,11 +1,8 @@
 // bun fill-database.ts URL SIZE: fills a database created by Presage with SIZE results of its one account, by SQL. Writes
 // the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
+import { numbersPerStretch, resultNumbers } from "../../packages/server/src/platform/storage/columns.ts";
 import { openThreadDatabase } from "../../packages/server/src/platform/storage/open.ts";
-import {
-  numbersPerStretch,
-  resultNumbers,
-} from "../../packages/server/src/platform/storage/sample-columns.ts";
 import type { EvaluationSeriesTable } from "../../packages/server/src/platform/storage/schema/results.ts";
 import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-file.ts";
 import { rollUpSomeTags } from "../../packages/server/src/results/summary/tags.ts";

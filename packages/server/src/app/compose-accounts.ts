@@ -19,8 +19,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
 import type { Services } from "./services.ts";
-import type { OpenedStore } from "./storage.ts";
-import { logFailure } from "./storage.ts";
+import { logFailure, type OpenedStore } from "./storage.ts";
 
 /** Finds whose a key is, and writes when it was last used. */
 export function composeKeyVerifier(

@@ -24,10 +24,9 @@ import { doTogether } from "../platform/storage/batches.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { logFailure } from "./storage.ts";
-import type { Writers } from "./writers.ts";
+import type { EvaluationServices } from "./services.ts";
+import { logFailure, type Writers } from "./storage.ts";
 
 export interface ComposedEnvironments extends EnvironmentServices {
   dispose(): Promise<void>;

@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
-import { uploadInPlace, uploadInThreads } from "../datasets/upload/run-upload.ts";
 import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
 import { createErrorTaxonomyFamily } from "../evaluators/judge/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluators/judge/judge.ts";
@@ -19,7 +18,6 @@ import { isPostgres, type OpenedDatabase } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import { findCorrections } from "../results/corrections-store.ts";
 import { createKeysInFlight } from "../results/evaluate.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { createFreeRunIds } from "../results/placement.ts";
 import { hasUncounted, rollUpSomeTags, rollUpSoon } from "../results/summary/tags.ts";
 import { type Folder, foldDeltas, foldSoon } from "../results/write/fold.ts";
@@ -30,9 +28,10 @@ import type { Upstream, UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
 import { needsSandbox } from "./compose-deployments.ts";
-import { logFailure } from "./storage.ts";
+import type { EvaluationServices } from "./services.ts";
+import { logFailure, type Writers } from "./storage.ts";
+import { uploadInPlace, uploadInThreads } from "./uploads.ts";
 import { shareOf } from "./workers.ts";
-import type { Writers } from "./writers.ts";
 
 const sweepIntervalMs = 5 * 60_000;
 

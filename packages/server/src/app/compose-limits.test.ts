@@ -3,7 +3,7 @@ import { readConfig } from "../config/config.ts";
 import { type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import { createMetrics } from "../platform/observability/metrics.ts";
 import { connectRedis } from "../platform/redis.ts";
-import { composeLimits } from "./compose-limits.ts";
+import { composeLimits } from "./compose-deployments.ts";
 
 const holders: LimitHolders = {
   keyOrUserId: "key",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
@@ -10,7 +11,8 @@ import { browserAddress } from "../http/pages.ts";
 import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
 import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createLongWork } from "../platform/limits/turns.ts";
-import type { Log } from "../platform/observability/logger.ts";
+import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
+import { type Log, type Logger, watchOutage } from "../platform/observability/logger.ts";
 import {
   createMetrics,
   type Metrics,
@@ -19,6 +21,8 @@ import {
   watchRedis,
   watchReplicas,
 } from "../platform/observability/metrics.ts";
+import type { LogExport } from "../platform/observability/otlp.ts";
+import type { Tracing } from "../platform/observability/tracing.ts";
 import type { PriceList } from "../platform/prices.ts";
 import { connectRedis } from "../platform/redis.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -26,7 +30,6 @@ import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
 import { watchClocks } from "../results/times.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
@@ -35,18 +38,74 @@ import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
-import { composeDeployments, composePrices } from "./compose-deployments.ts";
+import {
+  type ComposedLimits,
+  composeDeployments,
+  composeLimits,
+  composePrices,
+} from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
 import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { type ComposedLimits, composeLimits } from "./compose-limits.ts";
 import { composeRuns } from "./compose-runs.ts";
-import { composeTelemetry } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
-import type { Services } from "./services.ts";
+import type { EvaluationServices, Services } from "./services.ts";
 import { logFailure, openStore } from "./storage.ts";
 import type { SupervisorLink } from "./supervisor-link.ts";
 import type { WorkerStart } from "./workers.ts";
+
+/** A server that stops has little time before it is killed. */
+const maxStopMs = 10_000;
+
+/** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
+async function composeTelemetry(
+  { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
+  logger: Logger,
+  { registry }: Pick<Metrics, "registry">,
+  instanceId: string,
+): Promise<Tracing> {
+  const ofProcess = { ...attributes, [instanceName]: instanceOf(attributes, instanceId, workers.count) };
+  const exported =
+    metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
+  const tracing =
+    traces === undefined
+      ? forwardTraces(exported?.chats)
+      : await exportTraces(traces, ofProcess, logEnds(logger, "traces", traces.url), exported?.chats);
+  return {
+    ...tracing,
+    async stop() {
+      const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const waitMs = Math.min(timeoutMs, maxStopMs);
+      const sent = Promise.all([tracing.stop(), exported?.stop()]);
+      // The SDK waits for several exports, one after the other.
+      await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+const instanceName = "service.instance.id";
+
+/** Processes count apart: an operator's name is enough for one. */
+function instanceOf(
+  { [instanceName]: given }: Config["telemetry"]["attributes"],
+  instanceId: string,
+  processes: number,
+): string {
+  return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
+}
+
+/** The error may name the address, which has no credentials; headers are in none. */
+function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
+  const outage = watchOutage(logger, {
+    begins: `could not send ${signal}; those in between are lost`,
+    ends: `${signal} are sent again`,
+    fields: { url },
+  });
+  return (error) => {
+    if (error === undefined) outage.responded();
+    else outage.failed("export", () => ({ reason: error.message }));
+  };
+}
 
 interface Watched {
   deployments: Services["deployments"];

@@ -3,8 +3,8 @@ import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
+import { operationsOf } from "./operations.ts";
 import { probePaths } from "./probes.ts";
-import { operationsOf } from "./routes.ts";
 import type { Settings } from "./services.ts";
 
 /** The API's version, not the program's. */

@@ -12,8 +12,7 @@ import { insertLivePredictions } from "../predictions/stored-predictions-store.t
 import { toStoredRows } from "../predictions/stored-rows.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
-import { logFailure } from "./storage.ts";
-import type { Writers } from "./writers.ts";
+import { logFailure, type Writers } from "./storage.ts";
 
 /** Keeps predictions of clients. */
 export function composeCapture(

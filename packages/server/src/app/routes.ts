@@ -1,43 +1,15 @@
-import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
-import { auditEventRoutes } from "../accounts/audit-log.ts";
-import { meRoutes } from "../accounts/me-route.ts";
-import { sessionRoutes } from "../accounts/sessions-route.ts";
 import { signInRoutes } from "../accounts/sign-in-route.ts";
-import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
-import { datasetUploadRoutes } from "../environments/make-dataset.ts";
 import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
 import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
 import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
-import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
-import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
-import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
-import type { Operation, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
-import { modelRoutes } from "../predictions/models-route.ts";
-import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
-import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
-import { agreementRoutes } from "../results/agreement.ts";
-import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
-import { errorFindingRoutes } from "../results/error-findings.ts";
-import { evaluateRoutes } from "../results/evaluate-route.ts";
-import { resultImportRoutes } from "../results/imports.ts";
-import { projectRoutes } from "../results/projects.ts";
-import { evaluationResultRoutes } from "../results/results-route.ts";
-import { reviewRoutes } from "../results/review.ts";
-import { resultSearchRoutes } from "../results/search/search-route.ts";
-import { summaryRoutes } from "../results/summary/summary-route.ts";
-import { comparisonRoutes } from "../runs/compare/compare-route.ts";
-import { experimentRoutes } from "../runs/experiments-route.ts";
-import { runReportRoutes } from "../runs/report/report-route.ts";
-import { runEventRoutes } from "../runs/run-events.ts";
-import { runRoutes } from "../runs/runs-route.ts";
-import { runSampleRoutes } from "../runs/samples-route.ts";
-import { usageRoutes } from "../usage/usage-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
+import { operationsOf } from "./operations.ts";
 import { metricsRoutes, probeRoutes } from "./probes.ts";
 import type { Services } from "./services.ts";
 
@@ -51,45 +23,6 @@ export interface App {
   inFlight(): number;
   /** Its WebSockets, to be stopped with the server. */
   sockets: Pick<OpenSockets, "stop" | "abort">;
-}
-
-const operations: readonly Operation<Services>[] = [
-  predictRoute,
-  ...storedPredictionRoutes,
-  ...modelRoutes,
-  ...meRoutes,
-  ...apiKeyRoutes,
-  ...sessionRoutes,
-  ...auditEventRoutes,
-  ...usageRoutes,
-  ...datasetRoutes,
-  ...datasetUploadRoutes,
-  ...evaluatorRoutes,
-  ...evaluatorProfileRoutes,
-  ...errorTaxonomyRoutes,
-  ...evaluateRoutes,
-  ...evaluationResultRoutes,
-  ...resultSearchRoutes,
-  ...summaryRoutes,
-  ...reviewRoutes,
-  ...resultImportRoutes,
-  ...resultDeletionRoutes,
-  ...agreementRoutes,
-  ...errorFindingRoutes,
-  ...projectRoutes,
-  ...experimentRoutes,
-  ...runReportRoutes,
-  ...comparisonRoutes,
-  ...runRoutes,
-  ...runEventRoutes,
-  ...runSampleRoutes,
-];
-
-/** All operations of the API: those that are served are those of `/openapi.json`. */
-export function operationsOf(
-  chatCompatibility: Services["settings"]["chatCompatibility"],
-): readonly Operation<Services>[] {
-  return [...operations, chatRoute(chatCompatibility)];
 }
 
 /** All routes of the server. */

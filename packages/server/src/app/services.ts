@@ -3,7 +3,12 @@ import type { SessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { KeyDigest, KeyVerifier } from "../accounts/verify-api-key.ts";
+import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
 import type { EnvironmentServices } from "../environments/environment-services.ts";
+import type { ProfileRevision } from "../evaluators/profiles/profiles-store.ts";
+import type { Registry } from "../evaluators/registry.ts";
+import type { RuleRunner } from "../evaluators/rules/run-rule.ts";
+import type { RunEvaluator } from "../evaluators/run-evaluator.ts";
 import type { Caller } from "../http/caller.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
@@ -12,8 +17,36 @@ import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
-import type { EvaluationServices } from "../results/evaluation-services.ts";
+import type { KeysInFlight } from "../results/evaluate.ts";
+import type { FreeRunIds } from "../results/placement.ts";
+import type { Folder } from "../results/write/fold.ts";
+import type { ResultWriter } from "../results/write/result-writer.ts";
+import type { ExternalCounts } from "../runs/external/external-counts.ts";
+import type { RunQueue } from "../runs/run.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { Uploads } from "./uploads.ts";
+
+/** What operations on evaluators, profiles, taxonomies and results need. */
+export interface EvaluationServices {
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Whether a model is configured for evaluators that use one. */
+  readonly hasModel: boolean;
+  readonly builtInProfiles: readonly ProfileRevision[];
+  readonly rules: RuleRunner;
+  readonly runEvaluator: RunEvaluator;
+  /** Limits of requests that evaluate. */
+  readonly admission: Admission;
+  readonly keysInFlight: KeysInFlight;
+  readonly freeRunIds: FreeRunIds;
+  readonly externalCounts: ExternalCounts;
+  readonly resultWriter: ResultWriter;
+  readonly folder: Pick<Folder, "schedule">;
+  /** Deletions by filter are worked off in the background. */
+  readonly deletions: { schedule(): void };
+  readonly datasets: DatasetUploads & { readonly uploads: Uploads };
+  readonly runs: RunQueue;
+}
 
 /** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
 export interface Services extends HttpServices, Omit<EvaluationServices, "store" | "admission"> {

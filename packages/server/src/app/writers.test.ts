@@ -11,7 +11,7 @@ import { ordinaryRecord } from "../results/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../results/result.ts";
 import { selectResults } from "../results/write/stored-results-store.ts";
 import { toText } from "../results/write/write-results.ts";
-import { startWriters, startWriterWorker } from "./writers.ts";
+import { startWriters, startWriterWorker } from "./storage.ts";
 
 /** A program that asks for a write and ends the thread at once. */
 const writeAndEnd = `

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { composeEvaluator } from "../app/compose-command-line.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
+import { composeEvaluator } from "../app/compose-runs.ts";
 import type { Config } from "../config/config.ts";
 import { hasFailed } from "../evaluators/outcome.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";

@@ -1,7 +1,7 @@
 import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
 import type { BunFile } from "bun";
-import { composeRunner } from "../app/compose-command-line.ts";
 import { composePrices, needsSandbox } from "../app/compose-deployments.ts";
+import { composeRunner } from "../app/compose-runs.ts";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
 import { createDataset, deleteDataset, listDatasets, listRevisions } from "../datasets/datasets.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredResult } from "../results/result.ts";
-import { exportFormat, exportTexts } from "../results/search/export.ts";
+import { exportFormat, exportTexts } from "../results/search/search-route.ts";
 import { streamTexts } from "./response.ts";
 
 type Pieces = AsyncGenerator<StoredResult[], void>;

@@ -30,8 +30,7 @@ import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import { type EvaluateServices, type Evaluation, type EvaluationRequest, evaluate } from "./evaluate.ts";
-import { exampleEvaluation, exampleResult } from "./example-result.ts";
-import { readResultMetadata, toEvaluationResult } from "./result.ts";
+import { exampleEvaluation, exampleResult, readResultMetadata, toEvaluationResult } from "./result.ts";
 
 const headers = z.object({
   "Idempotency-Key": z

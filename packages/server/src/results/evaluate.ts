@@ -17,8 +17,7 @@ import { medianInterval, toHistogram } from "../platform/statistics/intervals.ts
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type FreeRunIds, findPlacements, placeResults, refuseRunIds } from "./placement.ts";
 import type { NewProject } from "./projects-store.ts";
-import type { EvaluationRecord, ResultMetadata, StoredResult } from "./result.ts";
-import { fromThousandths } from "./result.ts";
+import { type EvaluationRecord, fromThousandths, type ResultMetadata, type StoredResult } from "./result.ts";
 import { selectScoreCounts } from "./summary/summary-store.ts";
 import type { ResultWriter } from "./write/result-writer.ts";
 import { selectByRequestKeys } from "./write/stored-results-store.ts";

@@ -11,8 +11,7 @@ import { reserveStored } from "../http/memory.ts";
 import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { correctResult, withdrawCorrection } from "./corrections.ts";
-import { exampleResult } from "./example-result.ts";
-import { toEvaluationResult } from "./result.ts";
+import { exampleResult, toEvaluationResult } from "./result.ts";
 import type { Folder } from "./write/fold.ts";
 import { findResult, measureResult } from "./write/stored-results-store.ts";
 

@@ -5,7 +5,7 @@ import { response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { exampleResult } from "./example-result.ts";
+import { exampleResult } from "./result.ts";
 import { drawCandidates, selectEqualToGold, selectNearest, selectReviewColumns } from "./review-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
 import { readSearchFilter } from "./search/read-filter.ts";

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { databaseNow, maxSkewMs } from "../platform/storage/clock.ts";
-import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
-import { numbersPerStretch } from "../platform/storage/sample-columns.ts";
+import { type Micros, microsPerMs, numbersPerStretch } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { countableColumns } from "./write/counts-store.ts";

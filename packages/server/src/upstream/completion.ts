@@ -1,10 +1,10 @@
 import type { Usage } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
-import type { Upstream } from "./create-upstream.ts";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
 import type { ReadResponse } from "./send.ts";
 import type {
+  Complete,
   CompletionBody,
   CompletionChoice,
   CompletionOptions,
@@ -145,7 +145,7 @@ function readCount(count: unknown): number {
 
 /** Completes in a span of its own below the given one, if there is one, and sends its trace headers to the upstream. */
 export function traceCompletion(
-  complete: Upstream["complete"],
+  complete: Complete,
   span: ChatParent | undefined,
   request: CompletionRequest,
   clientSignal: AbortSignal,

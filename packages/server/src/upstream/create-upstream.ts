@@ -25,6 +25,7 @@ import { sendWithRetries } from "./retry.ts";
 import { type CompleteResponse, createSendOnce, type SendOptions } from "./send.ts";
 import type {
   CachePolicy,
+  Complete,
   CompletionOptions,
   CompletionRequest,
   ModelList,
@@ -49,12 +50,7 @@ export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url
 }
 
 export interface Upstream {
-  /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
-  complete(
-    request: CompletionRequest,
-    clientSignal: AbortSignal,
-    options?: CompletionOptions,
-  ): Promise<UpstreamCompletion>;
+  complete: Complete;
   /** The cached completion of a request whose body has been seen before; undefined if it has to be read. */
   findCached(sharing: Sharing): UpstreamCompletion | undefined;
   listModels(clientSignal: AbortSignal): Promise<ModelList>;
@@ -267,7 +263,7 @@ function withModel({ body, model }: WrittenRequest, other: string): Body {
 
 const trustForMs = 60_000;
 
-export interface ServedModel {
+interface ServedModel {
   /**
    * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
    * read again for later requests: this one does not wait.
@@ -285,7 +281,7 @@ export interface ServedModel {
  * The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. A name is kept
  * while it is listed, because some servers list the newest model first.
  */
-export function createServedModel(
+function createServedModel(
   configured: string | undefined,
   listModels: () => Promise<ModelList>,
   nowMs = () => performance.now(),

@@ -90,3 +90,10 @@ export interface CompletionOptions {
   /** Sent with every try. */
   trace?: TraceHeaders | undefined;
 }
+
+/** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
+export type Complete = (
+  request: CompletionRequest,
+  clientSignal: AbortSignal,
+  options?: CompletionOptions,
+) => Promise<UpstreamCompletion>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { numbersPerStretch } from "../../src/platform/storage/sample-columns.ts";
+import { numbersPerStretch } from "../../src/platform/storage/columns.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { findCorrections, selectAgreementCells } from "../../src/results/corrections-store.ts";
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
@@ -8,7 +8,7 @@ import { selectProjectByName, selectProjects } from "../../src/results/projects-
 import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { searchResults } from "../../src/results/search/search-results.ts";
 import { selectApps, selectTags } from "../../src/results/search/values-store.ts";
-import { summarise } from "../../src/results/summary/summarise.ts";
+import { summarise } from "../../src/results/summary/summary-route.ts";
 import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";

@@ -1,5 +1,5 @@
 import { expect, setSystemTime, test } from "bun:test";
-import { numbersPerStretch } from "../../src/platform/storage/sample-columns.ts";
+import { numbersPerStretch } from "../../src/platform/storage/columns.ts";
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
 import { watchClocks } from "../../src/results/times.ts";
 import { countFutureResults } from "../../src/results/times-store.ts";

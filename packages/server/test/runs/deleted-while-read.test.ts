@@ -6,7 +6,7 @@ import {
   readTrajectory,
   type WantedRevision,
 } from "../../src/datasets/samples.ts";
-import { listTrajectories } from "../../src/datasets/trajectories.ts";
+import { listTrajectories } from "../../src/datasets/samples-route.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";

@@ -1,8 +1,7 @@
 import { ServiceError } from "../../platform/errors.ts";
 import { toMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
-import type { EvaluatorProfilesTable } from "../../platform/storage/schema/evaluators.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Database, EvaluatorProfilesTable } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { BuiltInProfile, Family } from "../family.ts";
 import {

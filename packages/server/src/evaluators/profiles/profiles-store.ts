@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type {
+  Database,
   EvaluatorProfileRevisionsTable,
   EvaluatorProfilesTable,
-} from "../../platform/storage/schema/evaluators.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
+} from "../../platform/storage/schema/tables.ts";
 
 export interface ProfileRevision {
   public_id: string;

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type {
+  Database,
   ErrorTaxonomiesTable,
   ErrorTaxonomyRevisionsTable,
-} from "../../platform/storage/schema/evaluators.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
+} from "../../platform/storage/schema/tables.ts";
 
 /** Labels are listed with their revision. */
 const maxLabels = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sampleKey } from "./sample-columns.ts";
+import { sampleKey } from "./columns.ts";
 
 test("keys compare as people expect: numbers by value, also within texts", () => {
   const ordered = [

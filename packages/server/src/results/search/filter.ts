@@ -1,6 +1,5 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../platform/storage/columns.ts";
-import { sampleKey } from "../../platform/storage/sample-columns.ts";
+import { type Micros, sampleKey } from "../../platform/storage/columns.ts";
 import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import { toThousandths } from "../result.ts";
 

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { toFlag } from "../../platform/storage/columns.ts";
-import { sampleKey } from "../../platform/storage/sample-columns.ts";
+import { sampleKey, toFlag } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import {
   type AccessPath,

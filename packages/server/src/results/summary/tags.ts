@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { microsPerDay } from "../../platform/storage/columns.ts";
-import { firstWriterLock } from "../../platform/storage/sample-columns.ts";
+import { firstWriterLock, microsPerDay } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { type Folder, foldSoon } from "../write/fold.ts";

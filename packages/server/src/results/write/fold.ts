@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { firstWriterLock } from "../../platform/storage/sample-columns.ts";
+import { firstWriterLock } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** Readers add what is not folded yet, so folding is not urgent, but there should never be much to add. */

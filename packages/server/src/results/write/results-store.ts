@@ -1,13 +1,14 @@
 import { sql } from "kysely";
 import { databaseNow } from "../../platform/storage/clock.ts";
-import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
-import { type Insertion, insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import {
   firstWriterLock,
+  type Micros,
+  nowMicros,
   numbersPerStretch,
   resultNumbers,
   writerLocks,
-} from "../../platform/storage/sample-columns.ts";
+} from "../../platform/storage/columns.ts";
+import { type Insertion, insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import type { EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";

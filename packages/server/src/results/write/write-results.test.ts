@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startWriters } from "../../app/writers.ts";
+import { startWriters } from "../../app/storage.ts";
 import { openDatabase } from "../../platform/storage/open.ts";
 import { claimOnce } from "../../platform/storage/settings-store.ts";
 import type { OpenedDatabase } from "../../platform/storage/store.ts";

@@ -1,6 +1,6 @@
 import type { Comparison, ComparisonCandidate } from "@presage/contract";
 import { fewestClusters, holm, level } from "../../platform/statistics/differences.ts";
-import { sampleKey } from "../../platform/storage/sample-columns.ts";
+import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";

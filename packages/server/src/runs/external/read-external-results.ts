@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { trajectoryTag } from "../../platform/storage/sample-columns.ts";
+import { trajectoryTag } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type Outcomes, outcome } from "../report/outcomes.ts";
 import { createTexts, inTrajectories, type RunSamples } from "../report/samples.ts";

@@ -1,4 +1,4 @@
-import { clusterIdOf, numbersPerStretch } from "../../../src/platform/storage/sample-columns.ts";
+import { clusterIdOf, numbersPerStretch } from "../../../src/platform/storage/columns.ts";
 import { awkward, awkwardScore, daysOf, idOf, writtenAt } from "./awkward.ts";
 import type { Row, RowWriter } from "./row-writer.ts";
 

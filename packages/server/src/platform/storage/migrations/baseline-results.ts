@@ -1,4 +1,4 @@
-import { firstWriterLock, numbersPerStretch, resultNumbers } from "../sample-columns.ts";
+import { firstWriterLock, numbersPerStretch, resultNumbers } from "../columns.ts";
 import type { Words } from "./baseline-tables.ts";
 
 export const resultTables = ({ resultId, byBytes, byKey }: Words) => `

@@ -1,11 +1,10 @@
 import { workerData } from "node:worker_threads";
-import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../../platform/errors.ts";
-import { openThreadDatabase } from "../../platform/storage/open.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { serveRequests } from "../../platform/storage/thread.ts";
-import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../../runs/imported.ts";
-import { createFeed, type Feed } from "./run-upload.ts";
-import { type Upload, type UploadedRevision, uploadRevision } from "./upload-revision.ts";
+import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
+import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
+import { openThreadDatabase } from "../platform/storage/open.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { serveRequests } from "../platform/storage/thread.ts";
+import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../runs/imported.ts";
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
 
@@ -71,4 +70,52 @@ async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>)
   } finally {
     feed.close();
   }
+}
+
+interface Feed<Item> {
+  /** Resolves when the reader wants the next item: false if it wants no more. */
+  add(item: Item): Promise<boolean>;
+  end(): void;
+  fail(error: Error): void;
+  /** The reader has stopped. */
+  close(): void;
+  /** For one reader. */
+  items: AsyncGenerator<Item, void>;
+}
+
+/** Items that are handed over one at a time. */
+function createFeed<Item>(): Feed<Item> {
+  let isClosed = false;
+  let next = Promise.withResolvers<{ item: Item } | "end">();
+  let wanted = Promise.withResolvers<void>();
+  // Without a reader, its rejection is never observed.
+  next.promise.catch(() => {});
+
+  async function* read(): AsyncGenerator<Item, void> {
+    for (;;) {
+      wanted.resolve();
+      const given = await next.promise;
+      if (given === "end") return;
+      next = Promise.withResolvers();
+      next.promise.catch(() => {});
+      yield given.item;
+    }
+  }
+
+  return {
+    async add(item) {
+      await wanted.promise;
+      if (isClosed) return false;
+      wanted = Promise.withResolvers();
+      next.resolve({ item });
+      return true;
+    },
+    end: () => next.resolve("end"),
+    fail: (error) => next.reject(error),
+    close() {
+      isClosed = true;
+      wanted.resolve();
+    },
+    items: read(),
+  };
 }
