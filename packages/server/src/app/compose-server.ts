@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { verifySession } from "../accounts/sessions.ts";
-import { ensureOwner } from "../accounts/users.ts";
+import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
+import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import type { Phase } from "../http/exchange.ts";
@@ -26,8 +27,11 @@ import type { PriceList } from "../platform/prices.ts";
 import { connectRedis } from "../platform/redis.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
+import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
+import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
+import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
@@ -287,6 +291,8 @@ export async function composeServer(
     longWork: createLongWork(),
     deployments,
     capture,
+    isOperator: (caller) => isOperator(database, caller),
+    findPrompt: composePrompts(store),
     recordUsage: usage.record,
     prices,
     ...identity,
@@ -335,6 +341,19 @@ export async function composeServer(
       await limits.stop();
       redis?.stop();
       await store.destroy();
+    },
+  };
+}
+
+/** Where the prompts of predictions are stored that runs and episodes made. */
+function composePrompts(store: Store): FindPrompts {
+  return {
+    run: (requester, prediction) => findRunPrompt({ store }, requester, prediction),
+    async episode(requester, prediction) {
+      const source = await findEpisodePromptSource({ store }, requester, prediction);
+      return (
+        source && { bytes: source.characters, read: () => readEpisodePrompt({ store }, requester, source) }
+      );
     },
   };
 }

@@ -4,7 +4,7 @@ import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { deleteOldPredictions } from "../predictions/delete-predictions.ts";
+import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {
   type CountsPlace,
   deleteEmptyCounts,

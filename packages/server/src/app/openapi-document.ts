@@ -3,10 +3,7 @@ import { environmentPaths } from "../environments/environments-route.ts";
 import { episodePaths } from "../environments/episodes/episodes-route.ts";
 import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
-import { deploymentPaths } from "../predictions/models-route.ts";
-import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
-import { storedPredictionPaths } from "../predictions/stored-predictions-route.ts";
-import { operations } from "./operations.ts";
+import { operationsOf } from "./operations.ts";
 import { probePaths } from "./probes.ts";
 import type { Settings } from "./services.ts";
 
@@ -52,12 +49,8 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: {
-      ...pathsOf(operations),
+      ...pathsOf(operationsOf(chatCompatibility)),
       ...withForbidden({
-        ...predictionPaths,
-        "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
-        ...storedPredictionPaths,
-        ...deploymentPaths,
         ...environmentPaths,
         ...episodePaths,
         ...openEnvPaths,

@@ -8,6 +8,9 @@ import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
 import type { Operation } from "../http/route.ts";
+import { modelRoutes } from "../predictions/models-route.ts";
+import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
+import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
@@ -27,8 +30,10 @@ import { runSampleRoutes } from "../runs/samples-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import type { Services } from "./services.ts";
 
-/** All operations of the API: those that are served are those of `/openapi.json`. */
-export const operations: readonly Operation<Services>[] = [
+const operations: readonly Operation<Services>[] = [
+  predictRoute,
+  ...storedPredictionRoutes,
+  ...modelRoutes,
   ...meRoutes,
   ...apiKeyRoutes,
   ...sessionRoutes,
@@ -56,3 +61,10 @@ export const operations: readonly Operation<Services>[] = [
   ...runEventRoutes,
   ...runSampleRoutes,
 ];
+
+/** All operations of the API: those that are served are those of `/openapi.json`. */
+export function operationsOf(
+  chatCompatibility: Services["settings"]["chatCompatibility"],
+): readonly Operation<Services>[] {
+  return [...operations, chatRoute(chatCompatibility)];
+}

@@ -8,8 +8,8 @@ import { startSweeper, withLease } from "../platform/storage/leases.ts";
 import { emptyLog } from "../platform/storage/sqlite.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
-import { toCapturedRows } from "../predictions/captured-rows.ts";
-import { insertCaptured } from "../predictions/stored-predictions-store.ts";
+import { insertLivePredictions } from "../predictions/stored-predictions-store.ts";
+import { toStoredRows } from "../predictions/stored-rows.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
 import { logFailure, type Writers } from "./storage.ts";
@@ -29,8 +29,8 @@ export function composeCapture(
     setting,
     memory,
     async write(predictions) {
-      const rows = toCapturedRows(predictions);
-      await (writers?.live.send("captured", JSON.stringify(rows)) ?? insertCaptured(database, rows));
+      const rows = toStoredRows(predictions);
+      await (writers?.live.send("captured", JSON.stringify(rows)) ?? insertLivePredictions(database, rows));
     },
     onFailure: (error, isFirst) =>
       logFailure(log, error, "could not store captured predictions; will retry", isFirst),

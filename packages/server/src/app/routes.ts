@@ -7,12 +7,9 @@ import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-rout
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
-import { deploymentRoutes, modelRoutes } from "../predictions/models-route.ts";
-import { predictionRoutes } from "../predictions/predictions-route.ts";
-import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
-import { operations } from "./operations.ts";
+import { operationsOf } from "./operations.ts";
 import { metricsRoutes, probeRoutes } from "./probes.ts";
 import type { Services } from "./services.ts";
 
@@ -31,15 +28,11 @@ export interface App {
 /** All routes of the server. */
 export function createApp(services: Services): App {
   const routes: Route[] = [
-    ...operations.map(({ bind }) => bind(services)),
+    ...operationsOf(services.settings.chatCompatibility).map(({ bind }) => bind(services)),
     ...probeRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(services),
     ...dashboardRoutes(services),
-    ...predictionRoutes(services),
-    ...storedPredictionRoutes(services),
-    ...modelRoutes(services),
-    ...deploymentRoutes(services),
     ...signInRoutes(services),
     ...environmentRoutes(services),
     ...episodeRoutes(services),

@@ -9,12 +9,14 @@ import type { ProfileRevision } from "../evaluators/profiles/profiles-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { RuleRunner } from "../evaluators/rules/run-rule.ts";
 import type { RunEvaluator } from "../evaluators/run-evaluator.ts";
+import type { Caller } from "../http/caller.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
+import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { Folder } from "../results/write/fold.ts";
@@ -59,6 +61,9 @@ export interface Services extends HttpServices, Omit<EvaluationServices, "store"
   readonly evaluationAdmission: Admission;
   /** Keeps predictions of clients. */
   readonly capture: Omit<Capture, "stop">;
+  /** Whether a caller is of the operator's account, which may see replicas. */
+  isOperator(caller: Caller): Promise<boolean>;
+  readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
   // Until each operation says what it needs.
   readonly evaluation: EvaluationServices;

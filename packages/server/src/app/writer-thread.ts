@@ -3,7 +3,7 @@ import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite.ts";
 import { serveWrites, type Writes } from "../platform/storage/thread.ts";
-import type { CapturedRows } from "../predictions/captured-rows.ts";
+import type { StoredRows } from "../predictions/stored-rows.ts";
 import type { WriteResults } from "../results/write/write-results.ts";
 import type { RunWork } from "../runs/runner/work-store.ts";
 import type { DeletionStep } from "./deletions.ts";
@@ -34,8 +34,8 @@ const live = {
     return await applyWrites(database, JSON.parse(writes) as EpisodeWrite[]);
   },
   async captured(database: Database, rows: string) {
-    const { insertCaptured } = await import("../predictions/stored-predictions-store.ts");
-    await insertCaptured(database, JSON.parse(rows) as CapturedRows);
+    const { insertLivePredictions } = await import("../predictions/stored-predictions-store.ts");
+    await insertLivePredictions(database, JSON.parse(rows) as StoredRows);
   },
 } satisfies Writes;
 

@@ -121,7 +121,7 @@ export const unavailable = {
 export function pathsOf(operations: readonly Pick<Operation<never>, "declaration">[]): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const { declaration } of operations) {
-    const path = declaration.path.replace(/:(\w+)/g, "{$1}");
+    const path = (declaration.describedPath ?? declaration.path).replace(/:(\w+)/g, "{$1}");
     const ofPath = paths[path] ?? {};
     ofPath[declaration.method.toLowerCase()] = describe(declaration);
     paths[path] = ofPath;
@@ -130,16 +130,12 @@ export function pathsOf(operations: readonly Pick<Operation<never>, "declaration
 }
 
 function describe(declaration: Described): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, responses, hasOldNames, more } = declaration;
+  const { id, tag, summary, description, responses, hasOldNames, hasOwnFailures, more } = declaration;
   const requestParams = paramsOf(declaration);
   const requestBody = more?.requestBody ?? bodyOf(declaration);
-  const all = {
-    ...commonFailures(
-      requestParams !== undefined || more?.requestParams !== undefined,
-      requestBody !== undefined,
-    ),
-    ...responses,
-  };
+  const hasParams = requestParams !== undefined || more?.requestParams !== undefined;
+  const common = hasOwnFailures ? {} : commonFailures(hasParams, requestBody !== undefined);
+  const all = { ...common, ...responses };
   const described = hasOldNames ? withDeprecation(all) : all;
   return {
     operationId: id,

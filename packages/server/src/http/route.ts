@@ -106,6 +106,8 @@ export interface Input<Params, Query, Body> {
 export interface Declaration<Services, Params, Query, Body, Of extends Responses> {
   method: Method;
   path: string;
+  /** In the document, if the router's path says it in another way. */
+  describedPath?: string;
   /** Absent: `caller`. */
   access?: Access;
   needs: Need;
@@ -132,6 +134,8 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   hasOldNames?: boolean;
   /** Without the failures that all operations with a key or session have in common, unless it has more to say of one. */
   responses: Of;
+  /** Whether it fails in no other ways than `responses` says. */
+  hasOwnFailures?: boolean;
   /** What else the document says, such as a body that the handler reads by itself. */
   more?: Partial<ZodOpenApiOperationObject>;
   handle(

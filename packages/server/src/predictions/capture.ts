@@ -7,16 +7,10 @@ import { writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import {
-  type CapturedOutcome,
-  type CapturedPrediction,
-  type Captures,
-  captureOf,
-  type KeptRequest,
-} from "./captured-rows.ts";
 import { type ChatRequest, type Complete, readAnswer, setFields } from "./predict.ts";
+import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
 
-/** The same `complete`, but its outcome is kept if this request's are to be; the very same if not. */
+/** The same `complete`, but its outcome is stored if this request's are to be; the very same if not. */
 export function withCapture(
   capture: Pick<Capture, "decide" | "hold" | "keep" | "release">,
   call: CallWithCaller,
@@ -33,7 +27,7 @@ export function withCapture(
     const pending = complete(request, clientSignal);
     const hold = capture.hold(bytesOfValues(exchange));
     if (hold === undefined) return pending;
-    const keep = (deployment: string, outcome: CapturedOutcome) =>
+    const keep = (deployment: string, outcome: PredictionOutcome) =>
       capture.keep(hold, {
         id: Bun.randomUUIDv7(),
         accountId,
@@ -41,7 +35,7 @@ export function withCapture(
         apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
         requestId: exchange.requestId,
         context: body.context,
-        asked: toKeptRequest(body),
+        asked: toStoredRequest(body),
         deployment,
         latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
         outcome,
@@ -62,7 +56,7 @@ export function withCapture(
   };
 }
 
-/** Which outcomes of this request are to be kept. */
+/** Which outcomes of this request are to be stored. */
 export function decideCapture(
   capture: Pick<Capture, "decide">,
   { caller: { proof }, exchange }: CallWithCaller,
@@ -70,14 +64,30 @@ export function decideCapture(
   return capture.decide(proof.kind === "key" ? proof.capture : null, exchange.requestId);
 }
 
+/** Which outcomes of a request are stored. */
+export type Captures = "off" | "failures" | "all";
+
+/**
+ * Which outcomes of a request are stored under a setting (as `CaptureSetting` of the contract). Of a share, the first 32 bits of the
+ * SHA-256 of the request's id decide, as a fraction of 2^32, so that anybody can tell afterwards which requests are stored.
+ */
+export function captureOf(setting: string, requestId: string): Captures {
+  if (setting === "off" || setting === "failures" || setting === "all") return setting;
+  return fractionOf(requestId) < Number(setting) ? "all" : "off";
+}
+
+function fractionOf(requestId: string): number {
+  return new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
+}
+
 /** A prediction's request has the fields of a structured chat. */
-function toKeptRequest(body: ChatRequest): KeptRequest {
+function toStoredRequest(body: ChatRequest): StoredRequest {
   const { model, messages, interaction } = body;
   return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
 }
 
 /** In the words of the response, with what the upstream said. */
-function toFailure(error: unknown, requestId: string): CapturedOutcome {
+function toFailure(error: unknown, requestId: string): PredictionOutcome {
   const { body, category } = errorResponse(error, requestId);
   const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";
   return { status: "failed", category, message: `${body.detail}${said}` };
@@ -95,20 +105,20 @@ const soonBytes = 4_000_000;
 /** What one transaction writes: making its rows must not hold up predictions. */
 const transaction = { maxIds: 200, maxBytes: 500_000 };
 
-/** Memory that is held for a prediction that may be kept. */
+/** Memory that is held for a prediction that may be stored. */
 export interface CaptureHold {
   bytes: number;
 }
 
 /** Keeps predictions of live traffic. */
 export interface Capture {
-  /** Which outcomes of a request are kept. `keySetting` is that of its API key; null: the server's applies. */
+  /** Which outcomes of a request are stored. `keySetting` is that of its API key; null: the server's applies. */
   decide(keySetting: string | null, requestId: string): Captures;
-  /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not kept. */
+  /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not stored. */
   hold(bytes: number): CaptureHold | undefined;
   /** Takes a prediction over, to be written later. */
-  keep(hold: CaptureHold, prediction: CapturedPrediction): void;
-  /** Releases what is not kept after all. */
+  keep(hold: CaptureHold, prediction: NewPrediction): void;
+  /** Releases what is not stored after all. */
   release(hold: CaptureHold): void;
   /** The memory that is held. */
   heldBytes(): number;
@@ -121,7 +131,7 @@ export interface CaptureOptions {
   setting: string;
   memory: ByteBudget;
   /** Stores some predictions, or none. Those that it has already stay as they are. */
-  write(predictions: readonly CapturedPrediction[]): Promise<void>;
+  write(predictions: readonly NewPrediction[]): Promise<void>;
   /** A batch could not be written and is tried again later. `isFirst`: the one before was written. */
   onFailure(error: unknown, isFirst: boolean): void;
   /** Some predictions are lost: there was no memory for them, or the store refused them with this error. */
@@ -130,7 +140,7 @@ export interface CaptureOptions {
 }
 
 interface Pending {
-  prediction: CapturedPrediction;
+  prediction: NewPrediction;
   hold: CaptureHold;
   isSettled: boolean;
 }
@@ -225,7 +235,7 @@ export function createCapture({ setting, memory, ...options }: CaptureOptions): 
   };
 }
 
-function charactersOf({ outcome }: CapturedPrediction): number {
+function charactersOf({ outcome }: NewPrediction): number {
   return outcome.status === "failed"
     ? outcome.message.length
     : outcome.answer.output.length + (outcome.answer.reasoning?.length ?? 0);

@@ -26,7 +26,7 @@ export function measureCompletion(
       recordCompletion(exchange, completion);
       return completion;
     } finally {
-      // What is kept did not wait for the upstream.
+      // What is stored did not wait for the upstream.
       if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
     }
   }
@@ -34,7 +34,9 @@ export function measureCompletion(
 
 /** Records whose completion it is, and its token counts. */
 export function recordCompletion(exchange: Exchange, completion: UpstreamCompletion): void {
-  recordCache(exchange, completion);
+  const { cache } = completion;
+  exchange.cache = cache?.result ?? "off";
+  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
   exchange.deployment = completion.deployment;
   reserveResponse(exchange, completion.bytes.length);
   const { usage } = completion.body;
@@ -43,9 +45,4 @@ export function recordCompletion(exchange: Exchange, completion: UpstreamComplet
   exchange.completionTokens = tokens.completion_tokens;
   exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
   exchange.model = completion.model;
-}
-
-function recordCache(exchange: Exchange, { cache }: UpstreamCompletion): void {
-  exchange.cache = cache?.result ?? "off";
-  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
 }

@@ -1,35 +1,80 @@
-import { DeploymentListResponse, type DeploymentStatus, type ReplicaStatus } from "@presage/contract";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { isOperator } from "../accounts/users.ts";
-import type { Services } from "../app/services.ts";
+import {
+  DeploymentListResponse,
+  type DeploymentStatus,
+  Model,
+  ModelListResponse,
+  ModelPath,
+  type ReplicaStatus,
+} from "@presage/contract";
+import { z } from "zod";
 import { type CallWithCaller, requestAddress } from "../http/call.ts";
-import { operation, response } from "../http/describe.ts";
+import type { Caller } from "../http/caller.ts";
+import { errorResponse, response, unauthorized } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Deployment } from "../upstream/deployments.ts";
+import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import { type Replica, replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
+import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predictions-openapi.ts";
+
+const tag = "prediction";
+
+const listDeployments = route({
+  method: "GET",
+  path: "/v1/deployments",
+  needs: "read",
+  id: "listDeployments",
+  tag,
+  summary: "List the deployments and their replicas",
+  description:
+    "Lists the models behind this server and, for the account `default`, the state of each replica as the answering process sees it.",
+  responses: {
+    "200": response("The deployments", DeploymentListResponse, {
+      data: [
+        {
+          name: "default",
+          model: "Qwen/Qwen3-8B-wm",
+          is_default: true,
+          state: "up",
+          error_rate: 0.0201,
+          process_id: 4021,
+          replicas: [
+            {
+              url: "http://10.0.0.1:30000/v1",
+              state: "up",
+              in_flight: 61,
+              limit: null,
+              ejections: 1,
+              last_failure: { at: "2026-01-31T12:00:00.000Z", category: "unavailable" },
+              recent: { calls: 1_840, failed: 37 },
+              latency_ms: { p50: 212.4, p99: 941.7 },
+              prefix_share: 0.97,
+            },
+          ],
+        },
+      ],
+    }),
+  },
+  async handle(
+    { deployments, isOperator }: { deployments: Deployments; isOperator(caller: Caller): Promise<boolean> },
+    { call },
+  ) {
+    const showsReplicas = await isOperator(call.caller);
+    const byDefault = deployments.getDefault();
+    const data = deployments.all().map(
+      (deployment): DeploymentStatus => ({
+        ...toStatus(deployment, deployment === byDefault),
+        ...(showsReplicas && { replicas: deployment.upstream.replicas.all.map(toReplicaStatus) }),
+      }),
+    );
+    return reply(200, { data });
+  },
+});
 
 /** Fewer calls may all have failed by bad luck. */
 const callsToTell = 3;
 const degradedFromErrorRate = 0.05;
-
-export function deploymentRoutes({ deployments, store }: Services): Route[] {
-  return [
-    withCaller("GET", "/v1/deployments", "read", async ({ caller }) => {
-      const showsReplicas = await isOperator(store.database, caller);
-      const byDefault = deployments.getDefault();
-      const data = deployments.all().map(
-        (deployment): DeploymentStatus => ({
-          ...toStatus(deployment, deployment === byDefault),
-          ...(showsReplicas && { replicas: deployment.upstream.replicas.all.map(toReplicaStatus) }),
-        }),
-      );
-      return Response.json({ data } satisfies DeploymentListResponse);
-    }),
-  ];
-}
 
 function toStatus({ name, upstream }: Deployment, isDefault: boolean): DeploymentStatus {
   const { all } = upstream.replicas;
@@ -65,75 +110,100 @@ function toReplicaStatus(replica: Replica): ReplicaStatus {
   };
 }
 
-export const deploymentPaths: ZodOpenApiPathsObject = {
-  "/v1/deployments": {
-    get: operation("listDeployments", "prediction", "List the deployments and their replicas", {
-      description:
-        "Lists the models behind this server and, for the account `default`, the state of each replica as the answering process sees it.",
-      responses: {
-        "200": response("The deployments", DeploymentListResponse, {
-          data: [
-            {
-              name: "default",
-              model: "Qwen/Qwen3-8B-wm",
-              is_default: true,
-              state: "up",
-              error_rate: 0.0201,
-              process_id: 4021,
-              replicas: [
-                {
-                  url: "http://10.0.0.1:30000/v1",
-                  state: "up",
-                  in_flight: 61,
-                  limit: null,
-                  ejections: 1,
-                  last_failure: { at: "2026-01-31T12:00:00.000Z", category: "unavailable" },
-                  recent: { calls: 1_840, failed: 37 },
-                  latency_ms: { p50: 212.4, p99: 941.7 },
-                  prefix_share: 0.97,
-                },
-              ],
-            },
-          ],
-        }),
-      },
-    }),
-  },
+const modelFailures = {
+  ...unauthorized,
+  "413": errorResponse(
+    "The upstream answered 413 (context_exceeded)",
+    "The input exceeds the upstream model's context length.",
+    { upstream_status: 413, upstream_body: "", category: "context_exceeded" },
+  ),
+  "429": { ...rateLimit, description: "The upstream's rate limit was reached (rate_limit)" },
+  "502": { ...upstreamFailed, description: "The upstream failed (upstream)" },
+  "503": { ...upstreamUnavailable, description: "The upstream is temporarily unavailable (unavailable)" },
+  "504": timeout,
+};
+
+const exampleModel = {
+  id: "presage-sandbox",
+  object: "model",
+  created: 1767225600,
+  owned_by: "presage",
 };
 
 const listPath = "/v1/models";
 
-export function modelRoutes({ deployments, settings }: Services): Route[] {
-  /** As models that requests may name. */
-  function listDeployments(): ListedModel[] {
-    return deployments
-      .all()
-      .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "presage" }));
-  }
+const listModels = route({
+  method: "GET",
+  path: listPath,
+  needs: "nothing",
+  id: "listModels",
+  tag,
+  summary: "List the upstream's models",
+  description:
+    "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first, followed by the default one's models.",
+  responses: {
+    "200": response(
+      "The upstream's list, unchanged where there is one deployment",
+      ModelListResponse.or(
+        z.looseObject({ data: z.array(z.unknown()).meta({ description: "The models." }) }),
+      ),
+      { object: "list", data: [exampleModel] },
+    ),
+    ...modelFailures,
+  },
+  hasOwnFailures: true,
+  async handle(
+    { deployments, settings }: { deployments: Deployments; settings: { listsDeployments: boolean } },
+    { call },
+  ) {
+    const own = settings.listsDeployments ? modelsOf(deployments) : [];
+    const { bytes, models } = await listUpstream(deployments, call);
+    if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
+    const names = new Set(own.map(({ id }) => id));
+    return Response.json({ object: "list", data: [...own, ...models.filter(({ id }) => !names.has(id))] });
+  },
+});
 
-  async function listUpstream({ request, exchange }: CallWithCaller) {
-    const list = await deployments.getDefault().upstream.listModels(request.signal);
-    reserveResponse(exchange, list.bytes.length);
-    return list;
-  }
+const getModel = route({
+  method: "GET",
+  // Not `:id`: the slashes of an id such as `org/model` are encoded by some clients and not by others.
+  path: `${listPath}/*`,
+  describedPath: `${listPath}/{id}`,
+  needs: "nothing",
+  id: "getModel",
+  tag,
+  summary: "Get one of the upstream's models",
+  description: "Shows one of the models in `GET /v1/models`, as OpenAI's clients expect it.",
+  more: { requestParams: { path: ModelPath } },
+  responses: {
+    "200": response("The model, as the upstream lists it", Model, exampleModel),
+    ...modelFailures,
+    "404": errorResponse("The upstream lists no model with this id", "The upstream lists no such model."),
+  },
+  hasOwnFailures: true,
+  async handle({ deployments }: { deployments: Deployments }, { call }) {
+    const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
+    const isNamed = (listed: ListedModel) => listed.id === id;
+    const model =
+      modelsOf(deployments).find(isNamed) ?? (await listUpstream(deployments, call)).models.find(isNamed);
+    if (model === undefined) throw new ServiceError("not_found", "The upstream lists no such model.");
+    return Response.json(model);
+  },
+});
 
-  return [
-    withCaller("GET", listPath, "nothing", async (call) => {
-      const own = settings.listsDeployments ? listDeployments() : [];
-      const { bytes, models } = await listUpstream(call);
-      if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
-      const names = new Set(own.map(({ id }) => id));
-      return Response.json({ object: "list", data: [...own, ...models.filter(({ id }) => !names.has(id))] });
-    }),
-    // Not `:id`: the slashes of an id such as `org/model` are encoded by some clients and not by others.
-    withCaller("GET", `${listPath}/*`, "nothing", async (call) => {
-      const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
-      const isNamed = (listed: ListedModel) => listed.id === id;
-      const model = listDeployments().find(isNamed) ?? (await listUpstream(call)).models.find(isNamed);
-      if (model === undefined) throw new ServiceError("not_found", "The upstream lists no such model.");
-      return Response.json(model);
-    }),
-  ];
+export const modelRoutes = [listDeployments, listModels, getModel];
+
+/** Deployments as models that requests may name. */
+function modelsOf(deployments: Deployments): ListedModel[] {
+  return deployments
+    .all()
+    .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "presage" }));
+}
+
+async function listUpstream(deployments: Deployments, { request, exchange }: CallWithCaller) {
+  const list = await deployments.getDefault().upstream.listModels(request.signal);
+  reserveResponse(exchange, list.bytes.length);
+  return list;
 }
 
 function decoded(text: string): string {

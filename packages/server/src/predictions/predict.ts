@@ -116,16 +116,8 @@ export interface ChatRequest
   messages?: CompletionRequest["messages"] | undefined;
 }
 
-/** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
-export function completeChat(
-  complete: Complete,
-  request: ChatRequest,
-  clientSignal: AbortSignal,
-): Promise<UpstreamCompletion> {
-  return complete(toCompletionRequest(request), clientSignal);
-}
-
-function toCompletionRequest(request: ChatRequest): CompletionRequest {
+/** What is asked of the upstream for an interaction (structured mode) or for the client's own messages. */
+export function toCompletionRequest(request: ChatRequest): CompletionRequest {
   const { model, messages = [], context, interaction } = request;
   return {
     ...(model ? { model } : {}),

@@ -1,33 +1,227 @@
 import {
   ChatCompletionRequest,
   OpenAiChatCompletionRequest,
-  type OpenAiChatMessage,
+  WorldModelPrediction,
   WorldModelRequest,
+  WorldModelResponse,
 } from "@presage/contract";
-import type { Services } from "../app/services.ts";
 import type { CallWithCaller } from "../http/call.ts";
+import { errorResponse, body as jsonBody, response } from "../http/describe.ts";
 import { admit, countUsage, deploymentHeader } from "../http/exchange.ts";
 import { reserveSentBody } from "../http/memory.ts";
 import { readBodyBytes, readExactBytes } from "../http/request.ts";
-import { eventStreamHeaders } from "../http/response.ts";
-import { type Route, withCaller } from "../http/route.ts";
+import { type Operation, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Admission } from "../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
-import { isObject } from "../upstream/failures.ts";
-import type { CompletionBody, CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
-import { decideCapture, withCapture } from "./capture.ts";
+import type { CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
+import { type Capture, decideCapture, withCapture } from "./capture.ts";
 import { measureCompletion, recordCompletion } from "./measure-completion.ts";
+import { fromOpenAi, streamedChat } from "./openai-chats.ts";
 import {
   type ChatRequest,
   type Complete,
-  completeChat,
   predict,
   readPrediction,
   setFields,
-  withoutNulls,
+  toCompletionRequest,
 } from "./predict.ts";
+import { answered, chatCompletion, predictionFailures, predictionHeaders } from "./predictions-openapi.ts";
+
+interface PredictionServices {
+  deployments: Deployments;
+  admission: Admission;
+  capture: Omit<Capture, "stop">;
+  settings: { maxBodyBytes: number; debugFields: boolean };
+}
+
+const tag = "prediction";
+
+export const predictRoute = route({
+  method: "POST",
+  path: "/v1/predict",
+  needs: "predict",
+  id: "predict",
+  tag,
+  summary: "Predict the next state",
+  description:
+    "Composes a prompt from the context and the interaction, has the world model complete it, and returns the predicted next state. Errors of the upstream have a `category` that says what a caller can do about them.",
+  more: {
+    requestParams: { header: predictionHeaders },
+    requestBody: jsonBody(WorldModelRequest, {
+      context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
+      interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+      params: { temperature: 0, max_tokens: 256 },
+    }),
+  },
+  responses: {
+    "200": answered(
+      response(
+        "The prediction, with `messages` if debug fields are enabled",
+        WorldModelPrediction.or(WorldModelResponse),
+        {
+          response: { role: "assistant", content: "You open the fridge." },
+          reasoning: null,
+          finish_reason: "stop",
+          usage: { prompt_tokens: 34, completion_tokens: 5 },
+          matched_stop: null,
+        },
+      ),
+    ),
+    ...predictionFailures,
+  },
+  async handle(services: PredictionServices, { call }) {
+    const { request, exchange } = call;
+    const { deployments, settings } = services;
+    const { debugFields } = settings;
+    countUsage(call, "predict");
+    await admit(services.admission, call);
+    const bytes = await readBodyBytes(call, settings.maxBodyBytes);
+    const sharing = readSharing(deployments, call, "predict", bytes);
+    const cached = debugFields ? undefined : findCached(services, call, sharing);
+    if (cached !== undefined) return Response.json(readPrediction(cached.body));
+    const body = await readExactBytes(call, WorldModelRequest, bytes);
+    refuseStreaming(body.params?.stream);
+    const named = findNamedDeployment(deployments, request.headers);
+    const complete = completeBy(services, named, call, body, sharing);
+    const { prediction, messages } = predict(complete, body, request.signal);
+    if (!debugFields) {
+      reserveSentBody(exchange);
+      return Response.json(await prediction);
+    }
+    const { reservedBytes } = exchange;
+    const response = { ...(await prediction), messages };
+    reserveBytesAnyway(exchange, exchange.reservedBytes + reservedBytes);
+    return Response.json(response);
+  },
+});
+
+/** A chat, and how its completion is sent. */
+interface ReadChat {
+  body: ChatRequest;
+  respond(completion: UpstreamCompletion): Response;
+}
+
+/** In what the operations of the two kinds of servers differ. */
+const chats = {
+  strict: {
+    Request: ChatCompletionRequest,
+    read: readStrictChat,
+    streaming: "Streaming is not supported.",
+    refused: "`stream: true`",
+    events: {},
+  },
+  openai: {
+    Request: OpenAiChatCompletionRequest,
+    read: readOpenAiChat,
+    streaming: "With `stream` the finished completion is sent as server-sent events.",
+    refused: "`stream: true` within `params`",
+    events: {
+      "text/event-stream": {
+        schema: { type: "string" as const },
+        example: "data: {…}\n\ndata: [DONE]\n\n",
+      },
+    },
+  },
+};
+
+const chatExample = {
+  messages: [
+    { role: "system" as const, content: "You simulate a house." },
+    {
+      role: "user" as const,
+      content: "State: You are in the kitchen. The fridge is closed.\n\nAction: open fridge",
+    },
+  ],
+  temperature: 0,
+  max_tokens: 256,
+};
+
+/** The operation of a server with this `PRESAGE_CHAT_COMPATIBILITY`. */
+export function chatRoute(chatCompatibility: keyof typeof chats): Operation<PredictionServices> {
+  const { Request, read, streaming, refused, events } = chats[chatCompatibility];
+  // Whether a stream is asked for is known only once the body has been read.
+  const mayUseCached = chatCompatibility === "strict";
+  return route({
+    method: "POST",
+    path: "/v1/chat/completions",
+    needs: "predict",
+    id: "completeChat",
+    tag,
+    summary: "Complete a chat from an interaction or from messages",
+    description: `OpenAI's chat completions. With \`messages\` the request is forwarded to the upstream; with \`interaction\`, the prompt is composed as for \`POST /v1/predict\`. ${streaming}`,
+    more: {
+      requestParams: { header: predictionHeaders },
+      requestBody: jsonBody(Request, chatExample),
+    },
+    responses: {
+      "200": answered({ ...chatCompletion, content: { ...chatCompletion.content, ...events } }),
+      "400": errorResponse(
+        `The request is not supported, for example ${refused}`,
+        "Streaming is not supported.",
+      ),
+      ...predictionFailures,
+    },
+    async handle(services: PredictionServices, { call }) {
+      const { request, exchange } = call;
+      const { deployments } = services;
+      countUsage(call, "chat");
+      await admit(services.admission, call);
+      const bytes = await readBodyBytes(call, services.settings.maxBodyBytes);
+      const sharing = readSharing(deployments, call, "chat", bytes);
+      const cached = mayUseCached ? findCached(services, call, sharing) : undefined;
+      if (cached !== undefined) return chatResponse(cached);
+      const { body, respond } = await read(call, bytes);
+      refuseStreaming(body.params?.stream);
+      refuseIncomplete(body);
+      const named = findNamedDeployment(deployments, request.headers, body.model);
+      if ((named ?? deployments.getDefault()).isSandbox) refuseIgnored(body);
+      const complete = completeBy(services, named, call, body, sharing);
+      const completion = complete(toCompletionRequest(withoutDeployment(deployments, body)), request.signal);
+      reserveSentBody(exchange);
+      return respond(await completion);
+    },
+  });
+}
+
+async function readStrictChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
+  const body = await readExactBytes(call, ChatCompletionRequest, bytes);
+  refuseStreaming(body.stream);
+  return { body, respond: chatResponse };
+}
+
+async function readOpenAiChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
+  const sent = await readExactBytes(call, OpenAiChatCompletionRequest, bytes);
+  const includesUsage = sent.stream_options?.include_usage === true;
+  const respond = sent.stream
+    ? (completion: UpstreamCompletion) => streamedChat(completion, includesUsage)
+    : chatResponse;
+  return { body: fromOpenAi(sent), respond };
+}
+
+function completeBy(
+  { deployments, capture }: Pick<PredictionServices, "deployments" | "capture">,
+  named: Deployment | undefined,
+  call: CallWithCaller,
+  body: ChatRequest,
+  sharing: Sharing | undefined,
+): Complete {
+  const { request, exchange } = call;
+  const { name, upstream } = named ?? deployments.getDefault();
+  const session = readSessionHeader(request.headers);
+  const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
+  return withCapture(capture, call, body, name, complete);
+}
+
+/** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
+function withoutDeployment(deployments: Deployments, body: ChatRequest): ChatRequest {
+  const { model } = body;
+  if (typeof model !== "string" || deployments.find(model) === undefined) return body;
+  const { model: _, ...rest } = body;
+  return rest;
+}
 
 /** The second is that of SGLang's gateway. */
 const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
@@ -54,7 +248,7 @@ function refusedHeader(header: string, error: string, value: string): InvalidReq
  * the request has to be read for another reason: to capture or to trace it.
  */
 function findCached(
-  { deployments, capture }: Pick<Services, "deployments" | "capture">,
+  { deployments, capture }: Pick<PredictionServices, "deployments" | "capture">,
   call: CallWithCaller,
   sharing: Sharing | undefined,
 ): UpstreamCompletion | undefined {
@@ -70,52 +264,9 @@ function findCached(
   return cached;
 }
 
-/** The chat that OpenAI's clients mean, as the contract has it. Messages of tools, which it does not have, are forwarded. */
-function fromOpenAi({ messages, stream_options: _, ...body }: OpenAiChatCompletionRequest): ChatRequest {
-  return messages ? { ...body, messages: messages.map(fromOpenAiMessage) } : body;
-}
-
-function fromOpenAiMessage({ role, content, ...message }: OpenAiChatMessage) {
-  return {
-    role: role === "developer" ? "system" : role,
-    ...(content === undefined ? {} : { content: textOf(content) }),
-    ...withoutNulls(message),
-  };
-}
-
-/** Model servers join the parts of a text in this way too. */
-function textOf(content: NonNullable<OpenAiChatMessage["content"]> | null): string | null {
-  return Array.isArray(content) ? content.map(({ text }) => text).join("\n") : content;
-}
-
-/** A finished completion as the events of a stream: a chunk for each choice, the usage if it is asked for and known, and the end. */
-function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Response {
-  // Of a completion from the cache, `body` has only a part.
-  const { choices, usage, ...head } = JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody;
-  const event = (more: object) =>
-    `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", ...more })}\n\n`;
-  const events = choices.filter(isObject).map(({ message, ...choice }, index) =>
-    event({
-      choices: [{ index, ...choice, delta: toDelta(message) }],
-      ...(includesUsage ? { usage: null } : {}),
-    }),
-  );
-  if (includesUsage && usage) events.push(event({ choices: [], usage }));
-  return new Response(`${events.join("")}data: [DONE]\n\n`, { headers: eventStreamHeaders });
-}
-
-/** In a stream, calls of tools are numbered. */
-function toDelta(message: Record<string, unknown>): Record<string, unknown> {
-  const { tool_calls: calls } = message;
-  const numbered = Array.isArray(calls)
-    ? { tool_calls: calls.map((call: object, index) => ({ index, ...call })) }
-    : {};
-  return { role: "assistant", ...message, ...numbered };
-}
-
 /**
- * How old a kept response may be for this `Cache-Control` of a request, in seconds; 0: none is taken. Undefined for `no-store`, with
- * which nothing is kept either.
+ * How old a stored response may be for this `Cache-Control` of a request, in seconds; 0: none is taken. Undefined for `no-store`, with
+ * which nothing is stored either.
  */
 export function readMaxAge(cacheControl: string | null): number | undefined {
   let maxAgeS = Number.POSITIVE_INFINITY;
@@ -151,96 +302,6 @@ function readSharing(
     .update(body)
     .digest("base64url");
   return { accountId, maxAgeS, bodyDigest };
-}
-
-/** A chat, and how its completion is sent. */
-interface ReadChat {
-  body: ChatRequest;
-  respond(completion: UpstreamCompletion): Response;
-}
-
-export function predictionRoutes(services: Services): Route[] {
-  const { deployments, admission, settings, capture } = services;
-  const { debugFields, maxBodyBytes } = settings;
-  const isStrict = settings.chatCompatibility === "strict";
-
-  function completeBy(
-    named: Deployment | undefined,
-    call: CallWithCaller,
-    body: ChatRequest,
-    sharing: Sharing | undefined,
-  ): Complete {
-    const { request, exchange } = call;
-    const { name, upstream } = named ?? deployments.getDefault();
-    const session = readSessionHeader(request.headers);
-    const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
-    return withCapture(capture, call, body, name, complete);
-  }
-
-  /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
-  function withoutDeployment(body: ChatRequest): ChatRequest {
-    const { model } = body;
-    if (typeof model !== "string" || deployments.find(model) === undefined) return body;
-    const { model: _, ...rest } = body;
-    return rest;
-  }
-
-  async function readChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
-    if (isStrict) {
-      const body = await readExactBytes(call, ChatCompletionRequest, bytes);
-      refuseStreaming(body.stream);
-      return { body, respond: chatResponse };
-    }
-    const sent = await readExactBytes(call, OpenAiChatCompletionRequest, bytes);
-    const includesUsage = sent.stream_options?.include_usage === true;
-    const respond = sent.stream
-      ? (completion: UpstreamCompletion) => streamedChat(completion, includesUsage)
-      : chatResponse;
-    return { body: fromOpenAi(sent), respond };
-  }
-
-  return [
-    withCaller("POST", "/v1/predict", "predict", async (call) => {
-      const { request, exchange } = call;
-      countUsage(call, "predict");
-      await admit(admission, call);
-      const bytes = await readBodyBytes(call, maxBodyBytes);
-      const sharing = readSharing(deployments, call, "predict", bytes);
-      const cached = debugFields ? undefined : findCached(services, call, sharing);
-      if (cached !== undefined) return Response.json(readPrediction(cached.body));
-      const body = await readExactBytes(call, WorldModelRequest, bytes);
-      refuseStreaming(body.params?.stream);
-      const named = findNamedDeployment(deployments, request.headers);
-      const { prediction, messages } = predict(completeBy(named, call, body, sharing), body, request.signal);
-      if (!debugFields) {
-        reserveSentBody(exchange);
-        return Response.json(await prediction);
-      }
-      const { reservedBytes } = exchange;
-      const response = { ...(await prediction), messages };
-      reserveBytesAnyway(exchange, exchange.reservedBytes + reservedBytes);
-      return Response.json(response);
-    }),
-    withCaller("POST", "/v1/chat/completions", "predict", async (call) => {
-      const { request, exchange } = call;
-      countUsage(call, "chat");
-      await admit(admission, call);
-      const bytes = await readBodyBytes(call, maxBodyBytes);
-      const sharing = readSharing(deployments, call, "chat", bytes);
-      // A body has to be read for whether it asks for a stream.
-      const cached = isStrict ? findCached(services, call, sharing) : undefined;
-      if (cached !== undefined) return chatResponse(cached);
-      const { body, respond } = await readChat(call, bytes);
-      refuseStreaming(body.params?.stream);
-      refuseIncomplete(body);
-      const named = findNamedDeployment(deployments, request.headers, body.model);
-      if ((named ?? deployments.getDefault()).isSandbox) refuseIgnored(body);
-      const complete = completeBy(named, call, body, sharing);
-      const completion = completeChat(complete, withoutDeployment(body), request.signal);
-      reserveSentBody(exchange);
-      return respond(await completion);
-    }),
-  ];
 }
 
 function chatResponse({ bytes }: UpstreamCompletion): Response {

@@ -17,7 +17,7 @@ import type {
 } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import type { CapturedRows } from "./captured-rows.ts";
+import type { StoredRows } from "./stored-rows.ts";
 
 export interface PredictionFilter
   extends Partial<
@@ -136,22 +136,22 @@ const columns = [
 ] as const;
 
 /** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not. */
-export async function insertCaptured(database: Database, captured: CapturedRows): Promise<void> {
+export async function insertLivePredictions(database: Database, rows: StoredRows): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    const { predictions, payloads, contexts } = await withoutClosed(transaction, captured);
+    const { predictions, payloads, contexts } = await withoutClosed(transaction, rows);
     await insertContexts(transaction, contexts);
     await insertRows(transaction, "predictions", predictions, "on conflict (id) do nothing");
     await insertRows(transaction, "prediction_payloads", payloads, "on conflict (prediction_id) do nothing");
   });
 }
 
-async function withoutClosed(transaction: Database, captured: CapturedRows): Promise<CapturedRows> {
-  const { predictions, payloads, contexts } = captured;
+async function withoutClosed(transaction: Database, rows: StoredRows): Promise<StoredRows> {
+  const { predictions, payloads, contexts } = rows;
   const closed = await selectClosed(
     transaction,
     predictions.map(({ account_id }) => account_id),
   );
-  if (closed.size === 0) return captured;
+  if (closed.size === 0) return rows;
   const isOpen = ({ account_id }: { account_id: string }) => !closed.has(account_id);
   const stored = new Set(predictions.filter(isOpen).map(({ id }) => id));
   return {

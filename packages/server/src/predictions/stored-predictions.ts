@@ -1,19 +1,83 @@
-import { maxCountedPredictions } from "@presage/contract";
+import { setTimeout as sleep } from "node:timers/promises";
+import { maxCountedPredictions, type StoredPrediction, type StoredPredictionDetail } from "@presage/contract";
+import { parseJson } from "../http/request.ts";
+import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { shownTokens } from "../platform/storage/answer-columns.ts";
+import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
+import type { PredictionSource } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import {
+  type DeletedPredictions,
+  deleteOldest,
+  deletePredictions,
+  lockPrediction,
+} from "./deleted-predictions-store.ts";
+import {
+  type CountedColumn,
   countedColumns,
   type PredictionFilter,
   type StoredPayload,
   type StoredPredictionRow,
-  selectPayload,
-  selectPrediction,
   selectValueCounts,
   type ValueCount,
 } from "./stored-predictions-store.ts";
 
-const most = maxCountedPredictions;
+export function toStoredPrediction(
+  { created_at, latency_micros, replica, ...same }: Omit<StoredPredictionRow, "characters">,
+  showsReplicas: boolean,
+  names: ReadonlyMap<string, string>,
+): StoredPrediction {
+  const { prompt_tokens, cached_tokens, completion_tokens } = same;
+  const hasAnswered = same.status === "success" && same.deployment !== null;
+  return {
+    ...same,
+    ...shownTokens({ prompt_tokens, cached_tokens, completion_tokens }, hasAnswered),
+    run_name: names.get(same.run_id ?? "") ?? null,
+    api_key_name: names.get(same.api_key_id ?? "") ?? null,
+    created_at: toIsoInstant(created_at),
+    replica: showsReplicas ? replica : null,
+    latency_ms: latency_micros === null ? null : latency_micros / microsPerMs,
+  };
+}
+
+/** What was asked. */
+export type MadePrompt = Pick<
+  StoredPredictionDetail,
+  "context" | "interaction" | "messages" | "params" | "requested_model"
+>;
+
+/** Where the prompt of a prediction is to be read from, and how long it is; undefined if it is gone. */
+export type FindPrompt = (
+  requester: Requester,
+  prediction: Pick<StoredPredictionRow, "run_id" | "position" | "repeat">,
+) => Promise<{ bytes: number; read(): Promise<MadePrompt | undefined> } | undefined>;
+
+/** How the prompts are found that are stored with a dataset or with the steps of an episode. */
+export type FindPrompts = Readonly<Record<Exclude<PredictionSource, "live">, FindPrompt>>;
+
+export function toStoredPredictionDetail(
+  prediction: StoredPrediction,
+  { request, context, ...texts }: StoredPayload,
+  /** What a run or an episode asked, which is stored with its dataset or its steps. */
+  made?: MadePrompt,
+): StoredPredictionDetail {
+  if (made !== undefined) return { ...prediction, ...made, ...texts };
+  // Numbers too long for a double are sent as they were received.
+  const asked = (request === null ? {} : parseJson(request)) as Partial<StoredPredictionDetail> & {
+    model?: string | null;
+  };
+  return {
+    ...prediction,
+    context: context === null ? null : (parseJson(context) as StoredPredictionDetail["context"]),
+    interaction: asked.interaction ?? null,
+    messages: asked.messages ?? null,
+    params: asked.params ?? null,
+    requested_model: asked.model ?? null,
+    ...texts,
+  };
+}
 
 /** What each filter can be set to. A filter's own value does not hide the others that could be chosen. */
 export async function countValues(
@@ -21,40 +85,77 @@ export async function countValues(
   accountId: string,
   filter: PredictionFilter,
 ): Promise<ValueCount[]> {
+  const select = (columns: readonly CountedColumn[], ofFilter: PredictionFilter) =>
+    selectValueCounts(reader, accountId, { columns, filter: ofFilter, most: maxCountedPredictions });
   const unfiltered = countedColumns.filter((column) => filter[column] === undefined);
-  const counts = await selectValueCounts(reader, accountId, { columns: unfiltered, filter, most });
+  const counts = await select(unfiltered, filter);
   for (const column of countedColumns) {
     const { [column]: own, ...others } = filter;
-    if (own === undefined) continue;
-    counts.push(...(await selectValueCounts(reader, accountId, { columns: [column], filter: others, most })));
+    if (own !== undefined) counts.push(...(await select([column], others)));
   }
   return counts;
 }
 
-type Services = { store: Store };
-
-/** A prediction of the requester's account, and how many characters its texts have. */
-export async function findPrediction(
-  { store }: Services,
-  requester: Requester,
-  id: string,
-): Promise<StoredPredictionRow & { characters: number }> {
-  const found = await selectPrediction(store.briefReader(requester), requester.accountId, id);
-  if (found === undefined) throw noSuchPrediction();
+/** What was found of a prediction. */
+export function existing<Found>(found: Found | undefined): Found {
+  if (found === undefined) throw new ServiceError("not_found", "There is no such prediction.");
   return found;
 }
 
-/** The texts of a prediction. */
-export async function findPayload(
-  { store }: Services,
-  requester: Requester,
+/** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
+const batchRows = 200;
+const batchPauseMs = 12;
+/** How long one request deletes. */
+const maxDurationMs = 5_000;
+
+/** Deletes one prediction. Those of a run or an episode stay as long as that does. */
+export async function deletePrediction(
+  { store }: { store: Store },
+  requester: Changer,
   id: string,
-): Promise<StoredPayload> {
-  const found = await selectPayload(store.briefReader(requester), requester.accountId, id);
-  if (found === undefined) throw noSuchPrediction();
-  return found;
+): Promise<void> {
+  const { accountId } = requester;
+  await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const { source } = existing(await lockPrediction(transaction, accountId, id));
+      if (source !== "live")
+        throw new ServiceError(
+          "conflict",
+          `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
+        );
+      await deletePredictions(transaction, accountId, [id]);
+      await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
+    });
 }
 
-export function noSuchPrediction(): ServiceError {
-  return new ServiceError("not_found", "There is no such prediction.");
+/** Deletes an account's live predictions from before a time that match, a few at a time, for some seconds. */
+export async function deletePredictionsBefore(
+  { store }: { store: Store },
+  requester: Changer,
+  wanted: Omit<DeletedPredictions, "accountId">,
+): Promise<{ deleted: number; hasMore: boolean }> {
+  const { accountId, signal } = requester;
+  const database = store.writer(requester);
+  const endsAtMs = performance.now() + maxDurationMs;
+  let deleted = 0;
+  let eventId: string | undefined;
+
+  /** One event for the request, which counts what its transactions have deleted. */
+  async function record(transaction: Database, some: number): Promise<void> {
+    const detail = { before: toIsoInstant(wanted.before), ...wanted.filter, deleted: deleted + some };
+    if (eventId !== undefined) return await updateAuditDetail(transaction, eventId, detail);
+    const change = { action: "prediction.delete", objectId: "many", detail } as const;
+    eventId = await recordChange(transaction, requester, change);
+  }
+
+  for (;;) {
+    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows, record);
+    deleted += some.deleted;
+    if (some.deleted < batchRows) return { deleted, hasMore: false };
+    if (performance.now() > endsAtMs) return { deleted, hasMore: true };
+    await sleep(batchPauseMs);
+    signal.throwIfAborted();
+  }
 }

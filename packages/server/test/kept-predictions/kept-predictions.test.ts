@@ -8,8 +8,8 @@ import {
 } from "@presage/contract";
 import { microsPerDay, nowMicros } from "../../src/platform/storage/columns.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/runs.ts";
-import type { CapturedRows } from "../../src/predictions/captured-rows.ts";
-import { insertCaptured } from "../../src/predictions/stored-predictions-store.ts";
+import { insertLivePredictions } from "../../src/predictions/stored-predictions-store.ts";
+import type { StoredRows } from "../../src/predictions/stored-rows.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { callWithKey, startPresage, testKey } from "../support/presage/presage.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
@@ -39,7 +39,7 @@ onEachDatabase((database) => {
 
   /** Stores predictions as capture does, the first one the oldest, and returns their ids. */
   async function keep(all: readonly Given[], into = store): Promise<string[]> {
-    const rows: CapturedRows = { predictions: [], payloads: [], contexts: [] };
+    const rows: StoredRows = { predictions: [], payloads: [], contexts: [] };
     for (const [at, { context, output = null, error_message = null, ...given }] of all.entries()) {
       const prediction: PredictionsTable = {
         id: Bun.randomUUIDv7(),
@@ -73,7 +73,7 @@ onEachDatabase((database) => {
         rows.contexts.push({ account_id: prediction.account_id, digest, context: text });
       }
     }
-    await insertCaptured(into.database, rows);
+    await insertLivePredictions(into.database, rows);
     return rows.predictions.map(({ id }) => id);
   }
 

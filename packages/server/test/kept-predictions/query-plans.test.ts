@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { insertRows } from "../../src/platform/storage/rows.ts";
 import type { PredictionsTable } from "../../src/platform/storage/schema/runs.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { deleteOldest } from "../../src/predictions/delete-predictions.ts";
+import { deleteOldest } from "../../src/predictions/deleted-predictions-store.ts";
 import { countValues } from "../../src/predictions/stored-predictions.ts";
 import {
   countPredictions,

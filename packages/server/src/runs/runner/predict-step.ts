@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Context, DatasetSample, Interaction } from "@presage/contract";
+import type { DatasetSample } from "@presage/contract";
 import { readPlacedSamples } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
@@ -9,6 +9,7 @@ import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { PredictionPayloadsTable, PredictionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { FindPrompt, MadePrompt } from "../../predictions/stored-predictions.ts";
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
@@ -269,50 +270,36 @@ export function toRows(
 /** Answers that a conversation may repeat. */
 const maxEarlierSteps = 500;
 
-/** A prediction of a run, by its place. */
-export interface RunPredictionPlace {
-  run_id: string | null;
-  position: number | null;
-  repeat: number | null;
-}
-
-/** The prompt of a run's sample. */
-export interface RunPrompt {
-  context: Context | null;
-  interaction: Interaction | null;
-  messages: Record<string, unknown>[] | null;
-  params: Record<string, unknown> | null;
-  requested_model: string | null;
-}
-
-/** The sample of a prediction of a run; undefined if its run or its revision is gone. */
-export interface PromptSource {
+/** The sample of a run's prediction. */
+interface PromptSource {
   run: Run;
   dataset: RunDataset;
   size: SampleSize;
   repeat: number;
 }
 
-/** Where the prompt of a run's prediction is to be read from, and how long it is. */
-export async function findPromptSource(
-  { store }: { store: Store },
+/** Where the prompt of a run's prediction is to be read from; undefined if the run or its revision is gone. */
+export async function findRunPrompt(
+  services: { store: Store },
   requester: Requester,
-  { run_id, position, repeat }: RunPredictionPlace,
-): Promise<PromptSource | undefined> {
+  { run_id, position, repeat }: Parameters<FindPrompt>[1],
+): ReturnType<FindPrompt> {
   if (run_id === null || position === null || repeat === null) return undefined;
-  const reader = store.briefReader(requester);
+  const reader = services.store.briefReader(requester);
   const run = await selectRun(reader, requester.accountId, run_id);
   if (run?.dataset === undefined) return undefined;
-  const [size] = await selectSizes(reader, run.dataset.revisionId, { after: position - 1, limit: 1 });
-  return size?.position === position ? { run, dataset: run.dataset, size, repeat } : undefined;
+  const { dataset } = run;
+  const [size] = await selectSizes(reader, dataset.revisionId, { after: position - 1, limit: 1 });
+  if (size?.position !== position) return undefined;
+  return { bytes: size.bytes, read: () => readPrompt(services, requester, { run, dataset, size, repeat }) };
 }
 
 /** What a run asked for a sample: the recorded step, in free-running mode with what was predicted before it. */
-export async function readRunPrompt(
+async function readPrompt(
   { store }: { store: Store },
   requester: Requester,
   { run, dataset, size, repeat }: PromptSource,
-): Promise<RunPrompt | undefined> {
+): Promise<MadePrompt | undefined> {
   const reader = store.briefReader(requester);
   for await (const [placed] of readPlacedSamples(reader, dataset.revisionId, [size])) {
     if (placed === undefined) continue;

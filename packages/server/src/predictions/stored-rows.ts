@@ -10,8 +10,8 @@ import type {
 /** As the contract says. */
 const maxTextCharacters = 262_144;
 
-/** A client's prediction that is kept. */
-export interface CapturedPrediction {
+/** A client's prediction that is to be stored. */
+export interface NewPrediction {
   id: string;
   accountId: string;
   createdAt: Micros;
@@ -20,36 +20,36 @@ export interface CapturedPrediction {
   /** Null if there was none. */
   context: unknown;
   /** The rest of what was asked. */
-  asked: KeptRequest;
+  asked: StoredRequest;
   deployment: string;
   latencyMicros: Micros;
-  outcome: CapturedOutcome;
+  outcome: PredictionOutcome;
 }
 
 /** What was asked beside the context, as it is stored: numbers too long for a double keep their digits. */
-export interface KeptRequest {
+export interface StoredRequest {
   interaction?: unknown;
   messages?: unknown;
   params?: unknown;
   model?: unknown;
 }
 
-export type CapturedOutcome =
+export type PredictionOutcome =
   | { status: "success"; answer: Answer }
   | { status: "failed"; category: ErrorCategory | undefined; message: string };
 
 /** The rows of some predictions, and their contexts, each once. */
-export interface CapturedRows {
+export interface StoredRows {
   predictions: PredictionsTable[];
   payloads: PredictionPayloadsTable[];
   contexts: PredictionContextsTable[];
 }
 
-export function toCapturedRows(captured: readonly CapturedPrediction[]): CapturedRows {
+export function toStoredRows(some: readonly NewPrediction[]): StoredRows {
   const contexts = new Map<string, PredictionContextsTable>();
   const predictions: PredictionsTable[] = [];
   const payloads: PredictionPayloadsTable[] = [];
-  for (const one of captured) {
+  for (const one of some) {
     const context = toContextRow(one);
     if (context !== undefined) contexts.set(context.digest, context);
     predictions.push(toPredictionRow(one));
@@ -58,7 +58,7 @@ export function toCapturedRows(captured: readonly CapturedPrediction[]): Capture
   return { predictions, payloads, contexts: [...contexts.values()] };
 }
 
-function toPredictionRow({ outcome, ...one }: CapturedPrediction): PredictionsTable {
+function toPredictionRow({ outcome, ...one }: NewPrediction): PredictionsTable {
   return {
     id: one.id,
     account_id: one.accountId,
@@ -78,7 +78,7 @@ function toPredictionRow({ outcome, ...one }: CapturedPrediction): PredictionsTa
 }
 
 function toPayloadRow(
-  { id, asked, outcome }: CapturedPrediction,
+  { id, asked, outcome }: NewPrediction,
   contextDigest: string | null,
 ): PredictionPayloadsTable {
   const answer = outcome.status === "success" ? outcome.answer : undefined;
@@ -94,10 +94,7 @@ function toPayloadRow(
 }
 
 /** The digest is of the account as well, so that no two accounts have a digest in common. */
-function toContextRow({
-  accountId,
-  context: given,
-}: CapturedPrediction): PredictionContextsTable | undefined {
+function toContextRow({ accountId, context: given }: NewPrediction): PredictionContextsTable | undefined {
   if (given === null || given === undefined) return undefined;
   const context = JSON.stringify(given);
   const digest = new Bun.CryptoHasher("sha256").update(`${accountId}\n`).update(context).digest("base64url");
@@ -106,20 +103,4 @@ function toContextRow({
 
 function toText(text: string | null | undefined): string | null {
   return typeof text === "string" ? toStorableText(text, maxTextCharacters) : null;
-}
-
-/** Which outcomes of a request are kept. */
-export type Captures = "off" | "failures" | "all";
-
-/**
- * Which outcomes of a request are kept under a setting (as `CaptureSetting` of the contract). Of a share, the first 32 bits of the
- * SHA-256 of the request's id decide, as a fraction of 2^32, so that anybody can tell afterwards which requests are kept.
- */
-export function captureOf(setting: string, requestId: string): Captures {
-  if (setting === "off" || setting === "failures" || setting === "all") return setting;
-  return fractionOf(requestId) < Number(setting) ? "all" : "off";
-}
-
-function fractionOf(requestId: string): number {
-  return new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
 }

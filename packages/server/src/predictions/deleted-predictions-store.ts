@@ -1,29 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import type { Micros } from "../platform/storage/columns.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres, type Store } from "../platform/storage/store.ts";
-import { noSuchPrediction } from "./stored-predictions.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 import { type PredictionFilter, rangesOf, selectRange } from "./stored-predictions-store.ts";
-
-/** What made a prediction. Until the transaction ends, no other one deletes it. */
-async function lockPrediction(
-  transaction: Database,
-  accountId: string,
-  id: string,
-): Promise<Pick<PredictionsTable, "source"> | undefined> {
-  return await transaction
-    .selectFrom("predictions")
-    .select("source")
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .$if(isPostgres(transaction), (query) => query.forUpdate())
-    .executeTakeFirst();
-}
 
 /** Which live predictions are deleted. */
 export interface DeletedPredictions {
@@ -60,6 +41,16 @@ export async function deleteOldest(
   return { deleted: result, heldMs };
 }
 
+/** Deletes some live predictions of all accounts from before a time. Those of runs and episodes stay as long as these do. */
+export async function deleteOldPredictions(
+  database: Database,
+  before: Micros,
+  limit: number,
+): Promise<DeletedBatch<true>> {
+  const { deleted, heldMs } = await deleteOldest(database, { accountId: undefined, before }, limit);
+  return { deleted, heldMs, next: deleted === limit ? true : undefined };
+}
+
 /** On PostgreSQL others that delete have the rest. */
 async function selectOldest(
   transaction: Database,
@@ -91,7 +82,7 @@ async function selectOldest(
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */
-async function deletePredictions(
+export async function deletePredictions(
   transaction: Database,
   accountId: string,
   ids: readonly string[],
@@ -149,71 +140,17 @@ async function deleteUnnamedContexts(
     .execute();
 }
 
-/** Deletes some live predictions of all accounts from before a time. Those of runs and episodes stay as long as these do. */
-export async function deleteOldPredictions(
-  database: Database,
-  before: Micros,
-  limit: number,
-): Promise<DeletedBatch<true>> {
-  const { deleted, heldMs } = await deleteOldest(database, { accountId: undefined, before }, limit);
-  return { deleted, heldMs, next: deleted === limit ? true : undefined };
-}
-
-/** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
-const batchRows = 200;
-const batchPauseMs = 12;
-/** How long one request deletes. */
-const maxDurationMs = 5_000;
-
-/** Deletes one prediction. Those of a run or an episode stay as long as that does. */
-export async function deletePrediction(
-  { store }: { store: Store },
-  requester: Changer,
+/** What made a prediction. Until the transaction ends, no other one deletes it. */
+export async function lockPrediction(
+  transaction: Database,
+  accountId: string,
   id: string,
-): Promise<void> {
-  const { accountId } = requester;
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const found = await lockPrediction(transaction, accountId, id);
-      if (found === undefined) throw noSuchPrediction();
-      if (found.source !== "live")
-        throw new ServiceError(
-          "conflict",
-          `This prediction belongs to ${found.source === "run" ? "a run" : "an episode"}. Delete the ${found.source}.`,
-        );
-      await deletePredictions(transaction, accountId, [id]);
-      await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
-    });
-}
-
-/** Deletes an account's live predictions from before a time that match, a few at a time, for some seconds. */
-export async function deletePredictionsBefore(
-  { store }: { store: Store },
-  requester: Changer,
-  wanted: Omit<DeletedPredictions, "accountId">,
-): Promise<{ deleted: number; hasMore: boolean }> {
-  const { accountId, signal } = requester;
-  const database = store.writer(requester);
-  const endsAtMs = performance.now() + maxDurationMs;
-  let deleted = 0;
-  let eventId: string | undefined;
-
-  /** One event for the request, which counts what its transactions have deleted. */
-  async function record(transaction: Database, some: number): Promise<void> {
-    const detail = { before: toIsoInstant(wanted.before), ...wanted.filter, deleted: deleted + some };
-    if (eventId !== undefined) return await updateAuditDetail(transaction, eventId, detail);
-    const change = { action: "prediction.delete", objectId: "many", detail } as const;
-    eventId = await recordChange(transaction, requester, change);
-  }
-
-  for (;;) {
-    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows, record);
-    deleted += some.deleted;
-    if (some.deleted < batchRows) return { deleted, hasMore: false };
-    if (performance.now() > endsAtMs) return { deleted, hasMore: true };
-    await sleep(batchPauseMs);
-    signal.throwIfAborted();
-  }
+): Promise<Pick<PredictionsTable, "source"> | undefined> {
+  return await transaction
+    .selectFrom("predictions")
+    .select("source")
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
 }
