@@ -1,16 +1,15 @@
 import type { DatasetSample } from "@presage/contract";
 import { exportSamples } from "../datasets/samples.ts";
-import type {
-  EnvironmentServices,
-  FirstState,
-  JudgedStep,
-  RewardOutcome,
-} from "../environments/environment-services.ts";
+import type { ConfigRules } from "../environments/environments.ts";
 import { createKnownEpisodes } from "../environments/episodes/episode.ts";
 import { progressReader } from "../environments/episodes/figures.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
-import { createStartTurns } from "../environments/episodes/start-episode.ts";
+import { createStartTurns, type StartServices } from "../environments/episodes/start-episode.ts";
+import type { JudgedStep, RewardOutcome } from "../environments/episodes/step-episode.ts";
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
+import type { Delivery } from "../environments/ors/ors-sessions-store.ts";
+import type { CallServices } from "../environments/ors/take-call.ts";
+import type { FirstState, FirstStates } from "../environments/tasks.ts";
 import {
   findEvaluatorIssues,
   InvalidEvaluatorsError,
@@ -29,9 +28,15 @@ import type { Deployments } from "../upstream/deployments.ts";
 import { logFailure } from "./storage.ts";
 import type { Writers } from "./writers.ts";
 
-export interface ComposedEnvironments extends EnvironmentServices {
+export interface ComposedEnvironments extends ConfigRules, FirstStates, StartServices, CallServices {
+  ors: OrsServices;
   dispose(): Promise<void>;
 }
+
+type OrsServices = CallServices["ors"] & {
+  /** Notes that results were sent whole; those of many sessions share a commit. */
+  markDelivered(delivery: Delivery): Promise<unknown>;
+};
 
 interface EnvironmentOptions {
   deployments: Deployments;

@@ -240,7 +240,7 @@ export async function composeServer(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     evaluation: evaluationServices,
-    environments,
+    ...environments,
     sockets,
     sessionCookie,
     signIn,

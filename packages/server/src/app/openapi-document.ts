@@ -1,7 +1,5 @@
 import { createDocument } from "zod-openapi";
-import { environmentPaths } from "../environments/environments-route.ts";
-import { episodePaths } from "../environments/episodes/episodes-route.ts";
-import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
+import { openEnvDescription } from "../environments/openenv/openenv-route.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
 import { deploymentPaths } from "../predictions/models-route.ts";
 import { chatOperation, predictionPaths } from "../predictions/predictions-openapi.ts";
@@ -58,9 +56,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
         "/v1/chat/completions": { post: chatOperation(chatCompatibility) },
         ...storedPredictionPaths,
         ...deploymentPaths,
-        ...environmentPaths,
-        ...episodePaths,
-        ...openEnvPaths,
         ...probePaths,
       }),
     },

@@ -62,6 +62,12 @@ export const operations: readonly Operation<Services>[] = [
   ...usageRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
+  ...environmentRoutes,
+  ...episodeRoutes,
+  ...openEnvRoutes,
+  ...orsCatalogRoutes,
+  ...orsSessionRoutes,
+  ...orsCallRoutes,
   ...evaluatorRoutes,
   ...evaluatorProfileRoutes,
   ...errorTaxonomyRoutes,
@@ -96,12 +102,6 @@ export function createApp(services: Services): App {
     ...modelRoutes(services),
     ...deploymentRoutes(services),
     ...signInRoutes(services),
-    ...environmentRoutes(services),
-    ...episodeRoutes(services),
-    ...openEnvRoutes(services),
-    ...orsCatalogRoutes(services),
-    ...orsSessionRoutes(services),
-    ...orsCallRoutes(services),
   ];
   let lastRequestAtMs = 0;
   let inFlight = 0;

@@ -3,7 +3,6 @@ import type { SessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { KeyDigest, KeyVerifier } from "../accounts/verify-api-key.ts";
-import type { EnvironmentServices } from "../environments/environment-services.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { Admission } from "../platform/limits/admission.ts";
@@ -12,9 +11,13 @@ import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { EvaluationServices } from "../results/evaluation-services.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { ComposedEnvironments } from "./compose-environments.ts";
 
 /** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
-export interface Services extends HttpServices, Omit<EvaluationServices, "store" | "admission"> {
+export interface Services
+  extends HttpServices,
+    Omit<EvaluationServices, "store" | "admission">,
+    Omit<ComposedEnvironments, "dispose"> {
   readonly settings: Settings;
   /** The metrics of the whole server, in Prometheus' text format. */
   readMetrics(): Promise<string>;
@@ -29,7 +32,6 @@ export interface Services extends HttpServices, Omit<EvaluationServices, "store"
   readonly prices: PriceList;
   // Until each operation says what it needs.
   readonly evaluation: EvaluationServices;
-  readonly environments: EnvironmentServices;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
   readonly keyDigest: KeyDigest;

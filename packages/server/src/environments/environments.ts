@@ -9,10 +9,9 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import type { EnvironmentRevision } from "./environment.ts";
-import type { EnvironmentServices } from "./environment-services.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -40,9 +39,21 @@ export class InvalidEnvironmentError extends Error {
   }
 }
 
+/** What there is that an environment may name. */
+export interface ConfigRules {
+  hasDeployment(name: string): boolean;
+  /** Why a pattern cannot be used; undefined: it can. */
+  findPatternIssue(pattern: string): string | undefined;
+  /** Why an account cannot use an evaluator; undefined: it can. */
+  findEvaluatorIssue(
+    accountId: string,
+    wanted: { evaluator: string; profileName: string | undefined },
+  ): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined>;
+}
+
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
 async function checkConfig(
-  services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
+  services: ConfigRules,
   accountId: string,
   { deployment, params, stop, reward }: EnvironmentConfig,
 ): Promise<void> {
@@ -69,7 +80,7 @@ async function checkConfig(
 
 /** An environment of the account in its latest revision, or the built-in one. */
 export async function findEnvironment(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   name: string,
 ): Promise<EnvironmentRevision> {
@@ -97,7 +108,7 @@ export interface NewEnvironment {
 
 /** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
 export async function createEnvironment(
-  services: EnvironmentServices,
+  services: ConfigRules & { store: Store },
   requester: Changer,
   { name, config, userId }: NewEnvironment,
   once?: Once,
@@ -151,7 +162,7 @@ const maxRounds = 10;
 
 /** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
 export async function deleteEnvironment(
-  { store, knownEpisodes }: Pick<EnvironmentServices, "store" | "knownEpisodes">,
+  { store, knownEpisodes }: { store: Store; knownEpisodes: { forget(id: string): void } },
   requester: Changer,
   { name, withEpisodes }: { name: string; withEpisodes: boolean },
 ): Promise<void> {
@@ -213,7 +224,7 @@ export async function deleteEnvironment(
 
 /** How many bytes a page of an environment's revisions has. Throws if they are too many. */
 export async function measureEnvironmentRevisions(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   name: string,
   page: RevisionPage,
@@ -225,7 +236,7 @@ export async function measureEnvironmentRevisions(
 
 /** One page of an environment's revisions below a number, the highest first. */
 export async function listEnvironmentRevisions(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   name: string,
   { limit, below }: RevisionPage,
@@ -242,7 +253,7 @@ export async function listEnvironmentRevisions(
 
 /** How many bytes a page of an account's environments has. Throws if they are too many. */
 export async function measureEnvironments(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
 ): Promise<number> {
@@ -252,7 +263,7 @@ export async function measureEnvironments(
 
 /** One page of an account's environments, newest first. The built-in one is the last of all. */
 export async function listEnvironments(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
 ): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
@@ -266,7 +277,7 @@ export async function listEnvironments(
 
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
 export async function reviseEnvironment(
-  services: EnvironmentServices,
+  services: ConfigRules & { store: Store },
   requester: Changer,
   name: string,
   changes: EnvironmentConfig,

@@ -132,6 +132,8 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   hasOldNames?: boolean;
   /** Without the failures that all operations with a key or session have in common, unless it has more to say of one. */
   responses: Of;
+  /** Whether the document leaves it out. */
+  hidden?: true;
   /** What else the document says, such as a body that the handler reads by itself. */
   more?: Partial<ZodOpenApiOperationObject>;
   handle(
@@ -178,6 +180,18 @@ export function route<
         return answer instanceof Response ? answer : toResponse(services, call, answer);
       },
     }),
+  };
+}
+
+/** An operation of a protocol that is described elsewhere, so the document leaves it out. Its handler reads the request by itself. */
+export function hiddenRoute<Services>(
+  at: Pick<CallerRoute & Described, "method" | "path" | "access" | "needs">,
+  handle: (services: Services & RouteServices, call: CallWithCaller) => Response | Promise<Response>,
+): Operation<Services> {
+  const untold = { id: "", tag: "", summary: "", description: "", responses: {} };
+  return {
+    declaration: { ...at, ...untold, hidden: true },
+    bind: (services) => ({ ...at, handle: (call: CallWithCaller) => handle(services, call) }),
   };
 }
 

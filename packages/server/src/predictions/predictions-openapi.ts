@@ -65,7 +65,7 @@ const timeout = errorResponse(
   { category: "timeout" },
 );
 
-export const predictionFailures: ZodOpenApiResponsesObject = {
+export const predictionFailures = {
   "413": errorResponse(
     "The input exceeds the model's context length (context_exceeded), or the body is too large (no category)",
     "The input exceeds the upstream model's context length.",
@@ -79,7 +79,7 @@ export const predictionFailures: ZodOpenApiResponsesObject = {
   "502": upstreamFailed,
   "503": upstreamUnavailable,
   "504": timeout,
-};
+} satisfies ZodOpenApiResponsesObject;
 
 const modelFailures: ZodOpenApiResponsesObject = {
   ...unauthorized,

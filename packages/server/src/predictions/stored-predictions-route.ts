@@ -188,14 +188,14 @@ async function readBeginnings(
 
 /** Where the prompt of a prediction that a run or an episode made is to be read from. */
 async function findPrompt(
-  { environments, evaluation }: Services,
+  { store, evaluation }: Services,
   requester: Requester,
   prediction: Pick<StoredPredictionRow, "source" | "run_id" | "position" | "repeat">,
 ): Promise<{ bytes: number; read(): Promise<MadePrompt | undefined> } | undefined> {
   if (prediction.source === "episode") {
-    const source = await findEpisodePromptSource(environments, requester, prediction);
+    const source = await findEpisodePromptSource({ store }, requester, prediction);
     return (
-      source && { bytes: source.characters, read: () => readEpisodePrompt(environments, requester, source) }
+      source && { bytes: source.characters, read: () => readEpisodePrompt({ store }, requester, source) }
     );
   }
   const source = await findPromptSource(evaluation, requester, prediction);

@@ -2,9 +2,16 @@ import type { Context, EnvironmentConfig, Interaction } from "@presage/contract"
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
-import { type Episode, findEpisode, forgetRemembered, keepState, readState, statusOf } from "./episode.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import {
+  type Episode,
+  findEpisode,
+  forgetRemembered,
+  keepState,
+  readState,
+  type StateServices,
+  statusOf,
+} from "./episode.ts";
 import {
   countCharacters,
   countFailedStep,
@@ -48,12 +55,38 @@ export interface StepResult {
   end: Pick<End, "outcome" | "reason"> | undefined;
 }
 
+/** What an evaluator sees of a step. */
+export interface JudgedStep {
+  accountId: string;
+  /** That the episode was started with; calls to a model are counted for it. */
+  keyId: string | undefined;
+  evaluator: string;
+  profileName: string | undefined;
+  /** The state and the action. */
+  input: string;
+  observation: string;
+  goal: string | undefined;
+  /** Found again by these tags. */
+  tags: Readonly<Record<string, string>>;
+}
+
+/** The score, or why there is none. */
+export type RewardOutcome = { reward: number } | { error: string };
+
+export interface StepServices extends StateServices {
+  /** Stores steps, those of many episodes together. Says whether this one was stored. */
+  writeStep(step: NewStep): Promise<boolean>;
+  /** Whether a part of a text matches a pattern. Takes linear time, in a thread if that is long. */
+  matches(requester: Requester, pattern: string, text: string): Promise<boolean>;
+  judge(step: JudgedStep, signal: AbortSignal): Promise<RewardOutcome>;
+}
+
 /**
  * Takes a step: asks the deployment for the next observation, finds out whether the episode ends, and what the reward is. If the
  * deployment fails, its error is thrown and the episode stands where it was.
  */
 export async function stepEpisode(
-  services: EnvironmentServices,
+  services: StepServices,
   requester: Requester,
   wanted: WantedStep,
   ask: Ask,
@@ -97,7 +130,7 @@ export async function stepEpisode(
 
 /** The step that an earlier request with the same key made. */
 async function recall(
-  services: EnvironmentServices,
+  services: StateServices,
   requester: Requester,
   { row }: Episode,
   { action, requestKey }: WantedStep,
@@ -139,7 +172,7 @@ function refuseClosed({ row }: Episode): void {
 }
 
 async function askOrCountFailure(
-  { store }: EnvironmentServices,
+  { store }: { store: Store },
   { row, config, task }: Episode,
   turns: readonly Turn[],
   action: string,
@@ -175,7 +208,7 @@ interface Reward {
 const none: Reward = { reward: null, error: null };
 
 async function findReward(
-  services: EnvironmentServices,
+  services: StepServices,
   { accountId, signal }: Requester,
   { row, config, task }: Episode,
   turns: readonly Turn[],
@@ -287,7 +320,7 @@ export interface EpisodePromptSource {
 
 /** Where the prompt of an episode's prediction is to be read from, and how long it is. */
 export async function findEpisodePromptSource(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   { run_id, position }: { run_id: string | null; position: number | null },
 ): Promise<EpisodePromptSource | undefined> {
@@ -301,7 +334,7 @@ export async function findEpisodePromptSource(
 
 /** What was asked for a step. */
 export async function readEpisodePrompt(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { episode, step, after }: EpisodePromptSource,
 ): Promise<EpisodePrompt | undefined> {
