@@ -233,9 +233,3 @@ function toResponse(
 export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
   return { method, path, access: "caller", needs, handle };
 }
-export function forPrograms(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "program", needs, handle };
-}
-export function withKey(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "key", needs, handle };
-}
