@@ -205,11 +205,11 @@ export async function composeServer(
     deletions,
     ...evaluation,
   };
-  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, {
-    deployments,
-    evaluation: evaluationServices,
-    sessionSecret: await sharedSecret(database, "ors_sessions"),
-  });
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(
+    log,
+    store,
+    await sharedSecret(database, "ors_sessions"),
+  );
   const identity = {
     store,
     keyDigest,

@@ -26,10 +26,9 @@ import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import {
-  type ConfigRules,
+  type ConfigServices,
   createEnvironment,
   deleteEnvironment,
   findEnvironment,
@@ -40,11 +39,10 @@ import {
   measureEnvironments,
   reviseEnvironment,
 } from "./environments.ts";
-import { addTasks, type FirstStates, listTaskPage, readTasks } from "./tasks.ts";
+import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
 import type { IndexedTask } from "./tasks-store.ts";
 
-interface Services extends ConfigRules, FirstStates, HttpServices {
-  store: Store;
+interface Services extends ConfigServices, HttpServices {
   knownEpisodes: { forget(id: string): void };
 }
 

@@ -3,6 +3,7 @@ import {
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
 } from "@presage/contract";
+import type { Registry } from "../evaluators/registry.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
@@ -26,6 +27,7 @@ import {
   updateLastRevision,
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
+import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
 import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
 
 /** A field of an environment that cannot be used, and why. */
@@ -40,24 +42,19 @@ export class InvalidEnvironmentError extends Error {
 }
 
 /** What there is that an environment may name. */
-export interface ConfigRules {
-  hasDeployment(name: string): boolean;
-  /** Why a pattern cannot be used; undefined: it can. */
-  findPatternIssue(pattern: string): string | undefined;
-  /** Why an account cannot use an evaluator; undefined: it can. */
-  findEvaluatorIssue(
-    accountId: string,
-    wanted: { evaluator: string; profileName: string | undefined },
-  ): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined>;
+export interface ConfigServices {
+  store: Store;
+  registry: Registry;
+  deployments: { find(name: string): unknown };
 }
 
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
 async function checkConfig(
-  services: ConfigRules,
+  services: ConfigServices,
   accountId: string,
   { deployment, params, stop, reward }: EnvironmentConfig,
 ): Promise<void> {
-  if (typeof deployment === "string" && !services.hasDeployment(deployment))
+  if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
   if (params?.stream === true)
     throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
@@ -67,13 +64,13 @@ async function checkConfig(
   }
   for (const [index, rule] of (stop ?? []).entries()) {
     for (const [field, pattern] of Object.entries(rule)) {
-      const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;
+      const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
       if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, field], issue);
     }
   }
   if (reward) {
     const wanted = { evaluator: reward.evaluator, profileName: reward.profile_name ?? undefined };
-    const issue = await services.findEvaluatorIssue(accountId, wanted);
+    const issue = await findEvaluatorIssue(services, accountId, wanted);
     if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
   }
 }
@@ -108,7 +105,7 @@ export interface NewEnvironment {
 
 /** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
 export async function createEnvironment(
-  services: ConfigRules & { store: Store },
+  services: ConfigServices,
   requester: Changer,
   { name, config, userId }: NewEnvironment,
   once?: Once,
@@ -277,7 +274,7 @@ export async function listEnvironments(
 
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
 export async function reviseEnvironment(
-  services: ConfigRules & { store: Store },
+  services: ConfigServices,
   requester: Changer,
   name: string,
   changes: EnvironmentConfig,

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Context, TaskLine, type TaskSplitName, TasksFromDataset } from "@presage/contract";
+import {
+  type Context,
+  type DatasetSample,
+  TaskLine,
+  type TaskSplitName,
+  TasksFromDataset,
+} from "@presage/contract";
+import { exportSamples } from "../datasets/samples.ts";
 import { type CallWithCaller, keepOpen, requesterOf } from "../http/call.ts";
 import { readBodyBytes, readJsonBytes } from "../http/request.ts";
 import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
@@ -137,23 +144,15 @@ const maxLines = 100_000;
 const charactersAtOnce = 64 * 1024;
 
 /** A trajectory's first state. */
-export interface FirstState {
+interface FirstState {
   trajectoryId: string;
   state: string;
   context: Context | undefined;
 }
 
-export interface FirstStates {
-  /** The first states of a dataset's trajectories. */
-  readFirstStates(
-    requester: Requester,
-    dataset: { id: string; revision: number | undefined },
-  ): AsyncIterable<FirstState[]>;
-}
-
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
 export async function readTasks(
-  services: FirstStates,
+  services: { store: Store },
   call: CallWithCaller,
   maxBodyBytes: number,
 ): Promise<NewTask[]> {
@@ -180,19 +179,39 @@ export async function readTasks(
 }
 
 async function readFromDataset(
-  { readFirstStates }: FirstStates,
+  services: { store: Store },
   call: CallWithCaller,
   { dataset_id: id, revision, split }: TasksFromDataset,
 ): Promise<NewTask[]> {
   const tasks: NewTask[] = [];
-  for await (const some of readFirstStates(requesterOf(call), { id, revision: revision ?? undefined })) {
-    for (const one of some) tasks.push(toNewTask({ split, ...toTask(one) }));
-  }
+  const firstStates = await readFirstStates(services, requesterOf(call), {
+    id,
+    number: revision ?? undefined,
+  });
+  for (const one of firstStates) tasks.push(toNewTask({ split, ...toTask(one) }));
   if (tasks.length === 0) {
     const reason = "No trajectory begins with a state: a conversation has none";
     throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
   }
   return tasks;
+}
+
+/** Samples may be in any order; the first state of a trajectory is that of its lowest step. */
+async function readFirstStates(
+  services: { store: Store },
+  requester: Requester,
+  dataset: { id: string; number: number | undefined },
+): Promise<Iterable<FirstState>> {
+  const first = new Map<string, FirstState & { step: number }>();
+  for await (const lines of await exportSamples(services, requester, dataset)) {
+    for (const line of lines) {
+      const { trajectory_id: trajectoryId, step, interaction, context } = JSON.parse(line) as DatasetSample;
+      const known = first.get(trajectoryId);
+      if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
+      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context });
+    }
+  }
+  return first.values();
 }
 
 function toTask({ trajectoryId, state, context }: FirstState): Task {

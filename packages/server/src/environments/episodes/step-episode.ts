@@ -3,6 +3,7 @@ import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/erro
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { type JudgeServices, judge, matches } from "../judge.ts";
 import {
   type Episode,
   findEpisode,
@@ -55,30 +56,9 @@ export interface StepResult {
   end: Pick<End, "outcome" | "reason"> | undefined;
 }
 
-/** What an evaluator sees of a step. */
-export interface JudgedStep {
-  accountId: string;
-  /** That the episode was started with; calls to a model are counted for it. */
-  keyId: string | undefined;
-  evaluator: string;
-  profileName: string | undefined;
-  /** The state and the action. */
-  input: string;
-  observation: string;
-  goal: string | undefined;
-  /** Found again by these tags. */
-  tags: Readonly<Record<string, string>>;
-}
-
-/** The score, or why there is none. */
-export type RewardOutcome = { reward: number } | { error: string };
-
-export interface StepServices extends StateServices {
+export interface StepServices extends StateServices, JudgeServices {
   /** Stores steps, those of many episodes together. Says whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
-  /** Whether a part of a text matches a pattern. Takes linear time, in a thread if that is long. */
-  matches(requester: Requester, pattern: string, text: string): Promise<boolean>;
-  judge(step: JudgedStep, signal: AbortSignal): Promise<RewardOutcome>;
 }
 
 /**
@@ -90,6 +70,7 @@ export async function stepEpisode(
   requester: Requester,
   wanted: WantedStep,
   ask: Ask,
+  isMatch = matches,
 ): Promise<StepResult> {
   const startedAt = nowMicros();
   const state = await readState(services, requester, wanted.episodeId);
@@ -98,15 +79,17 @@ export async function stepEpisode(
   if (made !== undefined) return made;
   refuseClosed(episode);
   if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) {
-    if (forgetRemembered(services, state)) return await stepEpisode(services, requester, wanted, ask);
+    if (forgetRemembered(services, state))
+      return await stepEpisode(services, requester, wanted, ask, isMatch);
     throw unseenStep();
   }
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = Number(row.steps) + 1;
-  const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
-  const end = await findEnd(config, task, { turns, steps }, matches);
+  const end = await findEnd(config, task, { turns, steps }, (pattern, text) =>
+    isMatch(services, requester, pattern, text),
+  );
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
@@ -124,7 +107,7 @@ export async function stepEpisode(
   if (faster !== undefined) return faster;
   // Another process took a step before this request came.
   if (wasRemembered && stored.row.last_active_at < startedAt)
-    return await stepEpisode(services, requester, wanted, ask);
+    return await stepEpisode(services, requester, wanted, ask, isMatch);
   throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
 }
 
@@ -219,7 +202,8 @@ async function findReward(
   if (wanted.when === "last" && end === undefined) return none;
   const last = turns.at(-1);
   const state = turns.at(-2)?.observation ?? task.initial_state;
-  const judged = await services.judge(
+  const judged = await judge(
+    services,
     {
       accountId,
       keyId: row.api_key_id ?? undefined,

@@ -13,6 +13,7 @@ import {
   type StepServices,
   stepEpisode,
 } from "../episodes/step-episode.ts";
+import { matches } from "../judge.ts";
 import type { OpenSession, SessionServices } from "./ors-sessions.ts";
 import { selectSession } from "./ors-sessions-store.ts";
 
@@ -190,11 +191,11 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
     failure = { error };
     throw error;
   };
-  const noting = { ...services, matches: (...of: Matching) => services.matches(...of).catch(note) };
+  const matchesNoting: typeof matches = (...of) => matches(...of).catch(note);
   try {
     const wanted = { episodeId, action, requestKey: taskId };
     const askNoting: Ask = (question, signal) => ask(question, signal).catch(note);
-    return { kind: "step", result: await stepEpisode(noting, requester, wanted, askNoting) };
+    return { kind: "step", result: await stepEpisode(services, requester, wanted, askNoting, matchesNoting) };
   } catch (error) {
     // When the process stops nothing has failed: the client comes back to another one.
     if (requester.signal.aborted) throw error;
@@ -208,8 +209,6 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
     throw error;
   }
 }
-
-type Matching = Parameters<CallServices["matches"]>;
 
 /** Nothing else can tell the agent: its protocol has no failed step that can be repeated. */
 async function endAsFailed(services: CallServices, call: NewCall, failure: unknown): Promise<CallOutcome> {
