@@ -268,11 +268,11 @@ export async function composeServer(
     deletions,
     ...evaluation,
   };
-  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, {
-    deployments,
-    evaluation: evaluationServices,
-    sessionSecret: await sharedSecret(database, "ors_sessions"),
-  });
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(
+    log,
+    store,
+    await sharedSecret(database, "ors_sessions"),
+  );
   const identity = {
     store,
     keyDigest,
@@ -305,7 +305,7 @@ export async function composeServer(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     evaluation: evaluationServices,
-    environments,
+    ...environments,
     sockets,
     sessionCookie,
     signIn,

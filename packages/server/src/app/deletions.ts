@@ -1,5 +1,6 @@
 import { selectAccountIds } from "../accounts/users-store.ts";
-import { deleteOldEpisodes, type EpisodePlace } from "../environments/episodes/delete-episodes.ts";
+import { deleteOldEpisodes } from "../environments/episodes/delete-episodes.ts";
+import type { EpisodePlace } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";

@@ -1,7 +1,5 @@
 import { createDocument } from "zod-openapi";
-import { environmentPaths } from "../environments/environments-route.ts";
-import { episodePaths } from "../environments/episodes/episodes-route.ts";
-import { openEnvDescription, openEnvPaths } from "../environments/openenv/openenv-openapi.ts";
+import { openEnvDescription } from "../environments/openenv/openenv-route.ts";
 import { pathsOf, withForbidden } from "../http/describe.ts";
 import { operationsOf } from "./operations.ts";
 import { probePaths } from "./probes.ts";
@@ -51,9 +49,6 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
     paths: {
       ...pathsOf(operationsOf(chatCompatibility)),
       ...withForbidden({
-        ...environmentPaths,
-        ...episodePaths,
-        ...openEnvPaths,
         ...probePaths,
       }),
     },

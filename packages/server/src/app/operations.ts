@@ -3,7 +3,12 @@ import { auditEventRoutes } from "../accounts/audit-log.ts";
 import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
+import { environmentRoutes } from "../environments/environments-route.ts";
+import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
 import { datasetUploadRoutes } from "../environments/make-dataset.ts";
+import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
+import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
+import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
@@ -41,6 +46,12 @@ const operations: readonly Operation<Services>[] = [
   ...usageRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
+  ...environmentRoutes,
+  ...episodeRoutes,
+  ...openEnvRoutes,
+  ...orsCatalogRoutes,
+  ...orsSessionRoutes,
+  ...orsCallRoutes,
   ...evaluatorRoutes,
   ...evaluatorProfileRoutes,
   ...errorTaxonomyRoutes,

@@ -1,9 +1,4 @@
 import { signInRoutes } from "../accounts/sign-in-route.ts";
-import { environmentRoutes } from "../environments/environments-route.ts";
-import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
-import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
-import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
-import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
@@ -34,12 +29,6 @@ export function createApp(services: Services): App {
     ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...signInRoutes(services),
-    ...environmentRoutes(services),
-    ...episodeRoutes(services),
-    ...openEnvRoutes(services),
-    ...orsCatalogRoutes(services),
-    ...orsSessionRoutes(services),
-    ...orsCallRoutes(services),
   ];
   let lastRequestAtMs = 0;
   let inFlight = 0;

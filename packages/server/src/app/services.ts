@@ -4,7 +4,6 @@ import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { SignIn } from "../accounts/sign-in-route.ts";
 import type { KeyDigest, KeyVerifier } from "../accounts/verify-api-key.ts";
 import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
-import type { EnvironmentServices } from "../environments/environment-services.ts";
 import type { ProfileRevision } from "../evaluators/profiles/profiles-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { RuleRunner } from "../evaluators/rules/run-rule.ts";
@@ -24,6 +23,7 @@ import type { ResultWriter } from "../results/write/result-writer.ts";
 import type { ExternalCounts } from "../runs/external/external-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** What operations on evaluators, profiles, taxonomies and results need. */
@@ -49,7 +49,10 @@ export interface EvaluationServices {
 }
 
 /** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
-export interface Services extends HttpServices, Omit<EvaluationServices, "store" | "admission"> {
+export interface Services
+  extends HttpServices,
+    Omit<EvaluationServices, "store" | "admission">,
+    Omit<ComposedEnvironments, "dispose"> {
   readonly settings: Settings;
   /** The metrics of the whole server, in Prometheus' text format. */
   readMetrics(): Promise<string>;
@@ -67,7 +70,6 @@ export interface Services extends HttpServices, Omit<EvaluationServices, "store"
   readonly prices: PriceList;
   // Until each operation says what it needs.
   readonly evaluation: EvaluationServices;
-  readonly environments: EnvironmentServices;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
   readonly keyDigest: KeyDigest;

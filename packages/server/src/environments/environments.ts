@@ -3,16 +3,16 @@ import {
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
 } from "@presage/contract";
+import type { Registry } from "../evaluators/registry.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import type { EnvironmentRevision } from "./environment.ts";
-import type { EnvironmentServices } from "./environment-services.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -27,6 +27,7 @@ import {
   updateLastRevision,
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
+import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
 import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
 
 /** A field of an environment that cannot be used, and why. */
@@ -40,13 +41,20 @@ export class InvalidEnvironmentError extends Error {
   }
 }
 
+/** What there is that an environment may name. */
+export interface ConfigServices {
+  store: Store;
+  registry: Registry;
+  deployments: { find(name: string): unknown };
+}
+
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
 async function checkConfig(
-  services: Pick<EnvironmentServices, "hasDeployment" | "findPatternIssue" | "findEvaluatorIssue">,
+  services: ConfigServices,
   accountId: string,
   { deployment, params, stop, reward }: EnvironmentConfig,
 ): Promise<void> {
-  if (typeof deployment === "string" && !services.hasDeployment(deployment))
+  if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
   if (params?.stream === true)
     throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
@@ -56,20 +64,20 @@ async function checkConfig(
   }
   for (const [index, rule] of (stop ?? []).entries()) {
     for (const [field, pattern] of Object.entries(rule)) {
-      const issue = field.endsWith("_matches") ? services.findPatternIssue(pattern) : undefined;
+      const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
       if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, field], issue);
     }
   }
   if (reward) {
     const wanted = { evaluator: reward.evaluator, profileName: reward.profile_name ?? undefined };
-    const issue = await services.findEvaluatorIssue(accountId, wanted);
+    const issue = await findEvaluatorIssue(services, accountId, wanted);
     if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
   }
 }
 
 /** An environment of the account in its latest revision, or the built-in one. */
 export async function findEnvironment(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   name: string,
 ): Promise<EnvironmentRevision> {
@@ -97,7 +105,7 @@ export interface NewEnvironment {
 
 /** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
 export async function createEnvironment(
-  services: EnvironmentServices,
+  services: ConfigServices,
   requester: Changer,
   { name, config, userId }: NewEnvironment,
   once?: Once,
@@ -151,7 +159,7 @@ const maxRounds = 10;
 
 /** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
 export async function deleteEnvironment(
-  { store, knownEpisodes }: Pick<EnvironmentServices, "store" | "knownEpisodes">,
+  { store, knownEpisodes }: { store: Store; knownEpisodes: { forget(id: string): void } },
   requester: Changer,
   { name, withEpisodes }: { name: string; withEpisodes: boolean },
 ): Promise<void> {
@@ -213,7 +221,7 @@ export async function deleteEnvironment(
 
 /** How many bytes a page of an environment's revisions has. Throws if they are too many. */
 export async function measureEnvironmentRevisions(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   name: string,
   page: RevisionPage,
@@ -225,7 +233,7 @@ export async function measureEnvironmentRevisions(
 
 /** One page of an environment's revisions below a number, the highest first. */
 export async function listEnvironmentRevisions(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   name: string,
   { limit, below }: RevisionPage,
@@ -242,7 +250,7 @@ export async function listEnvironmentRevisions(
 
 /** How many bytes a page of an account's environments has. Throws if they are too many. */
 export async function measureEnvironments(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
 ): Promise<number> {
@@ -252,7 +260,7 @@ export async function measureEnvironments(
 
 /** One page of an account's environments, newest first. The built-in one is the last of all. */
 export async function listEnvironments(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
 ): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
@@ -266,7 +274,7 @@ export async function listEnvironments(
 
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
 export async function reviseEnvironment(
-  services: EnvironmentServices,
+  services: ConfigServices,
   requester: Changer,
   name: string,
   changes: EnvironmentConfig,

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { TaskLine, type TaskSplitName, TasksFromDataset } from "@presage/contract";
+import {
+  type Context,
+  type DatasetSample,
+  TaskLine,
+  type TaskSplitName,
+  TasksFromDataset,
+} from "@presage/contract";
+import { exportSamples } from "../datasets/samples.ts";
 import { type CallWithCaller, keepOpen, requesterOf } from "../http/call.ts";
 import { readBodyBytes, readJsonBytes } from "../http/request.ts";
 import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
@@ -7,9 +14,8 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { Requester } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import type { EnvironmentRevision, Task, TaskCounts } from "./environment.ts";
-import type { EnvironmentServices, FirstState } from "./environment-services.ts";
 import { findEnvironment, noSuchEnvironment, refuseBuiltIn } from "./environments.ts";
 import { lockEnvironment } from "./environments-store.ts";
 import { sandboxName, sandboxTasks } from "./sandbox-environment.ts";
@@ -37,7 +43,7 @@ export interface AddedTasks {
 
 /** Appends tasks to the splits of an environment: all of them, or none. */
 export async function addTasks(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Changer,
   name: string,
   newTasks: readonly NewTask[],
@@ -74,7 +80,7 @@ export async function addTasks(
 
 /** Tasks of a split from a place on, in their order. */
 export async function listTasks(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
   part: { from: number; limit: number },
@@ -88,11 +94,9 @@ interface Part {
   limit: number;
 }
 
-type Services = Pick<EnvironmentServices, "store">;
-
 /** One page of the tasks of a split, and the place of the next one. */
 export async function listTaskPage(
-  services: Services,
+  services: { store: Store },
   requester: Requester,
   { name, split }: { name: string; split: TaskSplitName },
   part: Part,
@@ -109,7 +113,7 @@ function refuseLargeTasks(bytes: readonly number[]): void {
 
 /** Tasks of a split from a place on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
 export async function readTasksInPieces(
-  { store }: Services,
+  { store }: { store: Store },
   requester: Requester,
   { environment, split }: { environment: Pick<EnvironmentRevision, "id" | "tasks">; split: TaskSplitName },
   { from, limit }: Part,
@@ -139,9 +143,16 @@ const maxLines = 100_000;
 /** That much is read within milliseconds, whatever it contains; then other requests are served. */
 const charactersAtOnce = 64 * 1024;
 
+/** A trajectory's first state. */
+interface FirstState {
+  trajectoryId: string;
+  state: string;
+  context: Context | undefined;
+}
+
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
 export async function readTasks(
-  services: Pick<EnvironmentServices, "readFirstStates">,
+  services: { store: Store },
   call: CallWithCaller,
   maxBodyBytes: number,
 ): Promise<NewTask[]> {
@@ -168,19 +179,39 @@ export async function readTasks(
 }
 
 async function readFromDataset(
-  { readFirstStates }: Pick<EnvironmentServices, "readFirstStates">,
+  services: { store: Store },
   call: CallWithCaller,
   { dataset_id: id, revision, split }: TasksFromDataset,
 ): Promise<NewTask[]> {
   const tasks: NewTask[] = [];
-  for await (const some of readFirstStates(requesterOf(call), { id, revision: revision ?? undefined })) {
-    for (const one of some) tasks.push(toNewTask({ split, ...toTask(one) }));
-  }
+  const firstStates = await readFirstStates(services, requesterOf(call), {
+    id,
+    number: revision ?? undefined,
+  });
+  for (const one of firstStates) tasks.push(toNewTask({ split, ...toTask(one) }));
   if (tasks.length === 0) {
     const reason = "No trajectory begins with a state: a conversation has none";
     throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
   }
   return tasks;
+}
+
+/** Samples may be in any order; the first state of a trajectory is that of its lowest step. */
+async function readFirstStates(
+  services: { store: Store },
+  requester: Requester,
+  dataset: { id: string; number: number | undefined },
+): Promise<Iterable<FirstState>> {
+  const first = new Map<string, FirstState & { step: number }>();
+  for await (const lines of await exportSamples(services, requester, dataset)) {
+    for (const line of lines) {
+      const { trajectory_id: trajectoryId, step, interaction, context } = JSON.parse(line) as DatasetSample;
+      const known = first.get(trajectoryId);
+      if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
+      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context });
+    }
+  }
+  return first.values();
 }
 
 function toTask({ trajectoryId, state, context }: FirstState): Task {

@@ -121,6 +121,7 @@ export const unavailable = {
 export function pathsOf(operations: readonly Pick<Operation<never>, "declaration">[]): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const { declaration } of operations) {
+    if (declaration.hidden) continue;
     const path = (declaration.describedPath ?? declaration.path).replace(/:(\w+)/g, "{$1}");
     const ofPath = paths[path] ?? {};
     ofPath[declaration.method.toLowerCase()] = describe(declaration);

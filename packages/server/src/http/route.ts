@@ -136,6 +136,8 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   responses: Of;
   /** Whether it fails in no other ways than `responses` says. */
   hasOwnFailures?: boolean;
+  /** Whether the document leaves it out. */
+  hidden?: true;
   /** What else the document says, such as a body that the handler reads by itself. */
   more?: Partial<ZodOpenApiOperationObject>;
   handle(
@@ -185,6 +187,18 @@ export function route<
   };
 }
 
+/** An operation of a protocol that is described elsewhere, so the document leaves it out. Its handler reads the request by itself. */
+export function hiddenRoute<Services>(
+  at: Pick<CallerRoute & Described, "method" | "path" | "access" | "needs">,
+  handle: (services: Services & RouteServices, call: CallWithCaller) => Response | Promise<Response>,
+): Operation<Services> {
+  const untold = { id: "", tag: "", summary: "", description: "", responses: {} };
+  return {
+    declaration: { ...at, ...untold, hidden: true },
+    bind: (services) => ({ ...at, handle: (call: CallWithCaller) => handle(services, call) }),
+  };
+}
+
 /** A reply with this status; its type keeps the status, so that the compiler can look it up in the declaration. */
 export function reply<const Status extends number, Body>(
   status: Status,
@@ -222,10 +236,4 @@ function toResponse(
 // Until each feature declares its operations.
 export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
   return { method, path, access: "caller", needs, handle };
-}
-export function forPrograms(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "program", needs, handle };
-}
-export function withKey(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "key", needs, handle };
 }

@@ -11,7 +11,7 @@ import {
   selectEpisodeCounts,
   selectProgressOfOne,
   selectProgressOfSome,
-} from "../../src/environments/episodes/figures.ts";
+} from "../../src/environments/episodes/figures-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

@@ -1,4 +1,3 @@
-import type { Services } from "../../app/services.ts";
 import type { CallWithCaller } from "../../http/call.ts";
 import { UpstreamError } from "../../platform/errors.ts";
 import { measureCompletion } from "../../predictions/measure-completion.ts";
@@ -8,6 +7,7 @@ import {
   refuseUnusable,
   upstreamFields,
 } from "../../predictions/predict.ts";
+import type { Deployments } from "../../upstream/deployments.ts";
 import type { Sharing } from "../../upstream/upstream.ts";
 import type { Ask } from "./step-episode.ts";
 
@@ -16,7 +16,7 @@ const anyAge = Number.MAX_SAFE_INTEGER;
 
 /** Asks a deployment for a step, counted and traced with the request. */
 export function askDeployment(
-  { deployments }: Pick<Services, "deployments">,
+  { deployments }: { deployments: Deployments },
   { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
 ): Ask {
   return async ({ deployment: name, messages, params, acceptsTruncated, session }, signal) => {

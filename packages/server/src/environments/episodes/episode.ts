@@ -4,9 +4,8 @@ import { ServiceError } from "../../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
-import type { Requester } from "../../platform/storage/store.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { Task } from "../environment.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment } from "../environments.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";
 import {
@@ -33,7 +32,7 @@ export interface Episode {
 
 /** An episode of the account, with what its environment was made of when it started. */
 export async function findEpisode(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   { accountId }: Requester,
   id: string,
 ): Promise<Episode> {
@@ -69,7 +68,18 @@ export function noSuchEpisode(): ServiceError {
   return new ServiceError("not_found", "There is no such episode.");
 }
 
-type StateServices = Pick<EnvironmentServices, "store" | "knownEpisodes" | "readProgress">;
+/** What is read of an episode that a process knows. */
+export type EpisodeProgress = Pick<
+  EpisodesTable,
+  "id" | "status" | "steps" | "created_at" | "last_active_at"
+>;
+
+export interface StateServices {
+  store: Store;
+  knownEpisodes: KnownEpisodes;
+  /** How far an episode is that this process knows; undefined: it was deleted. */
+  readProgress(known: EpisodeProgress): Promise<EpisodeProgress | undefined>;
+}
 
 /** An episode of the account as it is stored, with the turns that its next step needs if it is open. */
 export async function readState(
@@ -188,7 +198,7 @@ export interface WantedEpisodes extends Omit<EpisodeFilter, "environment_id" | "
 
 /** One page of an account's episodes, newest first. */
 export async function listEpisodes(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   wanted: WantedEpisodes,
   page: KeysetPage,
@@ -199,7 +209,7 @@ export async function listEpisodes(
 
 /** Throws if there is no environment of the name. */
 export async function toFilter(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   { environment, ...filter }: WantedEpisodes,
 ): Promise<EpisodeFilter> {

@@ -1,137 +1,16 @@
 import type { EpisodeGrouping } from "@presage/contract";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { doTogether } from "../../platform/storage/batches.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import { prepareStatement } from "../../platform/storage/rows.ts";
-import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { isPostgres, type Requester } from "../../platform/storage/store.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
+import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
 import { findEnvironment } from "../environments.ts";
-import { expiredBefore, statusOf } from "./episode.ts";
-
-/** Which episodes are counted. */
-export interface CountedEpisodes {
-  environmentId: string | undefined;
-  /** Inclusive. */
-  from: Micros | undefined;
-  /** Exclusive. */
-  to: Micros | undefined;
-  expiredBefore: Micros;
-}
-
-/** How the episodes of a group went, with what the interval of the success rate needs. */
-export interface EpisodeCounts {
-  environment: string;
-  /** Of what is grouped by; a number, a name, or nothing. */
-  part: string | number | null;
-  episodes: number;
-  open: number;
-  finished: number;
-  successes: number;
-  failures: number;
-  /** Tasks with ended episodes. */
-  tasks: number;
-  /** Σ successes², over tasks; Σ ended · successes; Σ ended². */
-  success_squares: number;
-  count_successes: number;
-  count_squares: number;
-  finished_steps: number;
-  rewarded: number;
-  rewards: number | null;
-  failed_steps: number;
-  last_started_at: Micros;
-}
-
-/** Counts an account's episodes by environment and one thing more: first by task, as episodes of one task depend on each other. */
-export async function selectEpisodeCounts(
-  reader: Database,
-  accountId: string,
-  by: EpisodeGrouping,
-  { environmentId, from, to, expiredBefore }: CountedEpisodes,
-): Promise<EpisodeCounts[]> {
-  const part = partOf(by);
-  const finished = sql<number>`sum(case when episode.status = 'finished' then 1 else 0 end)`;
-  const successes = sql<number>`sum(case when episode.outcome = 'success' then 1 else 0 end)`;
-  const ofTasks = reader
-    .selectFrom("episodes as episode")
-    .$if(by === "deployment", (query) =>
-      query.leftJoin("predictions as first", (join) =>
-        join.onRef("first.run_id", "=", "episode.id").on("first.position", "=", 1).on("first.repeat", "=", 0),
-      ),
-    )
-    .where("episode.account_id", "=", accountId)
-    .$if(environmentId !== undefined, (query) =>
-      query.where("episode.environment_id", "=", environmentId ?? ""),
-    )
-    .$if(from !== undefined, (query) => query.where("episode.created_at", ">=", from ?? 0))
-    .$if(to !== undefined, (query) => query.where("episode.created_at", "<", to ?? 0))
-    .select(["episode.environment_id", part.as("part")])
-    .select((of) => [
-      of.fn.max("episode.environment").as("environment"),
-      of.fn.countAll<number>().as("episodes"),
-      sql<number>`sum(case when episode.status = 'open' and episode.last_active_at >= ${expiredBefore} then 1 else 0 end)`.as(
-        "open",
-      ),
-      finished.as("finished"),
-      successes.as("successes"),
-      sql<number>`sum(case when episode.outcome = 'failure' then 1 else 0 end)`.as("failures"),
-      sql<number>`sum(case when episode.status = 'finished' then episode.steps else 0 end)`.as(
-        "finished_steps",
-      ),
-      sql<number>`sum(case when episode.status = 'finished' and episode.reward is not null then 1 else 0 end)`.as(
-        "rewarded",
-      ),
-      sql<number | null>`sum(case when episode.status = 'finished' then episode.reward end)`.as("rewards"),
-      of.fn.sum<number>("episode.failed_steps").as("failed_steps"),
-      of.fn.max("episode.created_at").as("last_started_at"),
-    ])
-    .groupBy(["episode.environment_id", part, "episode.split", "episode.position"])
-    // Tasks that came with requests are the same if their texts are.
-    .groupBy(sql`case when episode.position < 0 then episode.task end`)
-    .as("of_task");
-  const rows = await reader
-    .selectFrom(ofTasks)
-    .select(["environment_id", "part"])
-    .select((of) => [
-      of.fn.max("environment").as("environment"),
-      of.fn.sum<number>("episodes").as("episodes"),
-      of.fn.sum<number>("open").as("open"),
-      of.fn.sum<number>("finished").as("finished"),
-      of.fn.sum<number>("successes").as("successes"),
-      of.fn.sum<number>("failures").as("failures"),
-      sql<number>`sum(case when finished > 0 then 1 else 0 end)`.as("tasks"),
-      sql<number>`sum(successes * successes)`.as("success_squares"),
-      sql<number>`sum(finished * successes)`.as("count_successes"),
-      sql<number>`sum(finished * finished)`.as("count_squares"),
-      of.fn.sum<number>("finished_steps").as("finished_steps"),
-      of.fn.sum<number>("rewarded").as("rewarded"),
-      of.fn.sum<number | null>("rewards").as("rewards"),
-      of.fn.sum<number>("failed_steps").as("failed_steps"),
-      of.fn.max("last_started_at").as("last_started_at"),
-    ])
-    .groupBy(["environment_id", "part"])
-    .orderBy("environment")
-    .orderBy("part")
-    .execute();
-  // PostgreSQL sums integers as texts.
-  return rows.map(({ environment_id: _, environment, part: of, rewards, ...counts }) => ({
-    ...(Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, Number(value)])) as Omit<
-      EpisodeCounts,
-      "environment" | "part" | "rewards"
-    >),
-    environment,
-    part: of,
-    rewards: rewards === null ? null : Number(rewards),
-  }));
-}
-
-function partOf(by: EpisodeGrouping): RawBuilder<string | number | null> {
-  if (by === "revision") return sql`episode.revision`;
-  if (by === "split") return sql`episode.split`;
-  if (by === "deployment") return sql`first.deployment`;
-  return sql`cast(null as text)`;
-}
+import { expiredBefore, type StateServices, statusOf } from "./episode.ts";
+import {
+  type EpisodeCounts,
+  selectEpisodeCounts,
+  selectProgressOfOne,
+  selectProgressOfSome,
+} from "./figures-store.ts";
 
 export interface WantedFigures {
   by: EpisodeGrouping;
@@ -142,7 +21,7 @@ export interface WantedFigures {
 
 /** How an account's episodes went, by environment and one thing more. */
 export async function countEpisodes(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   { by, environment, ...times }: WantedFigures,
 ): Promise<EpisodeCounts[]> {
@@ -152,47 +31,11 @@ export async function countEpisodes(
   return await selectEpisodeCounts(services.store.reader(requester), requester.accountId, by, counted);
 }
 
-export type EpisodeProgress = Pick<
-  EpisodesTable,
-  "id" | "status" | "steps" | "created_at" | "last_active_at"
->;
-
-/** How far an episode is; undefined: there is none. */
-export async function selectProgressOfOne(
-  database: Database,
-  id: string,
-): Promise<EpisodeProgress | undefined> {
-  return (await progressOfOne(database, [id])).at(0);
-}
-
-/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
-export async function selectProgressOfSome(
-  database: Database,
-  ids: readonly string[],
-): Promise<(EpisodeProgress | undefined)[]> {
-  const found = await progressOfSome(database, [ids]);
-  const byId = new Map(found.map((one) => [one.id, one]));
-  return ids.map((id) => byId.get(id));
-}
-
-const progressColumns = ["id", "status", "steps", "created_at", "last_active_at"] as const;
-
-const progressOfOne = prepareStatement((database) =>
-  database.selectFrom("episodes").select(progressColumns).where("id", "=", ""),
-);
-
-const progressOfSome = prepareStatement((database) =>
-  database.selectFrom("episodes").select(progressColumns).where(sql<SqlBool>`id = any(${""})`),
-);
-
-/** How far an episode is that this process knows; undefined: it was deleted. */
-export type ReadProgress = (known: EpisodeProgress) => Promise<EpisodeProgress | undefined>;
-
 /**
  * On PostgreSQL another process may have taken the last step, so the database is asked, for many episodes in one round trip. On SQLite
  * another process is there during a restart at most; if it took a step, the next one here cannot be stored, and is taken again.
  */
-export function progressReader(database: Database): ReadProgress {
+export function progressReader(database: Database): StateServices["readProgress"] {
   if (isPostgres(database)) {
     const read = doTogether((ids: readonly string[]) => selectProgressOfSome(database, ids));
     return ({ id }) => read(id);

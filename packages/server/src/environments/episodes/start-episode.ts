@@ -5,16 +5,15 @@ import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts"
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
-import type { Requester } from "../../platform/storage/store.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, Task } from "../environment.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
 import type { IndexedTask } from "../tasks-store.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
-import { insertEpisode } from "./episodes-store.ts";
+import { insertEpisode, type NewEpisodeRow } from "./episodes-store.ts";
 
 export interface NewEpisode {
   /** Undefined: a new one. */
@@ -29,9 +28,17 @@ export interface NewEpisode {
   apiKeyId: string | undefined;
 }
 
+export interface StartServices {
+  store: Store;
+  /** Whose turn it is to start an episode. */
+  startTurns: FairSlots;
+  /** Stores an episode at its start, many together. Says whether this one was stored. */
+  writeStart(start: NewEpisodeRow): Promise<boolean>;
+}
+
 /** Starts an episode in the latest revision of an environment. */
 export async function startEpisode(
-  services: Pick<EnvironmentServices, "store" | "startTurns" | "writeStart">,
+  services: StartServices,
   requester: Requester,
   wanted: NewEpisode,
   once?: Once,
@@ -78,7 +85,7 @@ export function createStartTurns(): FairSlots {
 
 /** An episode at its start, not stored. */
 export async function composeEpisode(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   wanted: NewEpisode,
 ): Promise<Episode> {
@@ -114,7 +121,7 @@ export async function composeEpisode(
 }
 
 async function findTask(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   environment: EnvironmentRevision,
   { split, index, seed }: NewEpisode,

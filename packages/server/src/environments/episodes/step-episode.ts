@@ -2,9 +2,17 @@ import type { Context, EnvironmentConfig, Interaction } from "@presage/contract"
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
-import { type Episode, findEpisode, forgetRemembered, keepState, readState, statusOf } from "./episode.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { type JudgeServices, judge, matches } from "../judge.ts";
+import {
+  type Episode,
+  findEpisode,
+  forgetRemembered,
+  keepState,
+  readState,
+  type StateServices,
+  statusOf,
+} from "./episode.ts";
 import {
   countCharacters,
   countFailedStep,
@@ -48,15 +56,21 @@ export interface StepResult {
   end: Pick<End, "outcome" | "reason"> | undefined;
 }
 
+export interface StepServices extends StateServices, JudgeServices {
+  /** Stores steps, those of many episodes together. Says whether this one was stored. */
+  writeStep(step: NewStep): Promise<boolean>;
+}
+
 /**
  * Takes a step: asks the deployment for the next observation, finds out whether the episode ends, and what the reward is. If the
  * deployment fails, its error is thrown and the episode stands where it was.
  */
 export async function stepEpisode(
-  services: EnvironmentServices,
+  services: StepServices,
   requester: Requester,
   wanted: WantedStep,
   ask: Ask,
+  isMatch = matches,
 ): Promise<StepResult> {
   const startedAt = nowMicros();
   const state = await readState(services, requester, wanted.episodeId);
@@ -65,15 +79,17 @@ export async function stepEpisode(
   if (made !== undefined) return made;
   refuseClosed(episode);
   if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) {
-    if (forgetRemembered(services, state)) return await stepEpisode(services, requester, wanted, ask);
+    if (forgetRemembered(services, state))
+      return await stepEpisode(services, requester, wanted, ask, isMatch);
     throw unseenStep();
   }
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = Number(row.steps) + 1;
-  const matches = (pattern: string, text: string) => services.matches(requester, pattern, text);
-  const end = await findEnd(config, task, { turns, steps }, matches);
+  const end = await findEnd(config, task, { turns, steps }, (pattern, text) =>
+    isMatch(services, requester, pattern, text),
+  );
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
@@ -91,13 +107,13 @@ export async function stepEpisode(
   if (faster !== undefined) return faster;
   // Another process took a step before this request came.
   if (wasRemembered && stored.row.last_active_at < startedAt)
-    return await stepEpisode(services, requester, wanted, ask);
+    return await stepEpisode(services, requester, wanted, ask, isMatch);
   throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
 }
 
 /** The step that an earlier request with the same key made. */
 async function recall(
-  services: EnvironmentServices,
+  services: StateServices,
   requester: Requester,
   { row }: Episode,
   { action, requestKey }: WantedStep,
@@ -139,7 +155,7 @@ function refuseClosed({ row }: Episode): void {
 }
 
 async function askOrCountFailure(
-  { store }: EnvironmentServices,
+  { store }: { store: Store },
   { row, config, task }: Episode,
   turns: readonly Turn[],
   action: string,
@@ -175,7 +191,7 @@ interface Reward {
 const none: Reward = { reward: null, error: null };
 
 async function findReward(
-  services: EnvironmentServices,
+  services: StepServices,
   { accountId, signal }: Requester,
   { row, config, task }: Episode,
   turns: readonly Turn[],
@@ -186,7 +202,8 @@ async function findReward(
   if (wanted.when === "last" && end === undefined) return none;
   const last = turns.at(-1);
   const state = turns.at(-2)?.observation ?? task.initial_state;
-  const judged = await services.judge(
+  const judged = await judge(
+    services,
     {
       accountId,
       keyId: row.api_key_id ?? undefined,
@@ -287,7 +304,7 @@ export interface EpisodePromptSource {
 
 /** Where the prompt of an episode's prediction is to be read from, and how long it is. */
 export async function findEpisodePromptSource(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
   { run_id, position }: { run_id: string | null; position: number | null },
 ): Promise<EpisodePromptSource | undefined> {
@@ -301,7 +318,7 @@ export async function findEpisodePromptSource(
 
 /** What was asked for a step. */
 export async function readEpisodePrompt(
-  { store }: Pick<EnvironmentServices, "store">,
+  { store }: { store: Store },
   requester: Requester,
   { episode, step, after }: EpisodePromptSource,
 ): Promise<EpisodePrompt | undefined> {

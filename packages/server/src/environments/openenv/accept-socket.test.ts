@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import type { Services } from "../../app/services.ts";
 import type { CallWithCaller } from "../../http/call.ts";
 import { closeCode, createOpenSockets, type SocketEvents, socketHandler } from "../../http/sockets.ts";
-import { acceptSocket } from "./openenv-socket.ts";
+import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
 // What it takes of a server and of a call; opening thousands of sockets would take too long.
-const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as Services;
+const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as SocketServices;
 const server = Bun.serve<SocketEvents>({
   port: 0,
   websocket: socketHandler,

@@ -1,56 +1,73 @@
 import {
   EnvironmentPath,
   OpenEnvAction,
-  type OpenEnvMcpResponse,
-  type OpenEnvMetadataResponse,
-  type OpenEnvNamesResponse,
+  OpenEnvHealthResponse,
+  OpenEnvMcpResponse,
+  OpenEnvMetadataResponse,
+  OpenEnvNamesResponse,
   OpenEnvObservation,
-  type OpenEnvSchemaResponse,
+  OpenEnvSchemaResponse,
+  OpenEnvSplitsResponse,
   OpenEnvState,
+  OpenEnvTaskCountResponse,
+  OpenEnvTaskListResponse,
   OpenEnvTaskPath,
+  OpenEnvTaskResponse,
+  OrsSplit,
+  OrsTaskPlace,
+  OrsTaskRange,
 } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import type { Services } from "../../app/services.ts";
-import { type CallWithCaller, requesterOf } from "../../http/call.ts";
-import { errorResponse, noSuch, operation } from "../../http/describe.ts";
+import { requesterOf } from "../../http/call.ts";
+import { errorResponse, noSuch, response } from "../../http/describe.ts";
+import type { HttpServices } from "../../http/exchange.ts";
 import { readPath } from "../../http/request.ts";
-import { forPrograms, type Route } from "../../http/route.ts";
+import { hiddenRoute, reply, route } from "../../http/route.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { EnvironmentRevision } from "../environment.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
-import { taskHandlers } from "../ors/ors-route.ts";
-import { acceptSocket } from "./openenv-socket.ts";
+import { readSplit, showSplits, showTask, streamTasks } from "../ors/task-catalog.ts";
+import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
+/** OpenAPI has no words for a WebSocket. */
+export const openEnvDescription = `Environments for clients of [OpenEnv](https://github.com/huggingface/OpenEnv). Their base URL is \`http://any:KEY@HOST/v1/environments/NAME/openenv\`. They open the WebSocket \`/ws\` below it, on which one episode at a time is played.
+
+The client sends \`{"type": "reset", "data": {"split", "index", "seed", "episode_id"}}\`, all optional, \`{"type": "step", "data": {"message": "the action"}}\`, \`{"type": "state"}\` or \`{"type": "close"}\`. The server sends \`{"type": "observation", "data": {"observation": {"prompt", "truncated", "metadata"}, "reward", "done", "metadata"}}\`, \`{"type": "state", "data": {"episode_id", "step_count", …}}\`, or \`{"type": "error", "data": {"message", "code"}}\` with the code \`INVALID_JSON\`, \`UNKNOWN_TYPE\`, \`VALIDATION_ERROR\`, \`EXECUTION_ERROR\`, \`CAPACITY_REACHED\` or \`SESSION_ERROR\`. Messages are answered in their order; at most 64 may wait, and one has at most a megabyte.
+
+After an error the episode stands where it was, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata goes on with that episode, and returns its last answer once more.`;
+
+/** OpenEnv's clients have a way of their own to send the key. */
+const common = {
+  access: "program" as const,
+  needs: "predict" as const,
+  tag: "OpenEnv",
+  more: { security: [{ apiKey: [] }, { bearer: [] }, { basic: [] }] },
+};
 const key =
   "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
-const failures = {
-  "403": errorResponse("The request has an `Origin`", "Web pages may not call this address."),
-  ...noSuch("environment"),
-} satisfies ZodOpenApiResponsesObject;
-
-interface Described extends Pick<ZodOpenApiOperationObject, "requestParams" | "requestBody"> {
-  description: string;
-  responses: ZodOpenApiResponsesObject;
-}
-
-/** An operation of OpenEnv's clients, which have a way of their own to send the key. */
-export function describeOpenEnv(
-  operationId: string,
-  summary: string,
-  { description, responses, ...rest }: Described,
-): ZodOpenApiOperationObject {
-  return {
-    ...operation(operationId, "OpenEnv", summary, {
-      description: `${description} ${key}`,
-      requestParams: { path: EnvironmentPath },
-      ...rest,
-      responses: { ...responses, ...failures },
-    }),
-    security: [{ apiKey: [] }, { bearer: [] }, { basic: [] }],
-  };
-}
+const path = "/v1/environments/:name/openenv";
+const noSuchSplit = {
+  "400": errorResponse(
+    "The environment has no such split",
+    "Invalid split: the environment kitchen has the splits train, test.",
+  ),
+};
+const noSuchTask = {
+  "400": errorResponse(
+    "The environment has no such split or task",
+    "Invalid index: the split train of the environment kitchen has 120 tasks, counted from 0.",
+  ),
+};
+const task = {
+  split: "train",
+  index: 0,
+  prompt: "Turn on the stove.",
+  goal: "The stove is on.",
+  metadata: null,
+} as const;
 
 /** What `openenv validate` reads: the paths of OpenEnv's own server that this one has. Steps are taken over the WebSocket only. */
-export const serverDescription = {
+const serverDescription = {
   openapi: "3.1.0",
   info: { title: "OpenEnv Environment HTTP API", version: "1.0.0" },
   paths: {
@@ -67,68 +84,279 @@ export const serverDescription = {
   },
 };
 
-const path = "/v1/environments/:name/openenv";
-
+const schemas: OpenEnvSchemaResponse = {
+  action: z.toJSONSchema(OpenEnvAction, { io: "input" }),
+  observation: z.toJSONSchema(OpenEnvObservation, { io: "input" }),
+  state: z.toJSONSchema(OpenEnvState, { io: "input" }),
+};
 /** JSON-RPC's code for a method that a server does not have. */
 const methodNotFound = -32601;
+const noTools: OpenEnvMcpResponse = {
+  jsonrpc: "2.0",
+  id: null,
+  error: {
+    code: methodNotFound,
+    message: "This environment has no MCP tools. Send steps to its WebSocket.",
+  },
+};
+
+interface TaskServices {
+  store: Store;
+  log: HttpServices["log"];
+}
+
+const getSchema = route({
+  ...common,
+  method: "GET",
+  path: `${path}/schema`,
+  id: "getOpenEnvSchema",
+  summary: "Show OpenEnv's schemas",
+  description: `Returns the JSON schemas of actions, observations and the state. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response("The schemas", OpenEnvSchemaResponse, {
+      action: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
+      observation: { type: "object", properties: { prompt: { type: "string" } } },
+      state: { type: "object", properties: { step_count: { type: "integer" } } },
+    }),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params: { name } }) {
+    await findEnvironment(services, requester, name);
+    return reply(200, schemas);
+  },
+});
+
+const getMetadata = route({
+  ...common,
+  method: "GET",
+  path: `${path}/metadata`,
+  id: "getOpenEnvMetadata",
+  summary: "Show OpenEnv's metadata",
+  description: `Returns the environment's name and description, with its revision as the version. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response("The metadata", OpenEnvMetadataResponse, {
+      name: "kitchen",
+      description: "A kitchen, as qwen-wm knows it.",
+      version: "1",
+    }),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params }) {
+    const { name, revision, config } = await findEnvironment(services, requester, params.name);
+    const description = config.description ?? "A text world that a model plays.";
+    return reply(200, { name, description, version: String(revision) });
+  },
+});
+
+const getHealth = route({
+  ...common,
+  method: "GET",
+  path: `${path}/health`,
+  id: "getOpenEnvHealth",
+  summary: "Check an environment",
+  description: `Returns \`healthy\` if the environment exists. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params: { name } }) {
+    await findEnvironment(services, requester, name);
+    return reply(200, { status: "healthy" as const });
+  },
+});
+
+const getDescription = route({
+  ...common,
+  method: "GET",
+  path: `${path}/openapi.json`,
+  id: "getOpenEnvDescription",
+  summary: "Describe OpenEnv's server",
+  description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server there are. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response(
+      "A short OpenAPI document",
+      z.looseObject({ openapi: z.string().meta({ description: "OpenAPI's version." }) }),
+      serverDescription,
+    ),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params: { name } }) {
+    await findEnvironment(services, requester, name);
+    return reply(200, serverDescription);
+  },
+});
+
+const callMcp = route({
+  ...common,
+  method: "POST",
+  path: `${path}/mcp`,
+  id: "callOpenEnvMcp",
+  summary: "Call MCP",
+  description: `Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response("The error", OpenEnvMcpResponse, noTools),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params: { name } }) {
+    await findEnvironment(services, requester, name);
+    return reply(200, noTools);
+  },
+});
+
+const listNames = route({
+  ...common,
+  method: "GET",
+  path: `${path}/list_environments`,
+  id: "listOpenEnvEnvironments",
+  summary: "Show OpenEnv's name",
+  description: `Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with. ${key}`,
+  params: EnvironmentPath,
+  responses: {
+    "200": response("The name", OpenEnvNamesResponse, ["kitchen"]),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params }) {
+    return reply(200, [(await findEnvironment(services, requester, params.name)).name]);
+  },
+});
+
+const listSplits = route({
+  ...common,
+  method: "GET",
+  path: `${path}/:env_name/splits`,
+  id: "listOpenEnvSplits",
+  summary: "List OpenEnv's splits",
+  description: `Lists the splits that have tasks. ${key}`,
+  params: OpenEnvTaskPath,
+  responses: {
+    "200": response("The splits", OpenEnvSplitsResponse, [{ name: "train", type: "train" }]),
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params }) {
+    return reply(200, showSplits(await environmentNamedAgain(services, requester, params)));
+  },
+});
+
+const listTasks = route({
+  ...common,
+  method: "POST",
+  path: `${path}/:env_name/tasks`,
+  id: "listOpenEnvTasks",
+  summary: "List OpenEnv's tasks",
+  description: `Lists all tasks of a split. A task is chosen by \`split\` and \`index\` of a reset. ${key}`,
+  params: OpenEnvTaskPath,
+  body: OrsSplit,
+  bodyExample: { split: "train" },
+  responses: {
+    "200": response("The tasks", OpenEnvTaskListResponse, { tasks: [task], env_name: "kitchen" }),
+    ...noSuchSplit,
+    ...noSuch("environment"),
+  },
+  async handle(services: TaskServices, { call, requester, params, body: { split } }) {
+    return await streamTasks(services, call, await environmentNamedAgain(services, requester, params), {
+      split,
+    });
+  },
+});
+
+const countTasks = route({
+  ...common,
+  method: "POST",
+  path: `${path}/:env_name/num_tasks`,
+  id: "countOpenEnvTasks",
+  summary: "Count OpenEnv's tasks",
+  description: `Counts the tasks of a split. ${key}`,
+  params: OpenEnvTaskPath,
+  body: OrsSplit,
+  bodyExample: { split: "train" },
+  responses: {
+    "200": response("Their number", OpenEnvTaskCountResponse, { num_tasks: 120 }),
+    ...noSuchSplit,
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params, body }) {
+    const environment = await environmentNamedAgain(services, requester, params);
+    return reply(200, { num_tasks: readSplit(environment, body.split).count });
+  },
+});
+
+const getTask = route({
+  ...common,
+  method: "POST",
+  path: `${path}/:env_name/task`,
+  id: "getOpenEnvTask",
+  summary: "Show one of OpenEnv's tasks",
+  description: `Returns one task of a split. ${key}`,
+  params: OpenEnvTaskPath,
+  body: OrsTaskPlace,
+  bodyExample: { split: "train", index: 0 },
+  responses: {
+    "200": response("The task", OpenEnvTaskResponse, { task, env_name: "kitchen" }),
+    ...noSuchTask,
+    ...noSuch("environment"),
+  },
+  async handle(services: { store: Store }, { requester, params, body }) {
+    const environment = await environmentNamedAgain(services, requester, params);
+    return reply(200, await showTask(services, requester, environment, body));
+  },
+});
+
+const listTaskRange = route({
+  ...common,
+  method: "POST",
+  path: `${path}/:env_name/task_range`,
+  id: "listOpenEnvTaskRange",
+  summary: "List part of OpenEnv's tasks",
+  description: `Lists part of a split. Negative numbers count from its end. ${key}`,
+  params: OpenEnvTaskPath,
+  body: OrsTaskRange,
+  bodyExample: { split: "train", start: 0, stop: 10 },
+  responses: {
+    "200": response("The tasks", OpenEnvTaskListResponse, { tasks: [task], env_name: "kitchen" }),
+    ...noSuchSplit,
+    ...noSuch("environment"),
+  },
+  async handle(services: TaskServices, { call, requester, params, body }) {
+    return await streamTasks(services, call, await environmentNamedAgain(services, requester, params), body);
+  },
+});
+
+const openSocket = hiddenRoute(
+  { method: "GET", path: `${path}/ws`, access: "program", needs: "predict" },
+  async (services: SocketServices, call) => {
+    const wanted = readPath(call, EnvironmentPath).name;
+    const { name } = await findEnvironment(services, requesterOf(call), wanted);
+    return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
+  },
+);
 
 /** OpenEnv's server, as its client and its tools call it. */
-export function openEnvRoutes(services: Services): Route[] {
-  const schemas: OpenEnvSchemaResponse = {
-    action: z.toJSONSchema(OpenEnvAction, { io: "input" }),
-    observation: z.toJSONSchema(OpenEnvObservation, { io: "input" }),
-    state: z.toJSONSchema(OpenEnvState, { io: "input" }),
-  };
-  const noTools: OpenEnvMcpResponse = {
-    jsonrpc: "2.0",
-    id: null,
-    error: {
-      code: methodNotFound,
-      message: "This environment has no MCP tools. Send steps to its WebSocket.",
-    },
-  };
+export const openEnvRoutes = [
+  getSchema,
+  getMetadata,
+  getHealth,
+  getDescription,
+  callMcp,
+  listNames,
+  listSplits,
+  listTasks,
+  countTasks,
+  getTask,
+  listTaskRange,
+  openSocket,
+];
 
-  /** Throws if the account has no such environment. */
-  const environmentOf = (call: CallWithCaller) =>
-    findEnvironment(services.environments, requesterOf(call), readPath(call, EnvironmentPath).name);
-
-  /** Its Task API has the environment's name a second time, as a server of OpenEnv is one environment and says its name. */
-  const environmentNamedAgain = async (call: CallWithCaller) => {
-    const { name, env_name } = readPath(call, OpenEnvTaskPath);
-    if (env_name.toLowerCase() !== name) throw noSuchEnvironment();
-    return await environmentOf(call);
-  };
-
-  const forEnvironment = (method: "GET" | "POST", name: string, response: object) =>
-    forPrograms(method, `${path}/${name}`, "predict", async (call) => {
-      await environmentOf(call);
-      return Response.json(response);
-    });
-
-  return [
-    forEnvironment("GET", "schema", schemas),
-    forEnvironment("GET", "health", { status: "healthy" }),
-    forEnvironment("GET", "openapi.json", serverDescription),
-    forEnvironment("POST", "mcp", noTools),
-    forPrograms("GET", `${path}/metadata`, "predict", async (call) => {
-      const { name, revision, config } = await environmentOf(call);
-      const response: OpenEnvMetadataResponse = {
-        name,
-        description: config.description ?? "A text world that a model plays.",
-        version: String(revision),
-      };
-      return Response.json(response);
-    }),
-    forPrograms("GET", `${path}/list_environments`, "predict", async (call) => {
-      const response: OpenEnvNamesResponse = [(await environmentOf(call)).name];
-      return Response.json(response);
-    }),
-    ...taskHandlers(services, environmentNamedAgain).map(({ method, path: ofTasks, handle }) =>
-      forPrograms(method, `${path}/:env_name${ofTasks}`, "predict", handle),
-    ),
-    forPrograms("GET", `${path}/ws`, "predict", async (call) => {
-      const { name } = await environmentOf(call);
-      return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
-    }),
-  ];
+/** Its Task API has the environment's name a second time, as a server of OpenEnv is one environment and says its name. */
+async function environmentNamedAgain(
+  services: { store: Store },
+  requester: Requester,
+  { name, env_name }: z.input<typeof OpenEnvTaskPath>,
+): Promise<EnvironmentRevision> {
+  if (env_name.toLowerCase() !== name) throw noSuchEnvironment();
+  return await findEnvironment(services, requester, name);
 }

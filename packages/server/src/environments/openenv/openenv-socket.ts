@@ -1,12 +1,11 @@
 import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
-import type { Services } from "../../app/services.ts";
 import { keyOfProgram } from "../../http/authenticate.ts";
 import type { CallWithCaller } from "../../http/call.ts";
 import { type Caller, checkAccess, notAuthenticated } from "../../http/caller.ts";
 import { errorResponse } from "../../http/errors.ts";
-import { type Exchange, openExchange, recordWork } from "../../http/exchange.ts";
+import { type Exchange, type HttpServices, openExchange, recordWork } from "../../http/exchange.ts";
 import { readJsonBytes } from "../../http/request.ts";
-import { answerInOrder, closeCode, type Reply } from "../../http/sockets.ts";
+import { answerInOrder, closeCode, type OpenSockets, type Reply } from "../../http/sockets.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
 import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { withDeadline } from "../../platform/limits/deadline.ts";
@@ -14,7 +13,12 @@ import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import { idleMs } from "../episodes/episode.ts";
 import type { Conversation, MessageCall } from "./conversation.ts";
-import { resetEpisode, showState, takeStep } from "./operations.ts";
+import { type MessageServices, resetEpisode, showState, takeStep } from "./operations.ts";
+
+export interface SocketServices extends HttpServices, MessageServices {
+  sockets: Pick<OpenSockets, "add">;
+  keyVerifier: { verify(key: string): Caller | undefined | Promise<Caller | undefined> };
+}
 
 /** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
 const deadlineMs = 50_000;
@@ -102,7 +106,7 @@ const late: Reply = { close: { code: closeCode.failed, reason: "There was no ans
 
 /** Answers one message, in time. What fails is answered with an error, and never with an observation. */
 async function answerMessage(
-  services: Services,
+  services: SocketServices,
   conversation: Conversation,
   frame: string | Buffer,
   signal: AbortSignal,
@@ -119,7 +123,7 @@ async function answerMessage(
 }
 
 async function answerInTime(
-  services: Services,
+  services: SocketServices,
   conversation: Conversation,
   message: Exclude<Message, { type: "close" }> | { type: "other"; error: unknown },
   signal: AbortSignal,
@@ -156,7 +160,7 @@ async function answerInTime(
 }
 
 async function authenticate(
-  { keyVerifier }: Services,
+  { keyVerifier }: SocketServices,
   { key }: Conversation,
   exchange: Exchange,
 ): Promise<Caller> {
@@ -171,7 +175,7 @@ async function authenticate(
 }
 
 async function handle(
-  services: Services,
+  services: SocketServices,
   conversation: Conversation,
   message: Exclude<Message, { type: "close" }>,
   call: MessageCall,
@@ -187,7 +191,7 @@ function toError(data: { code: OpenEnvErrorCode; message: string; errors?: Valid
 }
 
 function describe(
-  { log }: Services,
+  { log }: SocketServices,
   error: unknown,
   exchange: Exchange,
 ): { status: number; code: OpenEnvErrorCode; reply: Reply } {
@@ -231,7 +235,7 @@ const traceHeaders = ["traceparent", "tracestate"];
 
 /** Switches the connection to a WebSocket, on which one episode at a time is played. */
 export function acceptSocket(
-  services: Services,
+  services: SocketServices,
   { request, server, caller }: CallWithCaller,
   { environment, path }: Pick<Conversation, "environment" | "path">,
 ): Response {

@@ -1,17 +1,25 @@
 import { OpenEnvAction, OpenEnvReset } from "@presage/contract";
 import { z } from "zod";
-import type { Services } from "../../app/services.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import type { Admission } from "../../platform/limits/admission.ts";
+import type { Store } from "../../platform/storage/store.ts";
+import type { Deployments } from "../../upstream/deployments.ts";
 import { askDeployment } from "../episodes/ask.ts";
 import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
-import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/episodes-route.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
-import { startEpisode } from "../episodes/start-episode.ts";
-import { endOf, type StepResult, stepEpisode } from "../episodes/step-episode.ts";
+import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
+import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
+import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
 import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
+
+/** What playing takes. */
+export interface MessageServices extends StartServices, StepServices {
+  deployments: Deployments;
+  admission: Admission;
+}
 
 /** The start of an episode, as OpenEnv's clients read it. */
 function showStart(episode: Episode): object {
@@ -49,12 +57,12 @@ function showStep(episodeId: string, result: StepResult): object {
 
 /** Starts an episode, or resumes one whose id the client has from before its socket was cut. */
 export async function resetEpisode(
-  services: Services,
+  services: StartServices,
   conversation: Conversation,
   data: unknown,
   call: MessageCall,
 ): Promise<object> {
-  const { environments, store } = services;
+  const { store } = services;
   const { caller, requester } = call;
   const wanted = validate(OpenEnvReset, data ?? {}, "body");
   const name = wanted.episode_id ?? undefined;
@@ -70,7 +78,7 @@ export async function resetEpisode(
   const { proof } = caller;
   // Trainers begin all episodes of a batch at once, more than may wait to be stored.
   const episode = await retryUntilAdmitted(call, () =>
-    startEpisode(environments, requester, {
+    startEpisode(services, requester, {
       environment: conversation.environment,
       split: wanted.split ?? "train",
       index: wanted.index ?? undefined,
@@ -86,12 +94,12 @@ const uuid = z.uuid();
 
 /** Undefined for a name that the client made up, which may have characters that no database takes. */
 async function findKnown(
-  { environments }: Services,
+  services: { store: Store },
   requester: MessageCall["requester"],
   id: string,
 ): Promise<Episode | undefined> {
   if (!uuid.safeParse(id).success) return undefined;
-  return await findEpisode(environments, requester, id).catch((error: unknown) => {
+  return await findEpisode(services, requester, id).catch((error: unknown) => {
     if (error instanceof ServiceError && error.code === "not_found") return undefined;
     throw error;
   });
@@ -109,19 +117,19 @@ function refuseOther({ row }: Episode, { environment }: Conversation): void {
 
 /** OpenEnv's state, with what else is known of the episode. */
 export async function showState(
-  { environments }: Services,
+  services: { store: Store },
   { episode }: Conversation,
   { requester }: MessageCall,
 ): Promise<object> {
   if (episode === undefined) return { episode_id: null, step_count: 0 };
-  const { row } = await findEpisode(environments, requester, episode.id);
+  const { row } = await findEpisode(services, requester, episode.id);
   const { id, steps_taken, ...summary } = toEpisodeSummary(row);
   return { episode_id: episode.name ?? id, step_count: steps_taken, ...summary };
 }
 
 /** Takes a step of the socket's episode, within the limits of predictions. */
 export async function takeStep(
-  services: Services,
+  services: MessageServices,
   { episode }: Conversation,
   { data, bytes }: { data: unknown; bytes: number },
   call: MessageCall,
@@ -136,12 +144,7 @@ export async function takeStep(
   await retryUntilAdmitted(call, () => reserveBody(call.exchange, bytes));
   await retryUntilAdmitted(call, () => admit(services.admission, call));
   const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
-  const taken = await stepEpisode(
-    services.environments,
-    call.requester,
-    wanted,
-    askDeployment(services, call),
-  );
+  const taken = await stepEpisode(services, call.requester, wanted, askDeployment(services, call));
   episode.steps = Number(taken.step.step);
   return showStep(episode.id, taken);
 }

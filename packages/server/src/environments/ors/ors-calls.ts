@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCategory, OrsCallRequest, type OrsCallResult, orsText } from "@presage/contract";
-import type { Services } from "../../app/services.ts";
 import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import { limitHolders } from "../../http/caller.ts";
-import { countUsage } from "../../http/exchange.ts";
+import { countUsage, type HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
-import type { Route } from "../../http/route.ts";
+import type { Admission } from "../../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
+import type { Deployments } from "../../upstream/deployments.ts";
 import { askDeployment } from "../episodes/ask.ts";
-import { toStep } from "../episodes/episodes-route.ts";
+import { toStep } from "../episodes/show-episode.ts";
 import { type OpenSession, openSession } from "./ors-sessions.ts";
+import type { Delivery } from "./ors-sessions-store.ts";
 import {
   apiKeyIdOf,
   comment,
@@ -21,7 +22,14 @@ import {
   toEvent,
   withEnvironment,
 } from "./protocol.ts";
-import { type CallError, type CallOutcome, type FoundCall, findCall, takeCall } from "./take-call.ts";
+import {
+  type CallError,
+  type CallOutcome,
+  type CallServices,
+  type FoundCall,
+  findCall,
+  takeCall,
+} from "./take-call.ts";
 
 /** What became of a call, in the words of the Open Reward Standard. */
 function toCallResult(outcome: CallOutcome): OrsCallResult {
@@ -49,101 +57,108 @@ function toCallResult(outcome: CallOutcome): OrsCallResult {
 /** The client gives up on a connection without a byte for 30 s. */
 const commentEveryMs = 10_000;
 
+type Services = HttpServices &
+  CallServices & {
+    deployments: Deployments;
+    admission: Admission;
+    /** Notes that results were sent whole; those of many sessions share a commit. */
+    ors: { markDelivered(delivery: Delivery): Promise<unknown> };
+  };
+
 /** Calls of the tool of an environment: each takes a step, and its response lasts until that is taken. */
-export function orsCallRoutes(services: Services): Route[] {
-  const { environments, settings, admission } = services;
-
-  return withEnvironment("POST", "/call", async (call) => {
-    const body = await readBody(call, OrsCallRequest, settings.maxShortBodyBytes);
-    const open = await openSession(environments, requesterOf(call), {
-      sessionId: readSessionId(call),
-      environment: readEnvironmentName(call),
-      apiKeyId: apiKeyIdOf(call),
-    });
-    const wanted = { name: body.name, input: body.input, taskId: body.task_id ?? undefined };
-    const found = await findCall(environments, open, wanted);
-    if (found === undefined) return eventStream(toEvent("error", "unknown task_id"));
-    const outcome = found.outcome ?? environments.ors.running.get(found.taskId)?.outcome;
-    const step = outcome === undefined ? await prepareStep(call, open, found) : waitFor(outcome);
-    const texts = eventsOf(call, open, found, step);
-    const response = eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
-    // A client that is gone by now may never read it.
-    if (call.request.signal.aborted) step.abandon();
-    return response;
+export const orsCallRoutes = withEnvironment("POST", "/call", async (services: Services, call) => {
+  const body = await readBody(call, OrsCallRequest, services.settings.maxShortBodyBytes);
+  const open = await openSession(services, requesterOf(call), {
+    sessionId: readSessionId(call),
+    environment: readEnvironmentName(call),
+    apiKeyId: apiKeyIdOf(call),
   });
+  const wanted = { name: body.name, input: body.input, taskId: body.task_id ?? undefined };
+  const found = await findCall(services, open, wanted);
+  if (found === undefined) return eventStream(toEvent("error", "unknown task_id"));
+  const outcome = found.outcome ?? services.ors.running.get(found.taskId)?.outcome;
+  const step = outcome === undefined ? await prepareStep(services, call, open, found) : waitFor(outcome);
+  const texts = eventsOf(services, call, open, found, step);
+  const response = eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
+  // A client that is gone by now may never read it.
+  if (call.request.signal.aborted) step.abandon();
+  return response;
+});
 
-  /** Admits a step, which counts as in progress until it is taken, whether or not its client waits for it. */
-  async function prepareStep(
-    call: CallWithCaller,
-    { session, episode }: OpenSession,
-    { taskId, action }: FoundCall,
-  ): Promise<Step> {
-    const { exchange, caller } = call;
-    const holders = limitHolders(caller);
-    countUsage(call, "predict");
-    exchange.rate = await admission.admit(holders);
-    const ended = Promise.withResolvers<void>();
-    exchange.lasting = ended.promise;
-    let hasEnded = false;
-    const end = () => {
-      if (hasEnded) return;
-      hasEnded = true;
-      admission.leave(holders);
-      reserveBytesAnyway(exchange, 0);
-      ended.resolve();
-    };
-    let isTaking = false;
-    return {
-      take() {
-        isTaking = true;
-        const wanted = { accountId: episode.row.account_id, sessionId: session.id, taskId, action };
-        const taken = takeCall(environments, wanted, askDeployment(services, call));
-        return taken
-          .then((outcome) => {
-            exchange.category = categoryOf(outcome);
-            return outcome;
-          })
-          .finally(end);
-      },
-      abandon() {
-        if (isTaking) return;
-        // Nothing was predicted.
-        exchange.countsFor = undefined;
-        end();
-      },
-    };
-  }
+/** Admits a step, which counts as in progress until it is taken, whether or not its client waits for it. */
+async function prepareStep(
+  services: Services,
+  call: CallWithCaller,
+  { session, episode }: OpenSession,
+  { taskId, action }: FoundCall,
+): Promise<Step> {
+  const { admission } = services;
+  const { exchange, caller } = call;
+  const holders = limitHolders(caller);
+  countUsage(call, "predict");
+  exchange.rate = await admission.admit(holders);
+  const ended = Promise.withResolvers<void>();
+  exchange.lasting = ended.promise;
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    admission.leave(holders);
+    reserveBytesAnyway(exchange, 0);
+    ended.resolve();
+  };
+  let isTaking = false;
+  return {
+    take() {
+      isTaking = true;
+      const wanted = { accountId: episode.row.account_id, sessionId: session.id, taskId, action };
+      const taken = takeCall(services, wanted, askDeployment(services, call));
+      return taken
+        .then((outcome) => {
+          exchange.category = categoryOf(outcome);
+          return outcome;
+        })
+        .finally(end);
+    },
+    abandon() {
+      if (isTaking) return;
+      // Nothing was predicted.
+      exchange.countsFor = undefined;
+      end();
+    },
+  };
+}
 
-  /** The task's id before any work, comments while the step is taken, and the result. */
-  async function* eventsOf(
-    { request }: CallWithCaller,
-    { session }: OpenSession,
-    { taskId }: FoundCall,
-    step: Step,
-  ): AsyncGenerator<string, void> {
-    try {
-      yield toEvent("task_id", taskId);
-      const taken = step.take();
-      while (await isPending(taken)) yield comment;
-      const outcome = await taken;
-      const chunks = toChunks(JSON.stringify(toCallResult(outcome)));
-      const last = chunks.pop() ?? "";
-      for (const chunk of chunks) yield toEvent("chunk", chunk);
-      // The client that is gone comes back for it.
-      if (request.signal.aborted) return;
-      // Before the end is sent, as the client's next call may reach another process.
-      await noteDelivery(session.id, outcome);
-      yield toEvent("end", last);
-    } finally {
-      step.abandon();
-    }
+/** The task's id before any work, comments while the step is taken, and the result. */
+async function* eventsOf(
+  services: Services,
+  { request }: CallWithCaller,
+  { session }: OpenSession,
+  { taskId }: FoundCall,
+  step: Step,
+): AsyncGenerator<string, void> {
+  try {
+    yield toEvent("task_id", taskId);
+    const taken = step.take();
+    while (await isPending(taken)) yield comment;
+    const outcome = await taken;
+    const chunks = toChunks(JSON.stringify(toCallResult(outcome)));
+    const last = chunks.pop() ?? "";
+    for (const chunk of chunks) yield toEvent("chunk", chunk);
+    // The client that is gone comes back for it.
+    if (request.signal.aborted) return;
+    // Before the end is sent, as the client's next call may reach another process.
+    await noteDelivery(services, session.id, outcome);
+    yield toEvent("end", last);
+  } finally {
+    step.abandon();
   }
+}
 
-  async function noteDelivery(id: string, outcome: CallOutcome): Promise<void> {
-    if (outcome.kind !== "step") return;
-    const steps = Number(outcome.result.step.step);
-    await environments.ors.markDelivered({ id, steps, at: nowMicros() });
-  }
+async function noteDelivery({ ors }: Services, id: string, outcome: CallOutcome): Promise<void> {
+  if (outcome.kind !== "step") return;
+  const steps = Number(outcome.result.step.step);
+  await ors.markDelivered({ id, steps, at: nowMicros() });
 }
 
 interface Step {

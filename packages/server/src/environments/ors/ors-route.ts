@@ -1,24 +1,17 @@
-import { OrsSplit, OrsTaskPlace, OrsTaskRange, orsText, type TaskSplitName } from "@presage/contract";
-import type { Services } from "../../app/services.ts";
-import { type CallWithCaller, keepOpenForEach, requesterOf } from "../../http/call.ts";
-import { reservePiece } from "../../http/memory.ts";
+import { OrsSplit, OrsTaskPlace, OrsTaskRange, orsText } from "@presage/contract";
+import { type CallWithCaller, requesterOf } from "../../http/call.ts";
+import type { HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
-import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
-import type { Route } from "../../http/route.ts";
+import { eventStreamHeaders } from "../../http/response.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
-import { listTasks, readTasksInPieces } from "../tasks.ts";
-import type { IndexedTask } from "../tasks-store.ts";
 import {
   createSession,
   deleteSession,
   listAllEnvironments,
-  noSuchTask,
   openSession,
   pingSession,
-  readSplit,
-  readTaskIndex,
-  splitsOf,
+  type SessionServices,
   storedIdOf,
 } from "./ors-sessions.ts";
 import {
@@ -31,126 +24,45 @@ import {
   withEnvironment,
 } from "./protocol.ts";
 import { toolOf } from "./take-call.ts";
+import { readSplit, showSplits, showTask, streamTasks } from "./task-catalog.ts";
 
-const tasksAtOnce = 500;
+type Services = HttpServices & SessionServices;
 
-/** A question about the tasks of an environment, at a path below that of the environment. */
-export interface TaskHandler {
-  method: "GET" | "POST";
-  path: string;
-  handle(call: CallWithCaller): Promise<Response>;
-}
-
-/** The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them alike. */
-export function taskHandlers(
-  services: Services,
-  environmentOf: (call: CallWithCaller) => Promise<EnvironmentRevision>,
-): TaskHandler[] {
-  const { environments, settings } = services;
-  const { maxShortBodyBytes } = settings;
-
-  async function streamTasks(
-    call: CallWithCaller,
-    wanted: { environment: EnvironmentRevision; split: TaskSplitName; from: number; to: number },
-  ): Promise<Response> {
-    async function* texts(): AsyncGenerator<string, void> {
-      let before = `{"tasks":[`;
-      for (let from = wanted.from; from < wanted.to; from += tasksAtOnce) {
-        const limit = Math.min(tasksAtOnce, wanted.to - from);
-        const pieces = await readTasksInPieces(environments, requesterOf(call), wanted, { from, limit });
-        for await (const tasks of pieces.read()) {
-          yield before + tasks.map((task) => JSON.stringify(toTaskSpec(wanted.split, task))).join(",");
-          before = ",";
-        }
-      }
-      yield `${before === "," ? "" : before}],"env_name":${JSON.stringify(wanted.environment.name)}}`;
-    }
-    reservePiece(call.exchange);
-    const body = await streamTexts(keepOpenForEach(call, texts()), logBrokenResponse(services, call));
-    return new Response(body, { headers: { "content-type": "application/json;charset=utf-8" } });
-  }
-
-  return [
-    {
-      method: "GET",
-      path: "/splits",
-      handle: async (call) =>
-        Response.json(splitsOf(await environmentOf(call)).map((split) => ({ name: split, type: split }))),
-    },
-    {
-      method: "POST",
-      path: "/tasks",
-      handle: async (call) => {
-        const body = await readBody(call, OrsSplit, maxShortBodyBytes);
-        const environment = await environmentOf(call);
-        const { split, count } = readSplit(environment, body.split);
-        return await streamTasks(call, { environment, split, from: 0, to: count });
-      },
-    },
-    {
-      method: "POST",
-      path: "/num_tasks",
-      handle: async (call) => {
-        const body = await readBody(call, OrsSplit, maxShortBodyBytes);
-        return Response.json({ num_tasks: readSplit(await environmentOf(call), body.split).count });
-      },
-    },
-    {
-      method: "POST",
-      path: "/task",
-      handle: async (call) => {
-        const body = await readBody(call, OrsTaskPlace, maxShortBodyBytes);
-        const environment = await environmentOf(call);
-        const { split, index } = readTaskIndex(environment, body);
-        const part = { from: index, limit: 1 };
-        const [task] = await listTasks(environments, requesterOf(call), { environment, split }, part);
-        if (task === undefined) throw noSuchTask(environment, split);
-        return Response.json({ task: toTaskSpec(split, task), env_name: environment.name });
-      },
-    },
-    {
-      method: "POST",
-      path: "/task_range",
-      handle: async (call) => {
-        const { start, stop, ...body } = await readBody(call, OrsTaskRange, maxShortBodyBytes);
-        const environment = await environmentOf(call);
-        const { split, count } = readSplit(environment, body.split);
-        const from = within(start ?? 0, count);
-        const to = within(stop ?? count, count);
-        return await streamTasks(call, { environment, split, from, to });
-      },
-    },
-  ];
-}
-
-/** What a client sends back to start the task, and what it may choose tasks by. What the agent sees first is in the prompt. */
-function toTaskSpec(split: TaskSplitName, { index, task: { prompt, goal, metadata } }: IndexedTask) {
-  return { split, index, prompt: prompt ?? null, goal: goal ?? null, metadata: metadata ?? null };
-}
-
-/** A bound of a range as Python reads it: from the end if negative. */
-function within(bound: number, count: number): number {
-  return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
+function environmentOf(services: Services, call: CallWithCaller): Promise<EnvironmentRevision> {
+  return findEnvironment(services, requesterOf(call), readEnvironmentName(call));
 }
 
 /** What there is to play, for clients of the Open Reward Standard. */
-export function orsCatalogRoutes(services: Services): Route[] {
-  const { environments } = services;
-  const environmentOf = (call: CallWithCaller) =>
-    findEnvironment(environments, requesterOf(call), readEnvironmentName(call));
-
-  return [
-    toPlay("GET", "/list_environments", async (call) => {
-      const names: string[] = [];
-      for await (const { name } of listAllEnvironments(environments, requesterOf(call))) names.push(name);
-      return Response.json(names);
-    }),
-    ...withEnvironment("GET", "/tools", async (call) => Response.json(toTools(await environmentOf(call)))),
-    ...taskHandlers(services, environmentOf).flatMap(({ method, path, handle }) =>
-      withEnvironment(method, path, handle),
-    ),
-  ];
-}
+export const orsCatalogRoutes = [
+  toPlay("GET", "/list_environments", async (services: Services, call) => {
+    const names: string[] = [];
+    for await (const { name } of listAllEnvironments(services, requesterOf(call))) names.push(name);
+    return Response.json(names);
+  }),
+  ...withEnvironment("GET", "/tools", async (services: Services, call) =>
+    Response.json(toTools(await environmentOf(services, call))),
+  ),
+  ...withEnvironment("GET", "/splits", async (services: Services, call) =>
+    Response.json(showSplits(await environmentOf(services, call))),
+  ),
+  ...withEnvironment("POST", "/tasks", async (services: Services, call) => {
+    const { split } = await readBody(call, OrsSplit, services.settings.maxShortBodyBytes);
+    return await streamTasks(services, call, await environmentOf(services, call), { split });
+  }),
+  ...withEnvironment("POST", "/num_tasks", async (services: Services, call) => {
+    const { split } = await readBody(call, OrsSplit, services.settings.maxShortBodyBytes);
+    return Response.json({ num_tasks: readSplit(await environmentOf(services, call), split).count });
+  }),
+  ...withEnvironment("POST", "/task", async (services: Services, call) => {
+    const place = await readBody(call, OrsTaskPlace, services.settings.maxShortBodyBytes);
+    const environment = await environmentOf(services, call);
+    return Response.json(await showTask(services, requesterOf(call), environment, place));
+  }),
+  ...withEnvironment("POST", "/task_range", async (services: Services, call) => {
+    const range = await readBody(call, OrsTaskRange, services.settings.maxShortBodyBytes);
+    return await streamTasks(services, call, await environmentOf(services, call), range);
+  }),
+];
 
 /** The tool that agents act with. A task has none of its own. */
 function toTools({ config }: Pick<EnvironmentRevision, "config">) {
@@ -160,49 +72,48 @@ function toTools({ config }: Pick<EnvironmentRevision, "config">) {
   return { tools: [{ name, description, input_schema }] };
 }
 
-/** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
-export function orsSessionRoutes({ environments, settings }: Services): Route[] {
-  const open = (call: CallWithCaller) =>
-    openSession(environments, requesterOf(call), {
-      sessionId: readSessionId(call),
-      environment: readEnvironmentName(call),
-      apiKeyId: apiKeyIdOf(call),
-    });
-
-  return [
-    // Nothing is stored: clients make a session for every question about tasks, and most are never created.
-    toPlay("POST", "/create_session", ({ caller }) => {
-      const id = environments.ors.ids.newSession(caller.accountId);
-      return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
-    }),
-    toPlay("POST", "/delete_session", (call) => {
-      const sid = readSessionId(call);
-      storedIdOf(environments, requesterOf(call), sid);
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/create", async (call) => {
-      const sid = readSessionId(call);
-      const wanted = await readWantedSession(call, settings.maxShortBodyBytes);
-      const apiKeyId = apiKeyIdOf(call);
-      await createSession(environments, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/delete", async (call) => {
-      const sid = readSessionId(call);
-      await deleteSession(environments, requesterOf(call), sid);
-      return Response.json({ sid });
-    }),
-    toPlay("POST", "/ping", async (call) => {
-      await pingSession(environments, requesterOf(call), readSessionId(call));
-      return Response.json({ status: "ok" });
-    }),
-    ...withEnvironment("GET", "/prompt", async (call) => {
-      const { task } = (await open(call)).episode;
-      const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
-      return Response.json([orsText(text)]);
-    }),
-    ...withEnvironment("GET", "/task_tools", async (call) =>
-      Response.json(toTools((await open(call)).episode)),
-    ),
-  ];
+function open(services: Services, call: CallWithCaller) {
+  return openSession(services, requesterOf(call), {
+    sessionId: readSessionId(call),
+    environment: readEnvironmentName(call),
+    apiKeyId: apiKeyIdOf(call),
+  });
 }
+
+/** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
+export const orsSessionRoutes = [
+  // Nothing is stored: clients make a session for every question about tasks, and most are never created.
+  toPlay("POST", "/create_session", ({ ors }: Services, { caller }) => {
+    const id = ors.ids.newSession(caller.accountId);
+    return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
+  }),
+  toPlay("POST", "/delete_session", (services: Services, call) => {
+    const sid = readSessionId(call);
+    storedIdOf(services, requesterOf(call), sid);
+    return Response.json({ sid });
+  }),
+  toPlay("POST", "/create", async (services: Services, call) => {
+    const sid = readSessionId(call);
+    const wanted = await readWantedSession(call, services.settings.maxShortBodyBytes);
+    const apiKeyId = apiKeyIdOf(call);
+    await createSession(services, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
+    return Response.json({ sid });
+  }),
+  toPlay("POST", "/delete", async (services: Services, call) => {
+    const sid = readSessionId(call);
+    await deleteSession(services, requesterOf(call), sid);
+    return Response.json({ sid });
+  }),
+  toPlay("POST", "/ping", async (services: Services, call) => {
+    await pingSession(services, requesterOf(call), readSessionId(call));
+    return Response.json({ status: "ok" });
+  }),
+  ...withEnvironment("GET", "/prompt", async (services: Services, call) => {
+    const { task } = (await open(services, call)).episode;
+    const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
+    return Response.json([orsText(text)]);
+  }),
+  ...withEnvironment("GET", "/task_tools", async (services: Services, call) =>
+    Response.json(toTools((await open(services, call)).episode)),
+  ),
+];

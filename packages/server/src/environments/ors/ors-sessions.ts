@@ -1,5 +1,4 @@
 import { timingSafeEqual } from "node:crypto";
-import { TaskSplitName } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../platform/errors.ts";
 import { writeInBatches } from "../../platform/storage/batches.ts";
@@ -8,22 +7,45 @@ import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/colu
 import type { Keyset } from "../../platform/storage/lists.ts";
 import type { OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import { countOf, lruLimit } from "../../platform/words.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { lruLimit } from "../../platform/words.ts";
 import type { EnvironmentRevision } from "../environment.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
 import { findEnvironment, listEnvironments } from "../environments.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
-import { hasEnded } from "./ors-services.ts";
-import { deleteOldSessions, deleteSessionRow, selectSession, type Uses } from "./ors-sessions-store.ts";
+import {
+  deleteOldSessions,
+  deleteSessionRow,
+  type NewSession,
+  type SessionStart,
+  selectSession,
+  type Uses,
+} from "./ors-sessions-store.ts";
+import { readTaskIndex } from "./task-catalog.ts";
 
-type Services = Pick<EnvironmentServices, "store" | "ors">;
+export interface SessionServices {
+  store: Store;
+  ors: {
+    ids: SessionIds;
+    known: KnownSessions;
+    /** Stores a session, unless there is one. Returns whether it did. */
+    storeSession(session: NewSession): Promise<boolean>;
+    /** Starts the episode of a session, unless it has one. Returns whether it did. */
+    startSession(start: SessionStart): Promise<boolean>;
+  };
+}
+
+/** A session ends after this long without a ping. */
+const idleMs = 15 * 60_000;
+
+function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boolean {
+  return Number(last_used_at) < nowMicros() - idleMs * microsPerMs;
+}
 
 /** A live session of the account, which is used with this. */
 async function findSession(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   sessionId: string,
 ): Promise<OrsSessionsTable> {
@@ -40,7 +62,7 @@ async function findSession(
 
 /** Keeps a session alive. Mostly it costs neither a read nor a write. */
 export async function pingSession(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   sessionId: string,
 ): Promise<void> {
@@ -50,7 +72,7 @@ export async function pingSession(
 
 /** Ends a session, if it was used. Its episode stays. */
 export async function deleteSession(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   sessionId: string,
 ): Promise<void> {
@@ -60,7 +82,7 @@ export async function deleteSession(
 }
 
 /** The id under which a session is stored once it is used. Throws if it is not the account's. */
-export function storedIdOf({ ors }: Services, { accountId }: Requester, sessionId: string): string {
+export function storedIdOf({ ors }: SessionServices, { accountId }: Requester, sessionId: string): string {
   const id = ors.ids.storedIdOf(accountId, sessionId);
   if (id === undefined) throw noSuchSession();
   return id;
@@ -75,7 +97,7 @@ const environmentsAtOnce = 50;
 
 /** All environments of an account: the built-in one, then its own, newest first. */
 export async function* listAllEnvironments(
-  services: Pick<EnvironmentServices, "store">,
+  services: { store: Store },
   requester: Requester,
 ): AsyncGenerator<EnvironmentRevision, void> {
   yield sandboxEnvironment;
@@ -86,44 +108,6 @@ export async function* listAllEnvironments(
     yield* environments.filter(({ name }) => name !== sandboxName);
     after = next;
   } while (after !== undefined);
-}
-
-/** The splits of an environment that have tasks. */
-export function splitsOf({ tasks }: Pick<EnvironmentRevision, "tasks">): TaskSplitName[] {
-  return TaskSplitName.options.filter((split) => (tasks[split] ?? 0) > 0);
-}
-
-/** A split of an environment by its name. */
-export function readSplit(
-  environment: Pick<EnvironmentRevision, "name" | "tasks">,
-  name: string,
-): { split: TaskSplitName; count: number } {
-  const splits = splitsOf(environment);
-  const split = splits.find((each) => each === name);
-  if (split !== undefined) return { split, count: environment.tasks[split] ?? 0 };
-  const known = splits.length === 0 ? "no tasks" : `the splits ${splits.join(", ")}`;
-  throw new ServiceError("bad_request", `Invalid split: the environment ${environment.name} has ${known}.`);
-}
-
-/** The split and the index of a task. Throws if the environment has no such task. */
-export function readTaskIndex(
-  environment: Pick<EnvironmentRevision, "name" | "tasks">,
-  wanted: { split: string; index: number },
-): { split: TaskSplitName; index: number } {
-  const { split, count } = readSplit(environment, wanted.split);
-  if (wanted.index >= 0 && wanted.index < count) return { split, index: wanted.index };
-  throw noSuchTask(environment, split);
-}
-
-/** Also of a task that was deleted after the environment was read. */
-export function noSuchTask(
-  { name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">,
-  split: TaskSplitName,
-): ServiceError {
-  return new ServiceError(
-    "bad_request",
-    `Invalid index: the split ${split} of the environment ${name} has ${countOf(tasks[split] ?? 0, "task")}, counted from 0.`,
-  );
 }
 
 /** A client whose connection was cut repeats the request, not sooner and not later than this. */
@@ -141,7 +125,7 @@ export interface WantedSession {
 
 /** Stores a session with its task. Its episode starts at once, or when the environment is known. */
 export async function createSession(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   wanted: WantedSession,
 ): Promise<void> {
@@ -172,7 +156,7 @@ export async function createSession(
 
 /** An episode with the id of its session, not stored. */
 async function composeSessionEpisode(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   wanted: { id: string; environment: string; split: string; index: number; apiKeyId: string | undefined },
 ): Promise<Episode> {
@@ -182,7 +166,7 @@ async function composeSessionEpisode(
 }
 
 async function refuseUnknownTask(
-  services: Services,
+  services: SessionServices,
   requester: Requester,
   { split, index }: { split: string; index: number },
 ): Promise<undefined> {
@@ -200,7 +184,7 @@ async function refuseUnknownTask(
  * A session is made once. But a client that lost the response repeats the request, perhaps to another process: that succeeds as long
  * as no step was taken. At once, where this process has answered the first request, it is no repetition.
  */
-async function refuseUnlessRepeated({ store, ors }: Services, row: OrsSessionsTable): Promise<void> {
+async function refuseUnlessRepeated({ store, ors }: SessionServices, row: OrsSessionsTable): Promise<void> {
   const made = await selectSession(store.database, row.account_id, row.id);
   if (made === undefined) await refuseClosedAccounts(store.database, [row.account_id]);
   const isSame = made?.wanted === row.wanted && Number(made.delivered_steps) === 0;
@@ -285,7 +269,7 @@ export interface OpenSession {
 
 /** A session that is used in an environment, with its episode, which starts now if the session had no environment yet. */
 export async function openSession(
-  services: Pick<EnvironmentServices, "store" | "ors">,
+  services: SessionServices,
   requester: Requester,
   wanted: { sessionId: string; environment: string; apiKeyId: string | undefined },
 ): Promise<OpenSession> {

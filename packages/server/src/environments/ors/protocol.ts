@@ -2,22 +2,30 @@ import { OrsCreateRequest, OrsPath } from "@presage/contract";
 import { type Call, type CallWithCaller, environmentParameter, keepOpen } from "../../http/call.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { readJsonBody } from "../../http/request.ts";
-import { type Route, withKey } from "../../http/route.ts";
+import { hiddenRoute, type Operation } from "../../http/route.ts";
 import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../sandbox-environment.ts";
 
 /** A route of the protocol: whoever calls it plays. */
-export function toPlay(method: "GET" | "POST", path: string, handle: KeyHandle): Route {
-  return withKey(method, path, "predict", handle);
+export function toPlay<Services>(
+  method: "GET" | "POST",
+  path: string,
+  handle: Handle<Services>,
+): Operation<Services> {
+  return hiddenRoute({ method, path, access: "key", needs: "predict" }, handle);
 }
 
 /** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
-export function withEnvironment(method: "GET" | "POST", path: string, handle: KeyHandle): Route[] {
+export function withEnvironment<Services>(
+  method: "GET" | "POST",
+  path: string,
+  handle: Handle<Services>,
+): Operation<Services>[] {
   return [toPlay(method, `/:${environmentParameter}${path}`, handle), toPlay(method, path, handle)];
 }
 
-type KeyHandle = Parameters<typeof withKey>[3];
+type Handle<Services> = Parameters<typeof hiddenRoute<Services>>[1];
 
 /** The environment that a request names, whatever the case; the built-in one if it names none. */
 export function readEnvironmentName({ request }: Call): string {

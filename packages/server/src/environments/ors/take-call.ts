@@ -2,12 +2,19 @@ import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
-import type { EnvironmentServices } from "../environment-services.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { endFailedEpisode, selectStepByKey, selectSteps } from "../episodes/episodes-store.ts";
-import { type Ask, endOf, type StepResult, stepEpisode } from "../episodes/step-episode.ts";
-import type { OpenSession } from "./ors-sessions.ts";
+import {
+  type Ask,
+  endOf,
+  type StepResult,
+  type StepServices,
+  stepEpisode,
+} from "../episodes/step-episode.ts";
+import { matches } from "../judge.ts";
+import type { OpenSession, SessionServices } from "./ors-sessions.ts";
 import { selectSession } from "./ors-sessions-store.ts";
 
 /** What became of a call: a step; an episode that ended because its next step could not be predicted; or why there is no step. */
@@ -71,14 +78,21 @@ export interface FoundCall {
   outcome: CallOutcome | undefined;
 }
 
-type Services = Pick<EnvironmentServices, "store" | "ors">;
+export interface CallServices extends StepServices {
+  ors: SessionServices["ors"] & {
+    /** The calls for which this process is taking steps, by task: a client that comes back waits for the same step. */
+    running: Map<string, RunningCall>;
+    /** Aborted when the process stops. A call continues without its client. */
+    signal: AbortSignal;
+  };
+}
 
 /**
  * Finds the call that a client comes back to: by its task, or, if it never learned that, by its action as long as the last result was
  * not sent whole. Otherwise it is a new call. Undefined: there is no such task.
  */
 export async function findCall(
-  services: Services,
+  services: CallServices,
   open: OpenSession,
   wanted: WantedCall,
 ): Promise<FoundCall | undefined> {
@@ -107,7 +121,7 @@ export async function findCall(
 }
 
 async function findOutcome(
-  { store, ors }: Services,
+  { store, ors }: CallServices,
   episode: Episode,
   { taskId, step, action }: { taskId: string; step: number; action: string },
 ): Promise<CallOutcome | undefined> {
@@ -131,7 +145,7 @@ function failureOf({ row }: Episode): CallOutcome | undefined {
 
 /** The last step, if it has this action and its result was not sent whole: a client that comes back has not seen it. */
 async function findUndelivered(
-  { store }: Services,
+  { store }: { store: Store },
   { session, episode: { row } }: OpenSession,
   action: string,
 ): Promise<CallOutcome | undefined> {
@@ -159,7 +173,7 @@ export interface CallError {
  * Takes the step of a call, or waits for it if this process is taking it already. It continues without the client, which comes back. If
  * another process takes it as well, the first one to store it wins, as both have the task as their request's key.
  */
-export function takeCall(services: EnvironmentServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
+export function takeCall(services: CallServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
   const { running } = services.ors;
   const { sessionId, action, taskId } = call;
   const known = running.get(taskId);
@@ -169,7 +183,7 @@ export function takeCall(services: EnvironmentServices, call: NewCall, ask: Ask)
   return outcome;
 }
 
-async function takeStep(services: EnvironmentServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
+async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
   const { accountId, sessionId: episodeId, taskId, action } = call;
   const requester = { accountId, signal: services.ors.signal };
   let failure: { error: unknown } | undefined;
@@ -177,11 +191,11 @@ async function takeStep(services: EnvironmentServices, call: NewCall, ask: Ask):
     failure = { error };
     throw error;
   };
-  const noting = { ...services, matches: (...of: Matching) => services.matches(...of).catch(note) };
+  const matchesNoting: typeof matches = (...of) => matches(...of).catch(note);
   try {
     const wanted = { episodeId, action, requestKey: taskId };
     const askNoting: Ask = (question, signal) => ask(question, signal).catch(note);
-    return { kind: "step", result: await stepEpisode(noting, requester, wanted, askNoting) };
+    return { kind: "step", result: await stepEpisode(services, requester, wanted, askNoting, matchesNoting) };
   } catch (error) {
     // When the process stops nothing has failed: the client comes back to another one.
     if (requester.signal.aborted) throw error;
@@ -196,14 +210,8 @@ async function takeStep(services: EnvironmentServices, call: NewCall, ask: Ask):
   }
 }
 
-type Matching = Parameters<EnvironmentServices["matches"]>;
-
 /** Nothing else can tell the agent: its protocol has no failed step that can be repeated. */
-async function endAsFailed(
-  services: EnvironmentServices,
-  call: NewCall,
-  failure: unknown,
-): Promise<CallOutcome> {
+async function endAsFailed(services: CallServices, call: NewCall, failure: unknown): Promise<CallOutcome> {
   const { store, ors } = services;
   const { sessionId: id, taskId } = call;
   const error = describe(failure);
@@ -225,7 +233,7 @@ function describe(failure: unknown): CallError {
 
 /** What there is in place of the step. */
 async function findWinner(
-  services: EnvironmentServices,
+  services: CallServices,
   { accountId, sessionId, action }: NewCall,
   message: string,
 ): Promise<CallOutcome> {

@@ -1,0 +1,119 @@
+import type {
+  EpisodeFigures,
+  EpisodeGrouping,
+  EpisodeStart,
+  EpisodeStep,
+  EpisodeSummary,
+  TaskSplitName,
+  Episode as WholeEpisode,
+} from "@presage/contract";
+import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
+import { shownTokens } from "../../platform/storage/answer-columns.ts";
+import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
+import { environmentDefaults } from "../environment.ts";
+import { type Episode, indexOf, statusOf } from "./episode.ts";
+import type { EpisodeRow, StepRow } from "./episodes-store.ts";
+import type { EpisodeCounts } from "./figures-store.ts";
+import { endOf, type StepResult } from "./step-episode.ts";
+
+export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
+  return {
+    episode_id: row.id,
+    observation: task.initial_state,
+    info: {
+      environment: row.environment,
+      revision: Number(row.revision),
+      split: row.split,
+      index: indexOf(row) ?? null,
+      prompt: task.prompt ?? null,
+      metadata: task.metadata ?? null,
+      max_steps: config.max_steps ?? environmentDefaults.maxSteps,
+    },
+  };
+}
+
+export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
+  return {
+    id: row.id,
+    environment: row.environment,
+    revision: Number(row.revision),
+    split: row.split,
+    index: indexOf(row) ?? null,
+    seed: row.seed === null ? null : Number(row.seed),
+    status: statusOf(row),
+    outcome: row.outcome,
+    stop_reason: row.stop_reason,
+    steps_taken: Number(row.steps),
+    reward: row.reward,
+    failed_steps: Number(row.failed_steps),
+    created_at: toIsoInstant(row.created_at),
+    last_active_at: toIsoInstant(row.last_active_at),
+  };
+}
+
+export function toStep({ step, end }: StepResult): EpisodeStep {
+  const { prompt_tokens, cached_tokens, completion_tokens } = step;
+  return {
+    action: step.action,
+    observation: step.observation,
+    reward: step.reward,
+    terminated: step.terminated === 1,
+    truncated: step.truncated === 1,
+    info: {
+      step: Number(step.step),
+      outcome: end?.outcome ?? null,
+      stop_reason: end?.reason ?? null,
+      prediction_id: step.prediction_id,
+      reward_error: step.reward_error,
+      deployment: step.deployment,
+      model: step.model,
+      finish_reason: step.finish_reason,
+      ...shownTokens({ prompt_tokens, cached_tokens, completion_tokens }),
+      latency_ms: step.latency_micros === null ? null : Number(step.latency_micros) / microsPerMs,
+    },
+  };
+}
+
+export function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpisode {
+  return {
+    ...toEpisodeSummary(row),
+    initial_state: task.initial_state,
+    prompt: task.prompt ?? null,
+    goal: task.goal ?? null,
+    steps: steps.map((step) => toStep({ step, end: endOf(row, step) })),
+  };
+}
+
+export function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
+  const moments = {
+    clusters: counts.tasks,
+    count: counts.finished,
+    sum: counts.successes,
+    sumSquares: counts.success_squares,
+    countSums: counts.count_successes,
+    countSquares: counts.count_squares,
+  };
+  const { environment, part, episodes, open, finished, successes, failures, tasks, rewarded, rewards } =
+    counts;
+  return {
+    environment,
+    revision: by === "revision" ? Number(part) : null,
+    deployment: by === "deployment" && part !== null ? String(part) : null,
+    split: by === "split" ? (part as TaskSplitName) : null,
+    episodes,
+    open,
+    expired: episodes - open - finished,
+    finished,
+    successes,
+    failures,
+    tasks,
+    success_rate: finished === 0 ? null : successes / finished,
+    // Episodes of one task are not independent.
+    success_interval: rateInterval(moments, clusteredError(moments)),
+    mean_steps: finished === 0 ? null : counts.finished_steps / finished,
+    rewarded,
+    mean_reward: rewarded === 0 || rewards === null ? null : rewards / rewarded,
+    failed_steps: counts.failed_steps,
+    last_started_at: toIsoInstant(counts.last_started_at),
+  };
+}

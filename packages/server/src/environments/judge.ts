@@ -1,0 +1,125 @@
+import type { Registry } from "../evaluators/registry.ts";
+import {
+  findEvaluatorIssues,
+  InvalidEvaluatorsError,
+  resolveEvaluators,
+} from "../evaluators/resolve-evaluators.ts";
+import { regex } from "../evaluators/rules/regex.ts";
+import type { RunEvaluator } from "../evaluators/run-evaluator.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { createRetryBudget } from "../platform/limits/deadline.ts";
+import { toStorableText } from "../platform/storage/columns.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import type { ResultWriter } from "../results/write/result-writer.ts";
+
+/** How long the evaluator of a step may block the main thread. */
+const mainThreadMs = 5;
+/** Results of episodes' rewards are found under it. */
+const app = "episodes";
+
+export interface JudgeServices {
+  store: Store;
+  registry: Registry;
+  runEvaluator: RunEvaluator;
+  resultWriter: Pick<ResultWriter, "write">;
+}
+
+/** What an evaluator sees of a step. */
+export interface JudgedStep {
+  accountId: string;
+  /** That the episode was started with; calls to a model are counted for it. */
+  keyId: string | undefined;
+  evaluator: string;
+  profileName: string | undefined;
+  /** The state and the action. */
+  input: string;
+  observation: string;
+  goal: string | undefined;
+  /** Found again by these tags. */
+  tags: Readonly<Record<string, string>>;
+}
+
+/** The score, or why there is none. */
+export type RewardOutcome = { reward: number } | { error: string };
+
+/** Why a pattern cannot be used; undefined: it can. */
+export function findPatternIssue(pattern: string): string | undefined {
+  const parsed = regex.config.safeParse({ pattern });
+  return parsed.success ? undefined : parsed.error.issues[0]?.message;
+}
+
+/** Whether a part of a text matches a pattern: by the evaluator of patterns, which has a thread and a deadline for long texts. */
+export async function matches(
+  { runEvaluator }: { runEvaluator: RunEvaluator },
+  { accountId, signal }: Requester,
+  pattern: string,
+  text: string,
+): Promise<boolean> {
+  // Compiled patterns are kept by the id of their profile.
+  const profile = { publicId: `stop/${pattern}`, name: "stop", revision: 1, config: { pattern } };
+  const allowance = { mainThreadMs, mayRetry: () => false };
+  const task = { family: regex, profile, sample: { output: text }, accountId, allowance };
+  const outcome = await runEvaluator({ ...task, explainStrategy: "never" }, signal);
+  if (outcome.status === "success") return outcome.pass === true;
+  throw new ServiceError(
+    "overloaded",
+    `A rule of the environment could not be decided: ${outcome.errorMessage ?? "no reason is known"}`,
+    { retryAfterS: 1 },
+  );
+}
+
+/** Why an account cannot use an evaluator; undefined: it can. */
+export async function findEvaluatorIssue(
+  services: { store: Store; registry: Registry },
+  accountId: string,
+  wanted: Pick<JudgedStep, "evaluator" | "profileName">,
+): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined> {
+  const [issue] = await findEvaluatorIssues(services, accountId, [toWanted(wanted)]);
+  if (issue === undefined) return undefined;
+  const field = issue.field === "evaluator" ? "evaluator" : "profile_name";
+  return { field, message: issue.message ?? "The family has no default profile; name one" };
+}
+
+function toWanted({ evaluator, profileName }: Pick<JudgedStep, "evaluator" | "profileName">) {
+  return { evaluator, profileName, explainStrategy: "never" as const };
+}
+
+/** The score of an evaluator, whose result is stored like any other. */
+export async function judge(
+  services: JudgeServices,
+  { accountId, keyId, goal, input, observation, tags, ...wanted }: JudgedStep,
+  signal: AbortSignal,
+): Promise<RewardOutcome> {
+  const resolved = await resolveEvaluators(services, accountId, [toWanted(wanted)]).catch(
+    (error: unknown) => {
+      if (error instanceof InvalidEvaluatorsError) return [];
+      throw error;
+    },
+  );
+  const [evaluator] = resolved;
+  if (evaluator === undefined) return { error: "The evaluator or its profile no longer exists." };
+  const { id, family, profile, explainStrategy } = evaluator;
+  const sample = {
+    input: toStorableText(input),
+    output: toStorableText(observation),
+    goldAnswer: goal === undefined ? undefined : toStorableText(goal),
+  };
+  const allowance = { mainThreadMs, mayRetry: createRetryBudget(), keyId };
+  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const outcome = await services.runEvaluator(task, signal);
+  await services.resultWriter.write([
+    {
+      accountId,
+      evaluatorId: id,
+      evaluatorFamily: family.name,
+      profile,
+      explainStrategy,
+      isExternal: false,
+      sample,
+      metadata: { app, tags },
+      outcome,
+    },
+  ]);
+  if (outcome.status !== "success") return { error: outcome.errorMessage ?? outcome.status };
+  return { reward: outcome.score ?? (outcome.pass === true ? 1 : 0) };
+}
