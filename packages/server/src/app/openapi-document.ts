@@ -1,6 +1,6 @@
 import { createDocument } from "zod-openapi";
 import { openEnvDescription } from "../environments/openenv/openenv-route.ts";
-import { pathsOf, withForbidden } from "../http/describe.ts";
+import { pathsOf } from "../http/describe.ts";
 import { operationsOf } from "./operations.ts";
 import { probePaths } from "./probes.ts";
 import type { Settings } from "./services.ts";
@@ -48,9 +48,7 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
     ],
     paths: {
       ...pathsOf(operationsOf(chatCompatibility)),
-      ...withForbidden({
-        ...probePaths,
-      }),
+      ...probePaths,
     },
     components: {
       securitySchemes: {

@@ -33,13 +33,8 @@ export function body<Schema extends z.ZodType>(schema: Schema, example: Input<Sc
   return { required: true, content: json(schema, example) };
 }
 
-/** An optional request body of this shape. */
-export function optionalBody<Schema extends z.ZodType>(schema: Schema, example: Input<Schema>) {
-  return { required: false, content: json(schema, example) };
-}
-
 /** A query. Marks the parameters of deprecated fields as deprecated too, because tools look there. */
-export function query(schema: z.ZodObject): z.ZodObject {
+function query(schema: z.ZodObject): z.ZodObject {
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     const meta = z.globalRegistry.get(field);
     return [
@@ -176,36 +171,19 @@ function forbidden({ method, needs }: Described): ZodOpenApiResponsesObject {
   return { "403": forbiddenResponse(method !== "GET") };
 }
 
-// Operations that are described apart from their routes.
-
-type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary"> & {
+type Open = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary" | "security"> & {
   /** What the operation does, in one to four sentences. */
   description: string;
 };
 
-/** Describes an operation; `summary` is its title. */
-type Describe = (operationId: string, tag: string, summary: string, rest: Rest) => ZodOpenApiOperationObject;
-
-/** What every caller may do, whatever their role and scopes. */
-const forEveryCaller: ReadonlySet<string> = new Set([
-  "/v1/me",
-  "/v1/whoami",
-  "/v1/models",
-  "/v1/models/{id}",
-]);
-
-/** Adds the 403 of every operation that needs a caller who may do it and, if it changes something, a session's CSRF token. */
-export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
-  const described = Object.entries(paths).map(([path, operations]) => {
-    const ofPath = Object.entries(operations).map(([method, described]) => {
-      const isOpen = described.security?.length === 0;
-      if (method === "get" && (isOpen || forEveryCaller.has(path))) return [method, described];
-      const forbidden = forbiddenResponse(method !== "get");
-      return [method, { ...described, responses: { ...described.responses, "403": forbidden } }];
-    });
-    return [path, Object.fromEntries(ofPath)];
-  });
-  return Object.fromEntries(described);
+/** An operation that needs no authentication and fails in no other ways than `responses` says; `summary` is its title. */
+export function openOperation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  rest: Open,
+): ZodOpenApiOperationObject {
+  return { operationId, tags: [tag], summary, ...rest, security: [] };
 }
 
 function forbiddenResponse(isChange: boolean) {
@@ -215,41 +193,6 @@ function forbiddenResponse(isChange: boolean) {
     'This API key does not have the scope "evaluate"; it has "predict", "read". Use a key with that scope.',
   );
 }
-
-/**
- * An operation that needs an API key or a session. `responses` leaves out the failures that all of these have in
- * common, unless it has more to say about one.
- */
-export const operation: Describe = (operationId, tag, summary, rest) => {
-  const responses = {
-    ...commonFailures(rest.requestParams !== undefined, rest.requestBody !== undefined),
-    ...rest.responses,
-  };
-  return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
-};
-
-/** An operation whose requests may use old names. */
-export const operationWithOldNames: Describe = (operationId, tag, summary, rest) => {
-  const responses = withDeprecation({
-    ...commonFailures(rest.requestParams !== undefined, rest.requestBody !== undefined),
-    ...rest.responses,
-  });
-  return operationWithOwnFailures(operationId, tag, summary, { ...rest, responses });
-};
-
-/** An operation that needs no authentication. */
-export const openOperation: Describe = (operationId, tag, summary, rest) => ({
-  ...operationWithOwnFailures(operationId, tag, summary, rest),
-  security: [],
-});
-
-/** An operation that fails in no other ways than `responses` says. */
-export const operationWithOwnFailures: Describe = (operationId, tag, summary, rest) => ({
-  operationId,
-  tags: [tag],
-  summary,
-  ...rest,
-});
 
 /** What an operation with a key or session may return, depending on what it reads. */
 function commonFailures(hasParams: boolean, hasBody: boolean): ZodOpenApiResponsesObject {

@@ -232,8 +232,3 @@ function toResponse(
   if (body === undefined) return new Response(null, init);
   return jsonResponse(body, init, logBrokenResponse(services, call));
 }
-
-// Until each feature declares its operations.
-export function withCaller(method: Method, path: string, needs: Need, handle: CallerRoute["handle"]): Route {
-  return { method, path, access: "caller", needs, handle };
-}

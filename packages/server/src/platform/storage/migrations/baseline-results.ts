@@ -11,15 +11,6 @@ create table "evaluation_results" (
   experiment_id text, sample_key ${byBytes}
 );
 create index evaluation_results_by_time on evaluation_results (created_at, id);
-create unique index evaluation_results_by_request_key on evaluation_results (account_id, request_key)
-  where request_key is not null;
-create index evaluation_results_in_clusters on evaluation_results (account_id, evaluator_id, id)
-  where status = 'success' and cluster_id is not null;
-create index evaluation_results_without_verdict on evaluation_results (account_id, status, id)
-  where status <> 'success';
-create index evaluation_results_without_verdict_by_sample_key
-  on evaluation_results (account_id, status, sample_key, id)
-  where status <> 'success' and sample_key is not null;
 
 create table "evaluation_payloads" (
   result_id ${resultId} primary key, system_prompt text, retrieved_context text, input text, output text,
@@ -58,32 +49,40 @@ const searched = [
   "profile_name",
   "profile_public_id",
   "explain_strategy",
-  "counted_pass",
-  "score_mille",
 ];
-/** The same, where most results have none. */
-const rarelySet = ["dataset_id", "run_id", "project_id", "experiment_id", "sample_key"];
 
-/** Searches look at verdicts unless they ask for a status, so that failures in between cost them nothing. */
+/**
+ * Searches look at verdicts unless they ask for a status, so that failures in between cost them nothing. Of two indexes that serve a query
+ * alike, SQLite takes the one that was made last.
+ */
 export function resultIndexes(): string {
   const create = (name: string, columns: string, condition: string) =>
     `create index evaluation_results_${name} on evaluation_results (account_id, ${columns}) where ${condition};\n`;
   const verdicts = "status = 'success'";
+  const failures = "status <> 'success'";
+  const by = (column: string) => create(`by_${column}`, `${column}, id`, verdicts);
+  const whereSet = (column: string) =>
+    create(`by_${column}`, `${column}, id`, `${verdicts} and ${column} is not null`);
+  const failedBy = (column: string) =>
+    create(`without_verdict_by_${column}`, `${column}, id`, `${failures} and ${column} is not null`);
   return [
     create("by_id", "id", verdicts),
-    ...searched.map((column) => create(`by_${column}`, `${column}, id`, verdicts)),
+    ...searched.map(by),
+    ...["dataset_id", "run_id"].map(whereSet),
+    ...["counted_pass", "score_mille"].map(by),
     // A search by score asks for whole steps of 40 thousandths where it can, and for single thousandths at its two ends.
     create("by_score_step", "(score_mille / 40), id", verdicts),
-    ...rarelySet.map((column) =>
-      create(`by_${column}`, `${column}, id`, `${verdicts} and ${column} is not null`),
+    `create unique index evaluation_results_by_request_key on evaluation_results (account_id, request_key)
+      where request_key is not null;\n`,
+    create("without_verdict", "status, id", failures),
+    create("in_clusters", "evaluator_id, id", `${verdicts} and cluster_id is not null`),
+    ...["project_id", "experiment_id", "sample_key"].map(whereSet),
+    create(
+      "without_verdict_by_sample_key",
+      "status, sample_key, id",
+      `${failures} and sample_key is not null`,
     ),
-    ...["run_id", "experiment_id"].map((column) =>
-      create(
-        `without_verdict_by_${column}`,
-        `${column}, id`,
-        `status <> 'success' and ${column} is not null`,
-      ),
-    ),
+    ...["run_id", "experiment_id"].map(failedBy),
   ].join("");
 }
 
