@@ -10,7 +10,7 @@ import { openDatabase } from "../platform/storage/open.ts";
 import { waitForPostgres } from "../platform/storage/postgres.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import { isSqlite } from "../platform/storage/sqlite.ts";
-import type { WriterData } from "../platform/storage/sqlite-driver.ts";
+import type { WriterData } from "../platform/storage/sqlite-turns.ts";
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { smallHeap, type Writer, writerThread } from "../platform/storage/thread.ts";

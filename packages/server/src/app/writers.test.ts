@@ -16,7 +16,7 @@ import { startWriters, startWriterWorker } from "./storage.ts";
 /** A program that asks for a write and ends the thread at once. */
 const writeAndEnd = `
   import { ordinaryRecord } from ${JSON.stringify(join(import.meta.dir, "../results/evaluation-record.fixture.ts"))};
-  import { startWriters } from ${JSON.stringify(join(import.meta.dir, "writers.ts"))};
+  import { startWriters } from ${JSON.stringify(join(import.meta.dir, "storage.ts"))};
   import { toText } from ${JSON.stringify(join(import.meta.dir, "../results/write/write-results.ts"))};
   const { live, end } = startWriters(process.argv.at(-1));
   const written = live.send("results", toText([ordinaryRecord]));

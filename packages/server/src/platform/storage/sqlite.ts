@@ -14,8 +14,9 @@ import {
 } from "kysely";
 import { ServiceError } from "../errors.ts";
 import type { Database, Tables } from "./schema/tables.ts";
-import { createWriteTurn, sqliteDialect, type WriterData, type WriteTurn } from "./sqlite-driver.ts";
+import { sqliteDialect } from "./sqlite-driver.ts";
 import { busyTimeoutMs, openSqliteReader } from "./sqlite-file.ts";
+import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
 import type { OpenedDatabase } from "./store.ts";
 import { isDatabaseLocked } from "./store-error.ts";
 
