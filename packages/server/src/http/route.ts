@@ -213,12 +213,15 @@ async function readInput({ settings }: RouteServices, call: CallWithCaller, decl
   const limit = declaration.bodyLimit === "long" ? settings.maxBodyBytes : settings.maxShortBodyBytes;
   const readOfQuery = declaration.refusesUnknown ? readKnownQuery : readQuery;
   const readOfBody = declaration.isExact ? readExactBody : readBody;
+  const readOwnBody = async () => body && (await readOfBody(call, body, limit));
+  // That a request uses old names is noted even if its path is refused.
+  const early = declaration.hasOldNames ? { body: await readOwnBody() } : undefined;
   const input = {
     call,
     requester: requesterOf(call),
     params: params && readPath(call, params),
     query: query && readOfQuery(call, query),
-    body: body && (await readOfBody(call, body, limit)),
+    body: early === undefined ? await readOwnBody() : early.body,
   };
   return { ...input, once: once === undefined ? undefined : readOnce(call, once, input.body) };
 }
