@@ -2,7 +2,7 @@
 // loop can, RESULTS of them in each transaction. Same schema, same durability, prepared statements, but no counts and no requests.
 import type { SQLQueryBindings } from "bun:sqlite";
 import { openDatabase } from "../../packages/server/src/platform/storage/open.ts";
-import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-file.ts";
+import { openSqlite } from "../../packages/server/src/platform/storage/sqlite/sqlite-file.ts";
 
 const [sourcePath = "", destinationPath = "", atOnce = ""] = process.argv.slice(2);
 const resultsAtOnce = Number(atOnce);

@@ -4,7 +4,7 @@ import { SQL } from "bun";
 import { numbersPerStretch, resultNumbers } from "../../packages/server/src/platform/storage/columns.ts";
 import { openThreadDatabase } from "../../packages/server/src/platform/storage/open.ts";
 import type { EvaluationSeriesTable } from "../../packages/server/src/platform/storage/schema/results.ts";
-import { openSqlite } from "../../packages/server/src/platform/storage/sqlite-file.ts";
+import { openSqlite } from "../../packages/server/src/platform/storage/sqlite/sqlite-file.ts";
 import { rollUpSomeTags } from "../../packages/server/src/results/summary/tags.ts";
 import { seriesIdOf } from "../../packages/server/src/results/write/counts-store.ts";
 import type { DatabaseName } from "../lib/postgres.ts";

@@ -4,7 +4,7 @@ import { storeOf } from "../../test/support/store/store-of.ts";
 import { readConfig } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { openDatabase } from "../platform/storage/open.ts";
-import { openSqliteDatabase } from "../platform/storage/sqlite.ts";
+import { openSqliteDatabase } from "../platform/storage/sqlite/sqlite.ts";
 import { evaluate } from "../results/evaluate.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";

@@ -13,7 +13,7 @@ import { createFairSlots, type FairSlots } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { diskFloorOf, isInMemory } from "../platform/storage/sqlite.ts";
+import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres, type OpenedDatabase } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import { findCorrections } from "../results/corrections-store.ts";

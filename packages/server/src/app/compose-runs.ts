@@ -3,7 +3,7 @@ import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.t
 import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import { createLog, type Log } from "../platform/observability/logger.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { describeShortage, diskFloorOf } from "../platform/storage/sqlite.ts";
+import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";

@@ -5,7 +5,7 @@ import type { Metrics } from "../platform/observability/metrics.ts";
 import { seeClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { startSweeper, withLease } from "../platform/storage/leases.ts";
-import { emptyLog } from "../platform/storage/sqlite.ts";
+import { emptyLog } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { insertLivePredictions } from "../predictions/stored-predictions-store.ts";

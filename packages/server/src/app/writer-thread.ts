@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite.ts";
+import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite/sqlite.ts";
 import { serveWrites, type Writes } from "../platform/storage/thread.ts";
 import type { StoredRows } from "../predictions/stored-rows.ts";
 import type { WriteResults } from "../results/write/write-results.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../platform/storage/open.ts";
-import { openSqliteDatabase } from "../platform/storage/sqlite.ts";
+import { openSqliteDatabase } from "../platform/storage/sqlite/sqlite.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../platform/storage/store-error.ts";
 import { ordinaryRecord } from "../results/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../results/result.ts";

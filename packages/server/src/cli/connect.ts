@@ -12,7 +12,7 @@ import { type Config, withoutCredentials } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { readInstances } from "../platform/storage/settings-store.ts";
-import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
+import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command.ts";

@@ -21,7 +21,13 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import { hasSqliteSchema } from "../platform/storage/migrate.ts";
 import { migrations } from "../platform/storage/migrations/index.ts";
 import { openDatabase } from "../platform/storage/open.ts";
-import { diskFloorOf, isInMemory, isSqlite, refuseShortage, sqlitePath } from "../platform/storage/sqlite.ts";
+import {
+  diskFloorOf,
+  isInMemory,
+  isSqlite,
+  refuseShortage,
+  sqlitePath,
+} from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { countOf } from "../platform/words.ts";

@@ -12,7 +12,7 @@ import { UpstreamError } from "../platform/errors.ts";
 import { maxSkewMs, type SeenClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
-import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import { countOf, defined, printable, printableJson } from "../platform/words.ts";
 import type { UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";

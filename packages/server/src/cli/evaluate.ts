@@ -7,7 +7,7 @@ import { hasFailed } from "../evaluators/outcome.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { createLog } from "../platform/observability/logger.ts";
-import { isInMemory } from "../platform/storage/sqlite.ts";
+import { isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import { CommandError, collect, examples, printNotice, readTags, settleRuntimeFor } from "./command.ts";

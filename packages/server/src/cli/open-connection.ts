@@ -16,7 +16,7 @@ import { createLog } from "../platform/observability/logger.ts";
 import { readDatabaseClock } from "../platform/storage/clock.ts";
 import { microsPerMs } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
-import { diskFloorOf, isInMemory } from "../platform/storage/sqlite.ts";
+import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
 import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun, sweepRun } from "../runs/change-run.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";

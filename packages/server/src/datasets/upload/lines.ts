@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
 import { scanJson } from "../../platform/limits/scan-json.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite.ts";
+import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite/sqlite.ts";
 
 /** A line that its reader cannot use. */
 export class LineError extends Error {

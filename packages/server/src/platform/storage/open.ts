@@ -16,8 +16,8 @@ import {
 import { migrations } from "./migrations/index.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { readSetting } from "./settings-store.ts";
-import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite.ts";
-import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
+import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite/sqlite.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite/sqlite-thread-dialect.ts";
 import { createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
 import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
 
@@ -37,7 +37,7 @@ export async function openDatabase(
 ): Promise<OpenedDatabase> {
   try {
     if (isSqlite(url)) return await connectSqlite(sqlitePath(url), onSuccess, options);
-    const { connectPostgres } = await import("./connect-postgres.ts");
+    const { connectPostgres } = await import("./postgres/connect-postgres.ts");
     return await connectPostgres(url, { onConnectionLost, onSuccess }, options);
   } catch (error) {
     if (error instanceof SchemaError || error instanceof NoDatabaseError) throw error;
@@ -48,7 +48,7 @@ export async function openDatabase(
 /** The database at `url`, whose schema is up to date, on one connection: for a thread. */
 export async function openThreadDatabase(url: string): Promise<Database> {
   if (isSqlite(url)) return openSqliteDatabase(sqlitePath(url));
-  const { connectPostgresOnce } = await import("./connect-postgres.ts");
+  const { connectPostgresOnce } = await import("./postgres/connect-postgres.ts");
   return connectPostgresOnce(url);
 }
 
@@ -154,8 +154,8 @@ function inspectSqlite(path: string): InspectedDatabase {
 
 async function inspectPostgres(url: string): Promise<InspectedDatabase> {
   const [{ postgresDialect }, { refuseSharedSessions }] = await Promise.all([
-    import("./postgres-driver.ts"),
-    import("./connect-postgres.ts"),
+    import("./postgres/postgres-driver.ts"),
+    import("./postgres/connect-postgres.ts"),
   ]);
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, maxConnections: 2, onConnectionLost() {} }),

@@ -1,7 +1,7 @@
 import { parentPort, type Worker, type WorkerOptions, workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../errors.ts";
 import type { Database } from "./schema/tables.ts";
-import { type WriterData, writerData } from "./sqlite-turns.ts";
+import { type WriterData, writerData } from "./sqlite/sqlite-turns.ts";
 import { isStoreUncertain, storeUncertain } from "./store-error.ts";
 
 /** Options of a thread that collects its garbage early instead of after tens of megabytes, and so is a little slower. */

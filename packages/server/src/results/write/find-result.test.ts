@@ -3,7 +3,7 @@ import { anyRequester } from "../../../test/support/store/requester.ts";
 import { storeOf } from "../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { openDatabase } from "../../platform/storage/open.ts";
-import { openSqliteDatabase } from "../../platform/storage/sqlite.ts";
+import { openSqliteDatabase } from "../../platform/storage/sqlite/sqlite.ts";
 import { findResult } from "./stored-results-store.ts";
 
 test("one result is read where no long read is in progress", async () => {

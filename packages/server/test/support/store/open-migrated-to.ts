@@ -1,7 +1,7 @@
 import { Kysely, Migrator } from "kysely";
 import { migrations } from "../../../src/platform/storage/migrations/index.ts";
-import { postgresDialect } from "../../../src/platform/storage/postgres-driver.ts";
-import { sqliteDialect } from "../../../src/platform/storage/sqlite-driver.ts";
+import { postgresDialect } from "../../../src/platform/storage/postgres/postgres-driver.ts";
+import { sqliteDialect } from "../../../src/platform/storage/sqlite/sqlite-driver.ts";
 
 /** The database as it is, without migrating it. */
 export function openRaw(databaseUrl: string): Kysely<unknown> {

@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
-import { postgresDialect } from "../../../src/platform/storage/postgres-driver.ts";
+import { postgresDialect } from "../../../src/platform/storage/postgres/postgres-driver.ts";
 import type { Tables } from "../../../src/platform/storage/schema/tables.ts";
-import { sqliteDialect } from "../../../src/platform/storage/sqlite-driver.ts";
+import { sqliteDialect } from "../../../src/platform/storage/sqlite/sqlite-driver.ts";
 import type { TestDatabase } from "./databases.ts";
 
 export interface PlannedDatabase {

@@ -12,13 +12,13 @@ import {
   SelectQueryNode,
   sql,
 } from "kysely";
-import { ServiceError } from "../errors.ts";
-import type { Database, Tables } from "./schema/tables.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Database, Tables } from "../schema/tables.ts";
+import type { OpenedDatabase } from "../store.ts";
+import { isDatabaseLocked } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-driver.ts";
 import { busyTimeoutMs, openSqliteReader } from "./sqlite-file.ts";
 import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
-import type { OpenedDatabase } from "./store.ts";
-import { isDatabaseLocked } from "./store-error.ts";
 
 export const inMemoryPath = ":memory:";
 const sqliteScheme = "sqlite:";

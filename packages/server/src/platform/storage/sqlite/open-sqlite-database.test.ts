@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migrate } from "./migrate.ts";
-import type { Database } from "./schema/tables.ts";
-import { claimOnce } from "./settings-store.ts";
+import { migrate } from "../migrate.ts";
+import type { Database } from "../schema/tables.ts";
+import { claimOnce } from "../settings-store.ts";
 import { openSqliteDatabase } from "./sqlite.ts";
 
 let directory: string;

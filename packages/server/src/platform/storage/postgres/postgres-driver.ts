@@ -8,7 +8,7 @@ import {
   PostgresQueryCompiler,
 } from "kysely";
 import pg from "pg";
-import { storeBusy, storeUnavailable, storeUncertain } from "./store-error.ts";
+import { storeBusy, storeUnavailable, storeUncertain } from "../store-error.ts";
 
 /** How long an orderly close of connections may take. */
 const closeTimeoutMs = 1_000;

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setInterval, setTimeout } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
+import { isStoreUnavailable } from "../store-error.ts";
 import { openSqlite } from "./sqlite-file.ts";
 import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
-import { isStoreUnavailable } from "./store-error.ts";
 
 interface Notes {
   notes: { id: number; body: string };

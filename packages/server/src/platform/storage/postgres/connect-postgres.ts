@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
-import { ServiceError } from "../errors.ts";
-import { hasPostgresSchema, migrate } from "./migrate.ts";
-import { isPostgresDown } from "./postgres.ts";
-import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
-import type { Database, Tables } from "./schema/tables.ts";
+import { ServiceError } from "../../errors.ts";
+import { hasPostgresSchema, migrate } from "../migrate.ts";
+import type { Database, Tables } from "../schema/tables.ts";
 import {
   createReader,
   createWriter,
@@ -13,8 +11,10 @@ import {
   type OpenedDatabase,
   type OpenOptions,
   readerQueue,
-} from "./store.ts";
-import { isLockTimeout, NoDatabaseError, storeUnavailable } from "./store-error.ts";
+} from "../store.ts";
+import { isLockTimeout, NoDatabaseError, storeUnavailable } from "../store-error.ts";
+import { isPostgresDown } from "./postgres.ts";
+import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 
 /**
  * A process that freezes in a transaction loses its locks before another one stops waiting for them. The answer timeout applies

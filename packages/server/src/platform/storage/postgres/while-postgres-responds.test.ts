@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
-import { connectTo } from "../../../test/support/store/postgres.ts";
-import { startRelay } from "../../../test/support/store/relay.ts";
+import { createPostgresDatabase } from "../../../../test/support/store/databases.ts";
+import { connectTo } from "../../../../test/support/store/postgres.ts";
+import { startRelay } from "../../../../test/support/store/relay.ts";
 import { whilePostgresResponds } from "./connect-postgres.ts";
 import { isPostgresDown } from "./postgres.ts";
 

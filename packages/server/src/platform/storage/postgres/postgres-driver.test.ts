@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
-import { eventually } from "../../../test/support/eventually.ts";
-import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
-import { connectTo } from "../../../test/support/store/postgres.ts";
-import { type Relay, startRelay } from "../../../test/support/store/relay.ts";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { createPostgresDatabase } from "../../../../test/support/store/databases.ts";
+import { connectTo } from "../../../../test/support/store/postgres.ts";
+import { type Relay, startRelay } from "../../../../test/support/store/relay.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../store-error.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-driver.ts";
-import { isStoreUnavailable, isStoreUncertain } from "./store-error.ts";
 
 interface Notes {
   notes: { body: string };

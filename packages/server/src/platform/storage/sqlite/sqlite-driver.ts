@@ -10,9 +10,9 @@ import {
   type SqliteStatement,
 } from "kysely";
 import pRetry from "p-retry";
+import { isDatabaseLocked, isDiskFailure, storeUncertain } from "../store-error.ts";
 import { createStatementCache, openSqlite, type StatementCache } from "./sqlite-file.ts";
 import type { WriteTurn } from "./sqlite-turns.ts";
-import { isDatabaseLocked, isDiskFailure, storeUncertain } from "./store-error.ts";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;

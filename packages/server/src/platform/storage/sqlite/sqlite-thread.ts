@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
+import { serveRequests } from "../thread.ts";
 import { createStatementCache, openSqliteReader, type StatementCache } from "./sqlite-file.ts";
-import { serveRequests } from "./thread.ts";
 
 // The entry file of a worker, which reads on its own connection so that slow statements only block this thread.
 const path: string = workerData;

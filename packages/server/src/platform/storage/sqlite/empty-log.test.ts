@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "./open.ts";
-import { saveSetting } from "./settings-store.ts";
+import { openDatabase } from "../open.ts";
+import { saveSetting } from "../settings-store.ts";
 import { emptyLog } from "./sqlite.ts";
 
 test("The log is emptied as soon as nobody reads what is older, and others write meanwhile", async () => {

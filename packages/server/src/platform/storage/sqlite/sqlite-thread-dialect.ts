@@ -9,10 +9,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { orAborted, withDeadline } from "../limits/deadline.ts";
+import { orAborted, withDeadline } from "../../limits/deadline.ts";
+import { storeUnavailable } from "../store-error.ts";
+import { type ThreadClient, threadClient } from "../thread.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
-import { storeUnavailable } from "./store-error.ts";
-import { type ThreadClient, threadClient } from "./thread.ts";
 
 /** Its results are rows as JSON. */
 type SqliteThread = ThreadClient<SqliteThreadStatement, string>;

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kysely, sql } from "kysely";
+import { isStoreUnavailable } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-driver.ts";
-import { isStoreUnavailable } from "./store-error.ts";
 
 /** A program that writes until its file may not grow any more, which looks like a failing disk to SQLite. */
 const writeUntilBroken = `
   import { Kysely } from "kysely";
   import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-driver.ts"))};
-  import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "./store-error.ts"))};
+  import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "../store-error.ts"))};
   const database = new Kysely({ dialect: sqliteDialect(process.argv.at(-1)) });
   await database.schema.createTable("notes").addColumn("body", "text").execute();
   const write = (on) => on.insertInto("notes").values({ body: "x".repeat(10_000) }).execute();
