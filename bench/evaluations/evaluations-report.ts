@@ -56,7 +56,7 @@ export const evaluationsPart: Part = {
   },
 };
 
-/** A figure of the rounds with so many connections. */
+/** A figure of the rounds with this number of connections. */
 const throughputFigure = (
   samples: readonly ThroughputSample[],
   count: number,

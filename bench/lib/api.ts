@@ -30,7 +30,7 @@ export const post = async <Answer>(server: Server, path: string, body: object): 
 export const createDataset = async (presage: Server, name: string): Promise<string> =>
   (await post<{ id: string }>(presage, "/v1/datasets", { name })).id;
 
-/** A data set of so many samples. Returns its id. */
+/** Makes a dataset with this number of samples. Returns its id. */
 export const uploadSamples = async (
   presage: Server,
   name: string,

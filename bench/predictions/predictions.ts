@@ -38,7 +38,7 @@ export interface PredictionsPlan {
   readonly settleMs: number;
 }
 
-/** With 1, 32 and 256 connections, for so many seconds each. */
+/** Seconds of load with 1, 32 and 256 connections. */
 const scenariosOf = (delayMs: number, ...durationsS: readonly [number, number, number]): Scenario[] =>
   [1, 32, 256].map((connections, index) => ({ connections, delayMs, durationS: durationsS[index] ?? 0 }));
 

@@ -304,14 +304,13 @@ export async function composeServer(
       verifySession: (token) => verifySession(identity, token),
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
-    evaluation: evaluationServices,
     ...environments,
     sockets,
     sessionCookie,
     signIn,
   };
 
-  runs.start(services.evaluation);
+  runs.start(evaluationServices);
   const clocks = watchClocks(database, logger);
   await noteInstance(database, { id: instanceId, address: publicUrl });
   return {

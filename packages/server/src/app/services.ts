@@ -68,8 +68,6 @@ export interface Services
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
-  // Until each operation says what it needs.
-  readonly evaluation: EvaluationServices;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
   readonly keyDigest: KeyDigest;

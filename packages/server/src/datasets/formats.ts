@@ -107,13 +107,13 @@ const failure = "ERROR";
 
 /**
  * A prediction made elsewhere beside its reference, as mdlm_world_modeling writes them. What was asked is not in such a file, so the
- * sample has no messages, and each line is a trajectory of its own. A failed prediction is left out.
+ * sample has no messages, and each line is a trajectory of its own. Of a failed one only the prediction is left out.
  */
-export function* readPrediction(value: unknown, line: number): Generator<ReadSample, void> {
+export function* readPredictionLine(value: unknown, line: number): Generator<ReadSample, void> {
   const row = checkLine(Row, value);
   const reference = firstOf(row, referenceFields);
   if (typeof reference !== "string") throw new LineError("Field required", ["reference"]);
-  const answer = readAnswer(row);
+  const answer = answerOfLine(row);
   const id = String(row.index ?? `line-${line}`);
   yield {
     dataset_sample_id: id,
@@ -125,16 +125,16 @@ export function* readPrediction(value: unknown, line: number): Generator<ReadSam
   };
 }
 
-type Answer = { prediction: string } | { failure: "error" | "skipped" };
+type LineAnswer = { prediction: string } | { failure: "error" | "skipped" };
 type AnswerField = (typeof predictionFields)[number] | "prediction";
 
 /** What a line predicts, or why it has no answer: one rule for all files of predictions, also those that are uploaded to a run. */
-export function readAnswer(
+export function answerOfLine(
   line: { [field in AnswerField]?: string | null | undefined } & {
     skipped_overlong?: boolean | null | undefined;
   },
   fields: readonly AnswerField[] = predictionFields,
-): Answer {
+): LineAnswer {
   if (line.skipped_overlong === true) return { failure: "skipped" };
   const prediction = firstOf(line, fields);
   const isOfScript = predictionFields.some((field) => field in line);
@@ -182,7 +182,7 @@ export const readers: Record<DatasetFormat, Reader> = {
   presage: readOwnLine,
   chat: readChatTrajectory,
   "llm-sim": readLlmSimTransition,
-  predictions: readPrediction,
+  predictions: readPredictionLine,
 };
 
 /** The format of a line, told by its fields. */

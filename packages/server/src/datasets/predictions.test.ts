@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { formatOf, readPrediction } from "./formats.ts";
+import { formatOf, readPredictionLine } from "./formats.ts";
 
 function read(row: unknown, line = 1) {
-  return [...readPrediction(row, line)][0];
+  return [...readPredictionLine(row, line)][0];
 }
 
 test.each([

@@ -230,7 +230,7 @@ async function deleteRevisionRow(database: Database, id: number): Promise<void> 
     .execute();
 }
 
-/** No batch may hold the writer for longer than 50 ms. */
+/** How long a batch should hold the writer. */
 const targetMs = 20;
 const maxRows = 8_000;
 const minRows = 100;

@@ -33,18 +33,6 @@ export function body<Schema extends z.ZodType>(schema: Schema, example: Input<Sc
   return { required: true, content: json(schema, example) };
 }
 
-/** A query. Marks the parameters of deprecated fields as deprecated too, because tools look there. */
-function query(schema: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(schema.shape).map(([name, field]) => {
-    const meta = z.globalRegistry.get(field);
-    return [
-      name,
-      meta?.deprecated ? z.optional(field).meta({ ...meta, param: { deprecated: true } }) : field,
-    ];
-  });
-  return z.object(Object.fromEntries(fields));
-}
-
 /** The header of operations that create something. */
 export const idempotencyHeader = z.object({
   "Idempotency-Key": z
@@ -156,8 +144,15 @@ function paramsOf({ params, query, once }: Described): ZodOpenApiOperationObject
 
 /** Marks the parameters of deprecated fields as deprecated too, because tools look there. */
 function marked(schema: z.ZodObject): z.ZodObject {
-  const isOld = (field: z.core.$ZodType) => z.globalRegistry.get(field)?.deprecated === true;
-  return Object.values(schema.shape).some(isOld) ? query(schema) : schema;
+  const metas = Object.entries(schema.shape).map(
+    ([name, field]) => [name, field, z.globalRegistry.get(field)] as const,
+  );
+  if (!metas.some(([, , meta]) => meta?.deprecated)) return schema;
+  const fields = metas.map(([name, field, meta]) => [
+    name,
+    meta?.deprecated ? z.optional(field).meta({ ...meta, param: { deprecated: true } }) : field,
+  ]);
+  return z.object(Object.fromEntries(fields));
 }
 
 function bodyOf({ body: schema, bodyExample, bodyIsOptional = false }: Described) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunPredictionLine } from "@presage/contract";
-import { countRepeatedIndexes, predictionFields, readAnswer } from "../datasets/formats.ts";
+import { answerOfLine, countRepeatedIndexes, predictionFields } from "../datasets/formats.ts";
 import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
 import {
   atLine,
@@ -149,7 +149,7 @@ export type SampleNames = ReturnType<typeof readNames>;
 export interface PredictionLine {
   sample: SampleNames;
   repeat: number;
-  answer: ReturnType<typeof readAnswer>;
+  answer: ReturnType<typeof answerOfLine>;
   reasoning: string | null;
 }
 
@@ -163,7 +163,7 @@ function readPredictionLine(value: unknown): PredictionLine {
   return {
     sample: readNames(line),
     repeat: line.repeat ?? 0,
-    answer: readAnswer(line, answerFields),
+    answer: answerOfLine(line, answerFields),
     reasoning: line.reasoning ?? null,
   };
 }

@@ -16,17 +16,17 @@ import {
 } from "./read-usage.ts";
 import type { UsagePeriod } from "./usage-store.ts";
 
-const period = {
+const examplePeriod = {
   since: "2026-11-15T00:00:00.000Z",
   until: "2026-11-22T09:30:00.000Z",
   step: "day" as const,
 };
-const latency = {
+const exampleLatency = {
   count: 412,
   total_ms: { p50: 840, p95: 1910 },
   overhead_ms: { p50: 0.4, p95: 1.2 },
 };
-const keyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
+const exampleKeyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
 
 /** Approximate size of a row in a response. */
 const bytesPerRow = 240;
@@ -45,12 +45,12 @@ const listUsage = route({
   refusesUnknown: true,
   responses: {
     "200": response("The account's usage, oldest first", UsageResponse, {
-      ...period,
+      ...examplePeriod,
       currency: "USD",
       data: [
         {
           start: "2026-11-22T00:00:00.000Z",
-          api_key_id: keyId,
+          api_key_id: exampleKeyId,
           operation: "predict",
           requests: 412,
           failures: { rate_limit: 3, timeout: 1 },
@@ -63,7 +63,7 @@ const listUsage = route({
       ],
       api_keys: [
         {
-          id: keyId,
+          id: exampleKeyId,
           name: "training cluster",
           prefix: "psg_lQSp",
           last_four: "6sTQ",
@@ -96,9 +96,9 @@ const getUsageLatency = route({
   refusesUnknown: true,
   responses: {
     "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, {
-      ...period,
-      overall: latency,
-      data: [{ start: "2026-11-22T00:00:00.000Z", ...latency }],
+      ...examplePeriod,
+      overall: exampleLatency,
+      data: [{ start: "2026-11-22T00:00:00.000Z", ...exampleLatency }],
     }),
   },
   async handle({ store }: { store: Store }, { requester, query }) {

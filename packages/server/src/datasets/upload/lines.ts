@@ -43,7 +43,7 @@ const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
 const bytesOfAnyRatio = 32 * 1024 * 1024;
 
-/** Decompresses gzip as fast as it is read, to no more than 200 times its length. */
+/** Decompresses gzip as fast as it is read, to no more than 200 times its length or, if that is more, 32 MiB. */
 export async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const gunzip = createGunzip({ chunkSize });
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 });

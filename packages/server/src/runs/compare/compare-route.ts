@@ -32,26 +32,26 @@ interface ComparisonServices {
 
 const usualComparisonBytes = 2_000_000;
 
-const reference = exampleFinishedRun;
-const candidate = {
+const exampleReference = exampleFinishedRun;
+const exampleCandidate = {
   ...exampleFinishedRun,
   id: "019aa5f9-02b7-7000-a1f3-6b0d8f4e2c15",
   name: "sandbox, warmer",
   params: { temperature: 0.5 },
 };
-const [evaluator] = reference.evaluators;
-const interval = { level: 0.95, lower: -0.071, upper: 0.031 };
+const [exampleEvaluator] = exampleReference.evaluators;
+const exampleInterval = { level: 0.95, lower: -0.071, upper: 0.031 };
 
 const exampleComparison: Comparison = {
   runs: [
-    { ...reference, left_out: 0 },
-    { ...candidate, left_out: 0 },
+    { ...exampleReference, left_out: 0 },
+    { ...exampleCandidate, left_out: 0 },
   ],
   evaluators: [
     {
-      ...evaluator,
+      ...exampleEvaluator,
       reference: {
-        run_id: reference.id,
+        run_id: exampleReference.id,
         mean: 0.8,
         pass_rate: 0.75,
         count: 388,
@@ -59,14 +59,14 @@ const exampleComparison: Comparison = {
       },
       candidates: [
         {
-          run_id: candidate.id,
+          run_id: exampleCandidate.id,
           mean: 0.78,
           pass_rate: 0.73,
           count: 388,
           mean_failures_as_zero: 0.77,
           trajectories: 12,
           difference: -0.02,
-          interval,
+          interval: exampleInterval,
           p_value: 0.41,
           p_permutation: 0.41,
           p_adjusted: 0.41,
