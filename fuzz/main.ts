@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { killChildren } from "../packages/server/test/support/presage/child-processes.ts";
 import { createDatabaseAt, startPostgres } from "../packages/server/test/support/store/postgres.ts";
-import { describeFinding } from "./check/findings.ts";
-import { type FuzzReport, runFuzz } from "./run-fuzz.ts";
+import { runFuzz, writeReport } from "./run-fuzz.ts";
 import { startTarget, type UpstreamKind } from "./target/target.ts";
 
-export interface FuzzArguments {
+interface FuzzArguments {
   requests: number;
   /** Send only the request with this number. */
   only: number | undefined;
@@ -20,7 +19,7 @@ export interface FuzzArguments {
   upstreams: UpstreamKind[];
 }
 
-export const usage = `npm run fuzz -- [options]
+const usage = `npm run fuzz -- [options]
 
   --requests N       number of requests to send (100000)
   --only N           send only the request with this number
@@ -30,7 +29,7 @@ export const usage = `npm run fuzz -- [options]
   --concurrency N    number of concurrent requests (16)
 `;
 
-export function readArguments(argv: readonly string[]): FuzzArguments {
+function readArguments(argv: readonly string[]): FuzzArguments {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -66,38 +65,6 @@ function readUpstreams(text: string): UpstreamKind[] {
   if (text === "both") return ["sandbox", "faulty"];
   if (text === "sandbox" || text === "faulty") return [text];
   throw new Error(`--upstream: got ${text}; expected sandbox, faulty or both`);
-}
-
-/** The findings of a run and its statistics. */
-export function writeReport(report: FuzzReport, seed: number): string {
-  const { upstream, findings, responses, tookMs, slowestHealthMs, healthRequests, memory, slowest } = report;
-  const rows = [...responses]
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([operation, byStatus]) => {
-      const counts = [...byStatus]
-        .sort(([a], [b]) => a - b)
-        .map(([status, count]) => `${status || "none"} × ${count}`);
-      return `  ${operation.padEnd(30)} ${counts.join(", ")}`;
-    });
-  const total = [...responses.values()]
-    .flatMap((byStatus) => [...byStatus.values()])
-    .reduce((a, b) => a + b, 0);
-  const lines = [
-    `Upstream: ${upstream}; ${total} requests in ${(tookMs / 1000).toFixed(1)} s`,
-    ...rows,
-    `  slowest response: ${slowest.ms.toFixed(0)} ms, ${slowest.what}`,
-    `  /health: slowest of ${healthRequests} responses: ${slowestHealthMs.toFixed(0)} ms`,
-    ...(memory === undefined
-      ? []
-      : [`  memory: ${megabytes(memory.peakBytes)} MB at most, ${megabytes(memory.endBytes)} MB at the end`]),
-    ...findings.map((finding) => describeFinding(finding, seed)),
-    findings.length === 0 ? "  no findings" : `  ${findings.length} findings`,
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(0);
 }
 
 /** Limits of a full run on an otherwise idle machine. */

@@ -122,6 +122,7 @@ const mayFailWithUpstream: Record<string, true> = {
   completeChat: true,
   listModels: true,
   getModel: true,
+  stepEpisode: true,
 };
 
 function bodyViolations(

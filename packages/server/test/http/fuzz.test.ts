@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { writeReport } from "../../../../fuzz/main.ts";
-import { runFuzz } from "../../../../fuzz/run-fuzz.ts";
+import { runFuzz, writeReport } from "../../../../fuzz/run-fuzz.ts";
 import { startTarget, type UpstreamKind } from "../../../../fuzz/target/target.ts";
 import { seed, seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
