@@ -178,10 +178,14 @@ export function route<
       path,
       access,
       needs,
-      async handle(call) {
-        const input = (await readInput(services, call, described)) as Input<Params, Query, Body>;
-        const answer = await declaration.handle(services, input);
-        return answer instanceof Response ? answer : toResponse(services, call, answer);
+      // No async functions: thousands of predictions wait here at once, and each would hold a frame more.
+      handle(call) {
+        const run = (input: unknown) => declaration.handle(services, input as Input<Params, Query, Body>);
+        const finish = (answer: Response | Reply<number, unknown>) =>
+          answer instanceof Response ? answer : toResponse(services, call, answer);
+        const input = readInput(services, call, described);
+        const answer = input instanceof Promise ? input.then(run) : run(input);
+        return answer instanceof Promise ? answer.then(finish) : finish(answer);
       },
     }),
   };
@@ -208,22 +212,45 @@ export function reply<const Status extends number, Body>(
   return { status, body, headers };
 }
 
-async function readInput({ settings }: RouteServices, call: CallWithCaller, declaration: Described) {
-  const { params, query, body, once } = declaration;
+/** The parts of a request that a declaration reads; a promise if there is a body to wait for. */
+function readInput(services: RouteServices, call: CallWithCaller, declaration: Described) {
+  if (declaration.body !== undefined) return readWithBody(services, call, declaration, declaration.body);
+  return withOnce(call, declaration, { ...readAddress(call, declaration), body: undefined });
+}
+
+async function readWithBody(
+  { settings }: RouteServices,
+  call: CallWithCaller,
+  declaration: Described,
+  schema: z.ZodType,
+) {
   const limit = declaration.bodyLimit === "long" ? settings.maxBodyBytes : settings.maxShortBodyBytes;
-  const readOfQuery = declaration.refusesUnknown ? readKnownQuery : readQuery;
-  const readOfBody = declaration.isExact ? readExactBody : readBody;
-  const readOwnBody = async () => body && (await readOfBody(call, body, limit));
+  const read = () => (declaration.isExact ? readExactBody : readBody)(call, schema, limit);
   // That a request uses old names is noted even if its path is refused.
-  const early = declaration.hasOldNames ? { body: await readOwnBody() } : undefined;
-  const input = {
-    call,
-    requester: requesterOf(call),
+  if (declaration.hasOldNames) {
+    const body = await read();
+    return withOnce(call, declaration, { ...readAddress(call, declaration), body });
+  }
+  const address = readAddress(call, declaration);
+  return withOnce(call, declaration, { ...address, body: await read() });
+}
+
+function readAddress(call: CallWithCaller, { params, query, refusesUnknown }: Described) {
+  return {
     params: params && readPath(call, params),
-    query: query && readOfQuery(call, query),
-    body: early === undefined ? await readOwnBody() : early.body,
+    query: query && (refusesUnknown ? readKnownQuery : readQuery)(call, query),
   };
-  return { ...input, once: once === undefined ? undefined : readOnce(call, once, input.body) };
+}
+
+function withOnce<Parts extends { body: unknown }>(call: CallWithCaller, { once }: Described, parts: Parts) {
+  return {
+    ...parts,
+    call,
+    once: once === undefined ? undefined : readOnce(call, once, parts.body),
+    get requester() {
+      return requesterOf(call);
+    },
+  };
 }
 
 function toResponse(
