@@ -24,7 +24,7 @@ interface Permission {
   scope: (typeof keyScopes)[number] | undefined;
 }
 
-/** Who may do what. docs/operating.md has it as a table. */
+/** Who may do what. docs/operate/access.md has it as a table. */
 export const permissions: Readonly<Record<Need, Permission>> = {
   nothing: { roles, scope: undefined },
   read: { roles, scope: "read" },

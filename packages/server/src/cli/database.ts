@@ -196,7 +196,7 @@ function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
   }
   if (!isSqlite(databaseUrl)) {
     throw new CommandError(
-      `PRESAGE_DATABASE_URL is a PostgreSQL database, which has tools of its own: ${postgresTool}. See docs/operating.md, "Backup".`,
+      `PRESAGE_DATABASE_URL is a PostgreSQL database, which has tools of its own: ${postgresTool}. See docs/operate/backup.md.`,
     );
   }
   return resolve(sqlitePath(databaseUrl));

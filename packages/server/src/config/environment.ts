@@ -91,21 +91,19 @@ export const environment = z.object({
   PRESAGE_CACHE: oneOf(cachePolicies)
     .default("off")
     .describe(
-      "which predictions are kept and, while under way, shared: none, those with temperature 0 (deterministic), or also those with a seed (seeded)",
+      "which predictions are cached and, while in flight, shared: none, those with temperature 0 (deterministic), or also those with a seed (seeded)",
     ),
   PRESAGE_CACHE_MAX_BYTES: wholeNumber(1, unlimited, "bytes")
     .default(268_435_456)
     .describe(
-      "memory in bytes for predictions that are kept and for what recognises the bodies that were hits; least recently used ones leave first",
+      "memory in bytes for cached predictions and for the digests of their request bodies; the least recently used are evicted first",
     ),
   PRESAGE_CACHE_MAX_AGE_S: wholeNumber(1, yearSeconds, "seconds")
     .default(86_400)
-    .describe("how long a prediction is kept, in seconds"),
+    .describe("how long a prediction stays cached, in seconds"),
   PRESAGE_CACHE_EPOCH: text
     .optional()
-    .describe(
-      "any text; changing it discards all predictions that were kept, as after new weights under an old name",
-    ),
+    .describe("any text; changing it empties the cache, as is needed after new weights under an old name"),
   PRESAGE_CAPTURE: text.regex(capturePattern).default("off").meta({
     description:
       "which predictions of clients are stored with their texts: none, those that failed, all, or a share from 0 to 1; a key's own setting wins",
@@ -113,11 +111,11 @@ export const environment = z.object({
   }),
   PRESAGE_CAPTURE_MAX_AGE_DAYS: wholeNumber(1, centuryDays, "days")
     .default(30)
-    .describe("after how many days predictions of clients that were stored are deleted"),
+    .describe("after how many days stored predictions of clients are deleted"),
   PRESAGE_RETENTION: retentionDays(centuryDays)
     .optional()
     .describe(
-      "after how many days evaluation results, predictions of clients, episodes, usage and events of the audit log are deleted; what is not named is kept, but for predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
+      "after how many days evaluation results, predictions of clients, episodes, usage and audit events are deleted; what is not named is kept, except predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
     ),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).describe("whether connections to the upstream are reused"),
   PRESAGE_CHAT_COMPATIBILITY: oneOf(chatCompatibilities)
@@ -157,7 +155,7 @@ export const environment = z.object({
     .describe("evaluation requests per minute for all users of an account together; 0 for no limit"),
   PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte, "bytes")
     .default(16_777_216)
-    .describe("maximum request body size in bytes; beyond it, 413"),
+    .describe("maximum body size in bytes of predictions, evaluations and imports; beyond it, 413"),
   PRESAGE_MAX_DATASET_BYTES: wholeNumber(1, tebibyte, "bytes")
     .default(gibibyte)
     .describe("maximum size in bytes of one upload to a dataset, decompressed; beyond it, 413"),

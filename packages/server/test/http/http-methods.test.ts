@@ -29,7 +29,7 @@ test("every HTTP method gets 405 where a path does not support it, and 404 for a
   }
 });
 
-// Bun closes such a connection before any code of a server sees the request (docs/operating.md).
+// Bun closes such a connection before any code of a server sees the request (docs/operate/limits.md).
 test("an unknown HTTP method is rejected, and does not block other requests", async () => {
   for (const method of ["get", "Post", "BREW", "X"]) {
     const answer = await ask(method, "/v1/api-keys");

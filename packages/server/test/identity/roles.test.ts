@@ -14,7 +14,7 @@ interface Row {
   routes: string;
 }
 
-/** Each route once, with who may call it. docs/operating.md says the same in words. */
+/** Each route once, with who may call it. docs/operate/access.md says the same in words. */
 const table: Row[] = [
   {
     roles: ["owner", "member", "viewer"],
