@@ -71,7 +71,7 @@ async function report(name, run) {
   process.stdout.write(`== ${(tookMs / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs a few files with failed tests once more with nothing beside them (docs/decisions/0052). What passes then is named at the end. */
+/** Runs a few files with failed tests once more with nothing beside them (docs/decisions/0015-testing.md). What passes then is named at the end. */
 async function rerunFailed(ran) {
   const files = failedFiles(ran);
   if (files.length === 0 || files.length > maxUnsteadyFiles) return ran;

@@ -1,5 +1,5 @@
 // `bun bench/upstream-clients/main.ts`: how Bun's HTTP clients handle an unsolicited response, and what each client costs.
-// docs/decisions/0014-upstream-connections.md has its figures.
+// bench/MEASUREMENTS.md has its figures.
 import { createServer, type Socket } from "node:net";
 import { median } from "../lib/figures.ts";
 import { programFile } from "../lib/processes.ts";

@@ -1,5 +1,5 @@
 // `bun bench/upstream-clients/measure-connections.ts`: how many connections Bun's HTTP clients open to one upstream with more calls in
-// flight than `fetch` keeps idle connections, and what a call costs. docs/decisions/0023-workers.md has its figures.
+// flight than `fetch` keeps idle connections, and what a call costs. bench/MEASUREMENTS.md has its figures.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent } from "node:http";

@@ -91,7 +91,7 @@ const settings = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
    * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 288 MiB it collects earlier. It is
-   * not a limit (docs/decisions/0049-hot-path.md).
+   * not a limit (docs/decisions/0004-speed.md).
    */
   BUN_JSC_forceRAMSize: "301989888",
 };

@@ -19,7 +19,7 @@ export interface ConnectionPool {
 
 /**
  * Keeps more connections to an https URL than Bun does by itself: each 64 calls in flight have a pool of their own. A new connection with its
- * handshake costs ten times a call on a kept one (docs/decisions/0023-workers.md). The first pool is Bun's, which `sharedBy` URLs share.
+ * handshake costs ten times a call on a kept one (docs/decisions/0014-upstream-connections.md). The first pool is Bun's, which `sharedBy` URLs share.
  */
 export function createConnectionPools(url: string, sharedBy: number): { take(): ConnectionPool } | undefined {
   if (!url.startsWith("https:")) return undefined;

@@ -98,7 +98,7 @@ create index idempotent_requests_by_age on idempotent_requests (created_at);
 -- Who works on what in the background: docs/decisions/0042-retention-and-deletion.md.
 create table "leases" (name text primary key, holder text not null, until bigint not null);
 
--- Accounts for which nothing more is stored: docs/decisions/0051-retention-beside-writes.md.
+-- Accounts for which nothing more is stored: docs/decisions/0042-retention-and-deletion.md.
 create table "closed_accounts" (account_id text primary key, closed_at bigint not null);
 
 create table "audit_events" (
@@ -246,7 +246,7 @@ create index predictions_live on predictions (created_at) where source = 'live';
 -- Predictions of runs have no request, and are not in it.
 create index predictions_by_request_id on predictions (account_id, request_id, created_at, id)
   where request_id is not null;
--- Lists of all, by source and by status share it: docs/decisions/0047-fewer-indexes-of-predictions.md.
+-- Lists of all, by source and by status share it: docs/decisions/0030-stored-predictions.md.
 create index predictions_newest on predictions (account_id, source, status, created_at, id);
 create index predictions_by_deployment on predictions (account_id, deployment, created_at, id)
   where deployment is not null;
