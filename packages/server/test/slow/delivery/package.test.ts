@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expectEventually } from "../support/eventually.ts";
+import { expectEventually } from "../../support/eventually.ts";
 import {
   expectEvaluationInThreads,
   expectFirstPrediction,
   expectPages,
-} from "../support/presage/expect-delivered.ts";
-import { runInFolder } from "../support/presage/run-in-folder.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+} from "../../support/presage/expect-delivered.ts";
+import { runInFolder } from "../../support/presage/run-in-folder.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
 
-const server = join(import.meta.dir, "../..");
+const server = join(import.meta.dir, "../../..");
 const root = join(server, "../..");
 /** npm has fetched Bun for this clone. */
 const fromCache = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
