@@ -7,4 +7,4 @@ await ensureInstalled({ forDevelopment: true });
 process.env.PRESAGE_TEST_CLIENTS = process.argv.slice(2).join(",") || "all";
 // A client that cannot be installed is a failure.
 process.env.CI = "1";
-runOrExit(bun, ["test", "--timeout", "120000", "packages/server/test/clients/openai-clients.test.ts"]);
+runOrExit(bun, ["test", "--timeout", "120000", "packages/server/test/slow/clients/openai-clients.test.ts"]);

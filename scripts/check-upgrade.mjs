@@ -18,7 +18,7 @@ try {
   );
   unpack();
   install();
-  const check = join(root, "packages", "server", "test", "upgrades", "check-rolling-upgrade.ts");
+  const check = join(root, "packages", "server", "test", "slow", "upgrades", "check-rolling-upgrade.ts");
   const { status } = spawnSync(bun, [check, join(folder, "packages", "server", "src", "main.ts")], {
     stdio: "inherit",
   });

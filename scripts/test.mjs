@@ -1,6 +1,7 @@
-// `npm test`: runs every check, even if one fails, so that one run reports all problems.
+// `npm test` runs every check, even if one fails, so that one run reports all problems. `npm run test:all` runs the slow tests too, and
+// those of any database on both.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -38,14 +39,21 @@ const checks = [
   { name: "floors and circles (dependency-cruiser)", command: ["npm", "run", "--silent", "check:floors"] },
 ];
 const test = [bun, "test", "--timeout", "120000"];
-// What is given besides paths holds for a second run too.
-const given = process.argv.slice(2);
+const runsAll = process.argv[2] === "--all";
+const given = process.argv.slice(runsAll ? 3 : 2);
 const firstOption = given.findIndex((argument) => argument.startsWith("-"));
-const options = firstOption < 0 ? [] : given.slice(firstOption);
+// What is given besides paths holds for a second run too, but a run of few files measures none.
+const options = (firstOption < 0 ? [] : given.slice(firstOption)).filter(
+  (option) => option !== "--update-timings",
+);
+/** What only `npm run test:all` runs. */
+const slowFolders = ["packages/sdk/test/slow", "packages/server/test/slow"];
+const leavesOut = !runsAll && (given.length === 0 || firstOption === 0);
+const leftOut = leavesOut ? slowFolders.map((folder) => `--path-ignore-patterns=${folder}/**`) : [];
 const reporter = ["--reporter=junit", `--reporter-outfile=${junit}`];
 const tests = {
   name: "tests (bun test)",
-  command: [...test, ...workers, timings, ...reporter, ...given],
+  command: [...test, ...workers, timings, ...leftOut, ...reporter, ...given],
 };
 
 const failed = bundle === undefined ? ["bundle of the server"] : [];
@@ -58,8 +66,15 @@ postgres.stop();
 rmSync(reports, { recursive: true });
 if (unsteady.length > 0)
   process.stdout.write(`\nUnsteady, failed beside others and passed alone: ${unsteady.join(", ")}\n`);
+if (leavesOut) process.stdout.write(`\n${whatIsLeftOut()}\n`);
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+function whatIsLeftOut() {
+  const files = slowFolders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }));
+  const count = files.filter((file) => file.endsWith(".test.ts")).length;
+  return `Left out: ${count} slow files, and PostgreSQL where SQL decides nothing. \`npm run test:all\` runs them.`;
+}
 
 async function report(name, run) {
   process.stdout.write(`\n== ${name}\n`);
@@ -138,6 +153,7 @@ function run([file, ...args], shown) {
       resolve({ code, output, tookMs: Date.now() - startedAtMs, wasShown: shown !== undefined });
     const env = {
       ...process.env,
+      ...(runsAll ? { PRESAGE_TEST_DATABASES: "both" } : {}),
       ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
       ...(bundle === undefined
         ? {}

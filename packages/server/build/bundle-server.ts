@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 
 export const root = join(import.meta.dir, "../../..");
 const source = join(import.meta.dir, "../src");
+const packages = join(root, "node_modules");
 const dashboard = join(root, "packages/web/dist");
 const tinypool = dirname(Bun.fileURLToPath(import.meta.resolve("tinypool")));
 /** How a module names the file of its thread. */
@@ -12,6 +14,8 @@ export const threadFile = /new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g;
 const poolThreadFile = 'import.meta.url + "/../entry/worker.js"';
 /** A comment that bundlers keep. The licences of all packages are in one file beside the bundle. */
 const licenceComment = /\/\*![\s\S]*?\*\//g;
+/** How sources name a package that they load only when it is needed. */
+const lazyPackage = /\brequire\("([\w@][\w@./-]*)"\)/g;
 /** How the server names the folder of the dashboard's files. */
 const dashboardUrl = 'new URL("../../../web/dist/", import.meta.url)';
 
@@ -29,14 +33,25 @@ const common = {
   root,
 } as const;
 
-/** Bundles the server and its threads, with all packages, into few files of one folder, with `main.js` among them. */
+/**
+ * Bundles the server and its threads, with all packages, into few files of one folder, with `main.js` among them. Packages that are
+ * loaded when they are first needed have files of their own in `libraries/`: within a chunk, all would be read at the start.
+ */
 export async function bundleServer(outdir: string, options: BundleOptions): Promise<void> {
+  const libraries = new Set<string>();
   await Bun.build({
     ...common,
     entrypoints: entrypoints(),
     outdir,
     naming: { entry: "[name].[ext]" },
-    plugins: [besideTheBundle(options)],
+    plugins: [besideTheBundle(options, libraries), mendedPackages],
+  });
+  await Bun.build({
+    ...common,
+    entrypoints: [...libraries],
+    outdir: join(outdir, "libraries"),
+    root: packages,
+    plugins: [mendedPackages],
   });
 }
 
@@ -52,7 +67,7 @@ export async function compileServer(
     bytecode: true,
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]" },
     compile: { target, executablePath: runtime, outfile, autoloadBunfig: false, assets: [dashboard] },
-    plugins: [besideTheBundle(options)],
+    plugins: [besideTheBundle(options), mendedPackages],
   });
 }
 
@@ -68,16 +83,30 @@ function entrypoints(): string[] {
   return [join(source, "main.ts"), ...threads, join(tinypool, "entry/worker.js")];
 }
 
-/** What sources name by their own place is found by the bundle's. */
-function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPlugin {
+/** What sources name by their own place is found by the bundle's. Packages that are to have files of their own are added to `libraries`. */
+function besideTheBundle(
+  { dashboardFolder, commandName }: BundleOptions,
+  libraries?: Set<string>,
+): BunPlugin {
   const folder = dashboardFolder ?? "./dist/";
+  const { resolve } = createRequire(join(source, "main.ts"));
+
+  function requireLibrary(_: string, name: string): string {
+    const file = resolve(name);
+    libraries?.add(file);
+    const path = `./libraries/${relative(packages, file).replace(/\.cjs$/, ".js")}`;
+    // What Bun makes of a package has a default export, or one for each of its names.
+    return `(({ default: whole, ...named }) => whole ?? named)(require(${JSON.stringify(path)}))`;
+  }
+
   return {
     name: "beside the bundle",
     setup(build) {
       build.onLoad(
         { filter: /packages\/server\/src\/.*\.ts$|tinypool\/dist\/index\.js$/ },
         ({ path, loader }) => {
-          const text = readFileSync(path, "utf8")
+          const written = readFileSync(path, "utf8");
+          const text = (libraries === undefined ? written : written.replace(lazyPackage, requireLibrary))
             .replace(threadFile, 'new URL("./$1.js", import.meta.url)')
             .replace(poolThreadFile, 'new URL("./worker.js", import.meta.url)')
             .replace(dashboardUrl, `new URL("${folder}", import.meta.url)`);
@@ -86,24 +115,32 @@ function besideTheBundle({ dashboardFolder, commandName }: BundleOptions): BunPl
           return { contents: text, loader };
         },
       );
-      // Letters beyond Latin-1, as in its author's name, makes Bun store a whole file with two bytes a character.
-      build.onLoad({ filter: /node_modules\/ibantools\/.*\.js$/ }, ({ path, loader }) => ({
-        contents: readFileSync(path, "utf8").replaceAll(licenceComment, ""),
-        loader,
-      }));
-      // zod's messages in some fifty languages, which nothing uses.
-      build.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, ({ loader }) => ({
-        contents: 'export { default as en } from "./en.js";',
-        loader,
-      }));
-      // They start threads that Presage does not use. Bun would write this machine's paths into the bundle.
-      build.onLoad({ filter: /node_modules\/(ioredis|pino|thread-stream)\/.*\.js$/ }, ({ path, loader }) => ({
-        contents: readFileSync(path, "utf8").replaceAll("__dirname", '"."'),
-        loader,
-      }));
+      build.onResolve({ filter: /^\.\/libraries\// }, ({ path }) => ({ path, external: true }));
     },
   };
 }
+
+/** Packages without what a bundle cannot use. */
+const mendedPackages: BunPlugin = {
+  name: "mended packages",
+  setup(build) {
+    // Letters beyond Latin-1, as in its author's name, makes Bun store a whole file with two bytes a character.
+    build.onLoad({ filter: /node_modules\/ibantools\/.*\.js$/ }, ({ path, loader }) => ({
+      contents: readFileSync(path, "utf8").replaceAll(licenceComment, ""),
+      loader,
+    }));
+    // zod's messages in some fifty languages, which nothing uses.
+    build.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, ({ loader }) => ({
+      contents: 'export { default as en } from "./en.js";',
+      loader,
+    }));
+    // They start threads that Presage does not use. Bun would write this machine's paths into the bundle.
+    build.onLoad({ filter: /node_modules\/(ioredis|pino|thread-stream)\/.*\.js$/ }, ({ path, loader }) => ({
+      contents: readFileSync(path, "utf8").replaceAll("__dirname", '"."'),
+      loader,
+    }));
+  },
+};
 
 interface Locked {
   version?: string;

@@ -232,7 +232,7 @@ export async function composeServer(
     recordJudgeCall: usage.recordCallsOf("judge"),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
-  const { dispose: disposeCapture, ...capture } = composeCapture(config, log, store, { memory, metrics });
+  const capture = composeCapture(config, log, store, { memory, metrics });
   const runs = composeRuns(config, log, store, {
     deployments,
     liveInFlight: limits.predictions.inFlight,
@@ -325,7 +325,7 @@ export async function composeServer(
     async dispose() {
       // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(database, instanceId).catch(() => {});
-      await Promise.all([stopLastUses(), usage.stop(), disposeCapture(), clocks.stop(), forgotten]);
+      await Promise.all([stopLastUses(), usage.stop(), capture.stop(), clocks.stop(), forgotten]);
       await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.

@@ -43,7 +43,7 @@ const drainTimeoutMs = 30_000;
 /** How long clients on kept connections have to learn, with a response, that the connection closes. */
 const noticeMs = 1_000;
 /** After this long without a request, no client is left to notify. */
-const quietMs = 250;
+const usualQuietMs = 250;
 
 export interface Listening {
   address: string;
@@ -52,9 +52,10 @@ export interface Listening {
   use(app: App): void;
   /**
    * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
-   * closed, or after 30 s. Returns the number of requests and of WebSockets' messages that it aborted.
+   * closed, or after 30 s. Returns the number of requests and of WebSockets' messages that it aborted. Tests, which know that no client is
+   * left, wait for none.
    */
-  drain(): Promise<number>;
+  drain(quietMs?: number): Promise<number>;
 }
 
 /** The server cannot listen at its address; the message says why. */
@@ -133,7 +134,7 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
   widenBacklog();
 
   /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
-  async function waitForQuiet(startedAtMs: number): Promise<void> {
+  async function waitForQuiet(startedAtMs: number, quietMs: number): Promise<void> {
     let quietSinceMs = startedAtMs;
     while (performance.now() - startedAtMs < noticeMs && performance.now() - quietSinceMs < quietMs) {
       await sleep(10);
@@ -156,10 +157,10 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
       app = next;
       server.reload({ routes: app.routes, fetch: app.fetch });
     },
-    async drain() {
+    async drain(quietMs = usualQuietMs) {
       const startedAtMs = performance.now();
       app.sockets.stop();
-      await waitForQuiet(startedAtMs);
+      await waitForQuiet(startedAtMs, quietMs);
       const stopped = server.stop(false);
       const isBusy = () => server.pendingRequests > 0 || server.pendingWebSockets > 0;
       while (isBusy() && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);

@@ -23,7 +23,7 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
     security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     tags: [
       { name: "prediction", description: "Predict next states with the world model." },
-      { name: "kept predictions", description: "Predictions that were stored, with what was asked." },
+      { name: "stored predictions", description: "Predictions that were stored, with what was asked." },
       { name: "dashboard", description: "The calling user, their API keys and their sessions." },
       {
         name: "error taxonomies",

@@ -14,18 +14,18 @@ import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
 import { logFailure, type Writers } from "./storage.ts";
 
-/** Keeps predictions of clients. */
+/** Stores predictions of clients. */
 export function composeCapture(
   { capture: { setting }, retention }: Config,
   log: Log,
   { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
-): Omit<Capture, "stop"> & { dispose: Capture["stop"] } {
+): Capture {
   const { logger } = log;
   // In a terminal, a line has 80 columns.
   if (setting === "off") logger.info("predictions are stored only for keys set to capture");
   else logger.info({ setting, maxAgeDays: retention.predictions }, "predictions are stored");
-  const { stop, ...capture } = createCapture({
+  return createCapture({
     setting,
     memory,
     async write(predictions) {
@@ -41,7 +41,6 @@ export function composeCapture(
     },
     count: (outcome, predictions) => metrics.captured([outcome], predictions),
   });
-  return { ...capture, dispose: stop };
 }
 
 const ageIntervalMs = 10 * 60_000;

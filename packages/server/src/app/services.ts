@@ -62,8 +62,7 @@ export interface Services
   readonly admission: Admission;
   /** Limits of requests that evaluate. */
   readonly evaluationAdmission: Admission;
-  /** Keeps predictions of clients. */
-  readonly capture: Omit<Capture, "stop">;
+  readonly capture: Capture;
   /** Whether a caller is of the operator's account, which may see replicas. */
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;

@@ -94,6 +94,9 @@ const settings = {
    * not a limit (docs/decisions/0004-speed.md).
    */
   BUN_JSC_forceRAMSize: "301989888",
+  /** How often a function runs before it is compiled, and compiled anew; what runs only at the start is neither. Bun's own: 500 and 1,000. */
+  BUN_JSC_thresholdForJITAfterWarmUp: "3000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "8000",
 };
 
 /** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */

@@ -144,6 +144,8 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
     .catch((error: unknown) => logger.warn({ err: error }, "commands of this folder cannot find the server"));
   presage.setPhase("ready");
   onReady({ address: server.address, publicUrl, signInAddress, firstKey });
+  // What was compiled to start is not needed again.
+  Bun.shrink();
 
   if (hasFilesToReread(config)) process.on("SIGHUP", () => void presage.rereadFiles());
 

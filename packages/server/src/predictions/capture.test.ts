@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { noKeyLimits } from "../platform/limits/admission.ts";
 import { createByteBudget } from "../platform/limits/memory.ts";
 import { storeUnavailable } from "../platform/storage/store-error.ts";
 import { type CaptureOptions, captureOf, createCapture } from "./capture.ts";
@@ -59,11 +60,23 @@ function captureWith(write: CaptureOptions["write"], maxBytes = 80_000_000) {
   return { capture, memory, keep, written, counts, dropped, failures };
 }
 
+function callOfKey(capture: string | null) {
+  const proof = {
+    kind: "key" as const,
+    keyId: "key",
+    keyName: "key",
+    limits: noKeyLimits,
+    scopes: null,
+    capture,
+  };
+  return { caller: { proof }, exchange: { requestId: "id" } };
+}
+
 test("a key's setting wins over the server's", async () => {
   const { capture } = captureWith(async () => {});
-  expect(capture.decide(null, "id")).toBe("all");
-  expect(capture.decide("off", "id")).toBe("off");
-  expect(capture.decide("failures", "id")).toBe("failures");
+  expect(capture.decide(callOfKey(null))).toBe("all");
+  expect(capture.decide(callOfKey("off"))).toBe("off");
+  expect(capture.decide(callOfKey("failures"))).toBe("failures");
   await capture.stop();
 });
 

@@ -1,5 +1,7 @@
 import type { CallWithCaller } from "../http/call.ts";
+import type { Caller } from "../http/caller.ts";
 import { errorResponse } from "../http/errors.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { bytesOfValues } from "../http/memory.ts";
 import { ClientDisconnectedError } from "../platform/errors.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
@@ -7,62 +9,10 @@ import { writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { type ChatRequest, type Complete, readAnswer, setFields } from "./predict.ts";
+import type { UpstreamCompletion } from "../upstream/upstream.ts";
+import { readAnswer } from "./answer.ts";
+import { type ChatRequest, type Complete, setFields } from "./predict.ts";
 import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
-
-/** The same `complete`, but its outcome is stored if this request's are to be; the very same if not. */
-export function withCapture(
-  capture: Pick<Capture, "decide" | "hold" | "keep" | "release">,
-  call: CallWithCaller,
-  body: ChatRequest,
-  askedDeployment: string,
-  complete: Complete,
-): Complete {
-  const { caller, exchange } = call;
-  const { accountId, proof } = caller;
-  const captures = decideCapture(capture, call);
-  if (captures === "off") return complete;
-  return (request, clientSignal) => {
-    const startedAtMs = performance.now();
-    const pending = complete(request, clientSignal);
-    const hold = capture.hold(bytesOfValues(exchange));
-    if (hold === undefined) return pending;
-    const keep = (deployment: string, outcome: PredictionOutcome) =>
-      capture.keep(hold, {
-        id: Bun.randomUUIDv7(),
-        accountId,
-        createdAt: nowMicros(),
-        apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
-        requestId: exchange.requestId,
-        context: body.context,
-        asked: toStoredRequest(body),
-        deployment,
-        latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
-        outcome,
-      });
-    // Beside the call instead of around it: thousands wait at once.
-    pending.then(
-      (completion) => {
-        if (captures === "failures") capture.release(hold);
-        else keep(completion.deployment, { status: "success", answer: readAnswer(completion) });
-      },
-      (error: unknown) => {
-        // What the model would have answered is unknown.
-        if (error instanceof ClientDisconnectedError) capture.release(hold);
-        else keep(askedDeployment, toFailure(error, exchange.requestId));
-      },
-    );
-    return pending;
-  };
-}
-
-/** Which outcomes of this request are to be stored. */
-export function decideCapture(
-  capture: Pick<Capture, "decide">,
-  { caller: { proof }, exchange }: CallWithCaller,
-): ReturnType<Capture["decide"]> {
-  return capture.decide(proof.kind === "key" ? proof.capture : null, exchange.requestId);
-}
 
 /** Which outcomes of a request are stored. */
 export type Captures = "off" | "failures" | "all";
@@ -78,19 +28,6 @@ export function captureOf(setting: string, requestId: string): Captures {
 
 function fractionOf(requestId: string): number {
   return new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
-}
-
-/** A prediction's request has the fields of a structured chat. */
-function toStoredRequest(body: ChatRequest): StoredRequest {
-  const { model, messages, interaction } = body;
-  return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
-}
-
-/** In the words of the response, with what the upstream said. */
-function toFailure(error: unknown, requestId: string): PredictionOutcome {
-  const { body, category } = errorResponse(error, requestId);
-  const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";
-  return { status: "failed", category, message: `${body.detail}${said}` };
 }
 
 /** What waits for its response or for the store may take this part of the memory of requests. */
@@ -110,10 +47,12 @@ export interface CaptureHold {
   bytes: number;
 }
 
-/** Keeps predictions of live traffic. */
+/** Stores predictions of live traffic. */
 export interface Capture {
-  /** Which outcomes of a request are stored. `keySetting` is that of its API key; null: the server's applies. */
-  decide(keySetting: string | null, requestId: string): Captures;
+  /** Which outcomes of a request are stored: its API key's setting decides, otherwise the server's. */
+  decide(call: { caller: Pick<Caller, "proof">; exchange: Pick<Exchange, "requestId"> }): Captures;
+  /** The same `complete`, but its outcome is stored if this request's are to be; the very same if not. */
+  watch(complete: Complete, call: CallWithCaller, body: ChatRequest, askedDeployment: string): Complete;
   /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not stored. */
   hold(bytes: number): CaptureHold | undefined;
   /** Takes a prediction over, to be written later. */
@@ -198,8 +137,19 @@ export function createCapture({ setting, memory, ...options }: CaptureOptions): 
   });
   let pendingBytes = 0;
 
-  return {
-    decide: (keySetting, requestId) => captureOf(keySetting ?? setting, requestId),
+  const capture: Capture = {
+    decide: ({ caller: { proof }, exchange }) =>
+      captureOf((proof.kind === "key" ? proof.capture : null) ?? setting, exchange.requestId),
+    watch(complete, call, body, askedDeployment) {
+      const captures = capture.decide(call);
+      return captures === "off"
+        ? complete
+        : (request, clientSignal) => {
+            const pending = complete(request, clientSignal);
+            storeOutcome(capture, captures, { call, body, askedDeployment, pending });
+            return pending;
+          };
+    },
     hold(bytes) {
       const all = bytes + bytesPerPrediction;
       if (heldBytes + all > maxBytes) {
@@ -233,6 +183,64 @@ export function createCapture({ setting, memory, ...options }: CaptureOptions): 
       if (lost > 0) drop(lost);
     },
   };
+  return capture;
+}
+
+/** A prediction that the upstream was just asked for. */
+interface StartedCompletion {
+  call: CallWithCaller;
+  body: ChatRequest;
+  askedDeployment: string;
+  pending: Promise<UpstreamCompletion>;
+}
+
+/** Beside the call instead of around it: thousands wait at once. */
+function storeOutcome(
+  capture: Capture,
+  captures: Captures,
+  { call: { caller, exchange }, body, askedDeployment, pending }: StartedCompletion,
+): void {
+  const startedAtMs = performance.now();
+  const hold = capture.hold(bytesOfValues(exchange));
+  if (hold === undefined) return;
+  const { accountId, proof } = caller;
+  const keep = (deployment: string, outcome: PredictionOutcome) =>
+    capture.keep(hold, {
+      id: Bun.randomUUIDv7(),
+      accountId,
+      createdAt: nowMicros(),
+      apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+      requestId: exchange.requestId,
+      context: body.context,
+      asked: toStoredRequest(body),
+      deployment,
+      latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
+      outcome,
+    });
+  pending.then(
+    (completion) => {
+      if (captures === "failures") capture.release(hold);
+      else keep(completion.deployment, { status: "success", answer: readAnswer(completion) });
+    },
+    (error: unknown) => {
+      // What the model would have answered is unknown.
+      if (error instanceof ClientDisconnectedError) capture.release(hold);
+      else keep(askedDeployment, toFailure(error, exchange.requestId));
+    },
+  );
+}
+
+/** A prediction's request has the fields of a structured chat. */
+function toStoredRequest(body: ChatRequest): StoredRequest {
+  const { model, messages, interaction } = body;
+  return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
+}
+
+/** In the words of the response, with what the upstream said. */
+function toFailure(error: unknown, requestId: string): PredictionOutcome {
+  const { body, category } = errorResponse(error, requestId);
+  const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";
+  return { status: "failed", category, message: `${body.detail}${said}` };
 }
 
 function charactersOf({ outcome }: NewPrediction): number {

@@ -6,20 +6,23 @@ import type {
 } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { UpstreamError } from "../platform/errors.ts";
-import { isCountedModelName } from "../platform/prices.ts";
-import type { Answer } from "../platform/storage/answer-columns.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { reserveResponse } from "../http/memory.ts";
 import {
   endOfThinking,
-  findControlToken,
   readMessage,
   readThought,
   readTokenCounts,
   readUpstreamCachedTokens,
+  traceCompletion,
 } from "../upstream/completion.ts";
-import type { Deployment } from "../upstream/deployments.ts";
-import { replicaAddress } from "../upstream/replicas.ts";
-import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+import type { Upstream } from "../upstream/create-upstream.ts";
+import type {
+  CompletionBody,
+  CompletionOptions,
+  CompletionRequest,
+  UpstreamCompletion,
+} from "../upstream/upstream.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -147,52 +150,44 @@ export function setFields(request: ChatRequest): Record<string, unknown> {
   return params ? { ...unknownFields, ...params } : topLevel;
 }
 
-/** What is stored of a completion. */
-export function readAnswer({ body, cache, deployment, model, replica }: UpstreamCompletion): Answer {
-  const { response, reasoning, finish_reason, usage } = readPrediction(body);
-  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
-  const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
-  return {
-    output: response.content,
-    reasoning: reasoning ?? null,
-    finishReason: finish_reason ?? null,
-    deployment,
-    model: typeof body.model === "string" ? body.model : null,
-    sentModel: model !== undefined && isCountedModelName(model) ? model : null,
-    replica: replica === undefined ? null : replicaAddress(replica),
-    promptTokens: wasAsked ? prompt : 0,
-    cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
-    completionTokens: wasAsked ? completion : 0,
+/** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */
+export function measureCompletion(
+  complete: Upstream["complete"],
+  exchange: Exchange,
+  options: CompletionOptions,
+): Complete {
+  return (request, clientSignal) => {
+    const startedAtMs = performance.now();
+    return measure(traceCompletion(complete, exchange.span, request, clientSignal, options), startedAtMs);
   };
+
+  /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
+  async function measure(
+    pending: Promise<UpstreamCompletion>,
+    startedAtMs: number,
+  ): Promise<UpstreamCompletion> {
+    try {
+      const completion = await pending;
+      recordCompletion(exchange, completion);
+      return completion;
+    } finally {
+      // What is stored did not wait for the upstream.
+      if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
+    }
+  }
 }
 
-/** Finish reasons of a model that did something else than to say what comes next. */
-const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
-
-/** Throws an `UpstreamError` for an answer that cannot be an observation. */
-export function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
-  const isCut = finishReason === "length";
-  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
-  if (output.trim() === "" && isCut)
-    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
-  if (output.trim() === "") throw unusable("it has no text");
-  if (isCut && !acceptsTruncated)
-    throw unusable(
-      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
-    );
-}
-
-/** Throws an `UpstreamError` for an answer that would feed control tokens of a chat template back to the model. */
-export function refuseControlTokens({ output }: Answer, { name, controlTokens }: Deployment): void {
-  const token = controlTokens === "accept" ? undefined : findControlToken(output);
-  if (token !== undefined)
-    throw unusable(
-      `it has the control token ${token}; mend the model's chat template or stop tokens, or set \`control_tokens\` of the deployment ${name} to accept`,
-    );
-}
-
-function unusable(why: string): UpstreamError {
-  return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`, {
-    status: 200,
-  });
+/** Records whose completion it is, and its token counts. */
+export function recordCompletion(exchange: Exchange, completion: UpstreamCompletion): void {
+  const { cache } = completion;
+  exchange.cache = cache?.result ?? "off";
+  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
+  exchange.deployment = completion.deployment;
+  reserveResponse(exchange, completion.bytes.length);
+  const { usage } = completion.body;
+  const tokens = readTokenCounts(usage);
+  exchange.promptTokens = tokens.prompt_tokens;
+  exchange.completionTokens = tokens.completion_tokens;
+  exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  exchange.model = completion.model;
 }

@@ -11,21 +11,27 @@ import { admit, countUsage, deploymentHeader } from "../http/exchange.ts";
 import { reserveSentBody } from "../http/memory.ts";
 import { readBodyBytes, readExactBytes } from "../http/request.ts";
 import { type Operation, route } from "../http/route.ts";
-import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
-import { type Capture, decideCapture, withCapture } from "./capture.ts";
-import { measureCompletion, recordCompletion } from "./measure-completion.ts";
-import { fromOpenAi, streamedChat } from "./openai-chats.ts";
+import type { Capture } from "./capture.ts";
+import {
+  chatResponse,
+  readOpenAiChat,
+  readStrictChat,
+  refuseIgnored,
+  refuseIncomplete,
+  refuseStreaming,
+} from "./chats.ts";
 import {
   type ChatRequest,
   type Complete,
+  measureCompletion,
   predict,
   readPrediction,
-  setFields,
+  recordCompletion,
   toCompletionRequest,
 } from "./predict.ts";
 import { answered, chatCompletion, predictionFailures, predictionHeaders } from "./predictions-openapi.ts";
@@ -33,7 +39,7 @@ import { answered, chatCompletion, predictionFailures, predictionHeaders } from 
 interface PredictionServices {
   deployments: Deployments;
   admission: Admission;
-  capture: Omit<Capture, "stop">;
+  capture: Pick<Capture, "decide" | "watch">;
   settings: { maxBodyBytes: number; debugFields: boolean };
 }
 
@@ -97,12 +103,6 @@ export const predictRoute = route({
     return Response.json(response);
   },
 });
-
-/** A chat, and how its completion is sent. */
-interface ReadChat {
-  body: ChatRequest;
-  respond(completion: UpstreamCompletion): Response;
-}
 
 /** In what the operations of the two kinds of servers differ. */
 const chats = {
@@ -186,21 +186,6 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
   });
 }
 
-async function readStrictChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
-  const body = await readExactBytes(call, ChatCompletionRequest, bytes);
-  refuseStreaming(body.stream);
-  return { body, respond: chatResponse };
-}
-
-async function readOpenAiChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
-  const sent = await readExactBytes(call, OpenAiChatCompletionRequest, bytes);
-  const includesUsage = sent.stream_options?.include_usage === true;
-  const respond = sent.stream
-    ? (completion: UpstreamCompletion) => streamedChat(completion, includesUsage)
-    : chatResponse;
-  return { body: fromOpenAi(sent), respond };
-}
-
 function completeBy(
   { deployments, capture }: Pick<PredictionServices, "deployments" | "capture">,
   named: Deployment | undefined,
@@ -212,7 +197,7 @@ function completeBy(
   const { name, upstream } = named ?? deployments.getDefault();
   const session = readSessionHeader(request.headers);
   const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
-  return withCapture(capture, call, body, name, complete);
+  return capture.watch(complete, call, body, name);
 }
 
 /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
@@ -254,7 +239,7 @@ function findCached(
 ): UpstreamCompletion | undefined {
   const { request, exchange } = call;
   if (sharing === undefined || exchange.span !== undefined) return undefined;
-  if (decideCapture(capture, call) !== "off") return undefined;
+  if (capture.decide(call) !== "off") return undefined;
   const name = request.headers.get(deploymentHeader);
   const asked = name === null ? deployments.getDefault() : deployments.find(name);
   const cached = asked?.upstream.findCached(sharing);
@@ -302,39 +287,6 @@ function readSharing(
     .update(body)
     .digest("base64url");
   return { accountId, maxAgeS, bodyDigest };
-}
-
-function chatResponse({ bytes }: UpstreamCompletion): Response {
-  return new Response(bytes, { headers: { "content-type": "application/json" } });
-}
-
-function refuseStreaming(stream: unknown): void {
-  if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
-}
-
-/** The sandbox would answer as if these had not been sent. */
-function refuseIgnored(request: ChatRequest): void {
-  const { n, tools, response_format: format } = setFields(request);
-  const ignored = {
-    "`n` above 1": Number(n ?? 1) > 1,
-    "`tools`": Array.isArray(tools) && tools.length > 0,
-    "`response_format`": isGiven(format) && Object(format).type !== "text",
-  };
-  const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
-  if (names.length === 0) return;
-  throw new ServiceError("unsupported", `The sandbox is no language model: it has no ${names.join(", ")}.`);
-}
-
-/** Each of the two modes needs a field, which the schema cannot express. */
-function refuseIncomplete(request: ChatRequest): void {
-  const isStructured = isGiven(request.context) || isGiven(request.interaction);
-  const isComplete = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
-  if (isComplete) return;
-  throw new InvalidRequestError([missing(["body", isStructured ? "interaction" : "messages"], request)]);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** The deployment that a request names: in its header, otherwise as its model. Undefined if it names none. */

@@ -50,7 +50,7 @@ interface StoredPredictionServices {
   isOperator(caller: Caller): Promise<boolean>;
 }
 
-const tag = "kept predictions";
+const tag = "stored predictions";
 const path = "/v1/predictions";
 /** Of texts that are not all Latin-1. */
 const bytesPerCharacter = 2;
@@ -84,7 +84,7 @@ const listPredictions = route({
   needs: "read",
   id: "listPredictions",
   tag,
-  summary: "List kept predictions",
+  summary: "List stored predictions",
   description:
     "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginning that `text_limit` requests.",
   query: StoredPredictionListQuery,
@@ -117,9 +117,9 @@ const deleteMany = route({
   needs: "manage",
   id: "deletePredictions",
   tag,
-  summary: "Delete kept predictions of live traffic",
+  summary: "Delete stored predictions of live traffic",
   description:
-    "Deletes the account's kept predictions of live traffic from before a time, with their prompts; the other parameters narrow them down. One request deletes for about 5 s; repeat it while `has_more` is true.",
+    "Deletes the account's stored predictions of live traffic from before a time, with their prompts; the other parameters narrow them down. One request deletes for about 5 s; repeat it while `has_more` is true.",
   query: StoredPredictionDeleteQuery,
   refusesUnknown: true,
   responses: {
@@ -143,8 +143,8 @@ const count = route({
   needs: "read",
   id: "countPredictions",
   tag,
-  summary: "Count kept predictions",
-  description: "Says how many kept predictions a list or a deletion with the same filters has.",
+  summary: "Count stored predictions",
+  description: "Says how many stored predictions a list or a deletion with the same filters has.",
   query: StoredPredictionCountQuery,
   refusesUnknown: true,
   responses: {
@@ -166,7 +166,7 @@ const listValues = route({
   id: "listPredictionValues",
   tag,
   summary: "List the values that filters can take",
-  description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} kept predictions that match all other filters.`,
+  description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} stored predictions that match all other filters.`,
   query: StoredPredictionCountQuery,
   refusesUnknown: true,
   responses: {

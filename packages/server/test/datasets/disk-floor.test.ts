@@ -10,7 +10,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase, onPostgres } from "../support/store/databases.ts";
+import { onAnyDatabase, onPostgres } from "../support/store/databases.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const mebibyte = 1024 * 1024;
@@ -167,7 +167,7 @@ onPostgres((database) => {
   });
 });
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { create, upload, read } = datasetClient(presage);
 

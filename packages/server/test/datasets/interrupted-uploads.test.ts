@@ -4,7 +4,7 @@ import { sweepRevisions } from "../../src/datasets/revisions-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { launchPresage } from "../support/presage/spawn-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const linesAtOnce = 500;
@@ -24,7 +24,7 @@ function endlessLines(): ReadableStream<Uint8Array> {
   });
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("an upload whose server is killed, or whose client leaves, leaves nothing visible and is swept", async () => {
     const databaseUrl = await database.create();
     const environment = { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_LOG_LEVEL: "warn" };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 /** How many steps each trajectory has. */
 const lengths = { "room-10": 2, "room-2": 5, Room_3: 2, "100%": 1, ÉTAGE: 3, "a/b.c": 2 };
@@ -18,7 +18,7 @@ const samples = Object.entries(lengths).flatMap(([trajectory_id, steps]) =>
 );
 const byId = ["100%", "Room_3", "a/b.c", "room-10", "room-2", "ÉTAGE"];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { create, uploadNew, read } = datasetClient(presage);
   let id: Promise<string> | undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -70,7 +70,7 @@ const faults: Record<string, { third: string | Uint8Array; at?: (string | number
   "made of too many values": { third: `[${"[],".repeat(1_000_000)}[]]`, reason: /values/ },
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({
     database,
     PRESAGE_MAX_DATASET_BYTES: String(20 * mebibyte),

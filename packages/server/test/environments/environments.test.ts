@@ -8,9 +8,9 @@ import {
 import { orsClient } from "../support/environments/ors-client.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const post = (path: string, body?: unknown, headers?: Record<string, string>) =>

@@ -4,12 +4,12 @@ import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { usageClient } from "../support/resources/usage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const { environment, start, send, step, read } = episodeClient(presage);

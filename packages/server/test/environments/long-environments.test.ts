@@ -8,14 +8,14 @@ import {
 import { insertEnvironment, insertEnvironmentRevision } from "../../src/environments/environments-store.ts";
 import { peakMemory } from "../support/presage/peak-memory.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const megabyte = 1_000_000;
 const tasks = 12;
 const initial_state = "x".repeat(10 * megabyte);
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let presage: SpawnedPresage;
   let url = "";
   beforeAll(async () => {

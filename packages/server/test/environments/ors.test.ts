@@ -6,7 +6,7 @@ import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -15,7 +15,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 /** Outside the server's own texts, so that it is found wherever it is kept. */
 const secret = "sk-of-somebody-else-7f3a";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const client = orsClient(presage);

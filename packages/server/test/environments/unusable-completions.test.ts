@@ -7,7 +7,7 @@ import { orsClient } from "../support/environments/ors-client.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -39,7 +39,7 @@ const unusable: Record<string, { message: Record<string, unknown>; finish: strin
   },
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const { environment, start, send, step, read } = episodeClient(presage);

@@ -8,13 +8,13 @@ import {
   removeLabels,
   setLabels,
 } from "../../src/evaluators/taxonomies/taxonomies.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 
 const builtInNames = ["system:agent-errors", "system:world-model-errors"];
 
-onEachDatabase((testDatabase) => {
+onAnyDatabase((testDatabase) => {
   let store: Awaited<ReturnType<typeof openStore>>;
   let accountId: string;
   let own: string[];

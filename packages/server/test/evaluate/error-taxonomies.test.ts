@@ -8,10 +8,10 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller from another account. */

@@ -3,10 +3,10 @@ import type { ErrorTaxonomyRevision } from "@presage/contract";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = startUpstream();
   let databaseUrl: string;
   let presage: TestPresage;

@@ -3,7 +3,7 @@ import { type EvaluationResult, EvaluationResultResponse } from "@presage/contra
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -72,7 +72,7 @@ const yesterday = {
   ...Object.fromEntries(requestFields.map(([, oldName, value]) => [oldName, value])),
 };
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   const { post, evaluate, resultOf } = evaluationClient(() => presage);

@@ -3,7 +3,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { say } from "../support/upstream/judge.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -15,7 +15,7 @@ const same = {
 const other = { ...same, evaluated_model_output: "The door is closed." };
 const exactMatch = [{ evaluator: "exact-match" }];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({
     database,

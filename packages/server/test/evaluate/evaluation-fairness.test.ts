@@ -3,7 +3,7 @@ import { EvaluateResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";
 
@@ -22,7 +22,7 @@ function compare(characters: number, seed: number) {
 }
 
 // Nothing is stored.
-onSqlite((database) => {
+onAnyDatabase((database) => {
   test("with fifty heavy evaluations of one account, another's small ones do not wait, and its heavy ones take turns", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create());
     const ended: string[] = [];

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { expectEventually } from "../support/eventually.ts";
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 
 const texts = { evaluated_model_output: "a", evaluated_model_gold_answer: "a", capture: "none" };
 const rule = { evaluators: [{ evaluator: "exact-match" }], ...texts };
 const judge = { evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }], ...texts };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("an account's evaluations have a rate, and each response says what is left of it", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_EVALUATE_RPM: "3",

@@ -8,11 +8,11 @@ import {
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const path = "/v1/evaluator-criteria";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { post, resultOf } = evaluationClient(() => presage);
   let doors: EvaluatorProfile;

@@ -5,12 +5,12 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller from another account. */

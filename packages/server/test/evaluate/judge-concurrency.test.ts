@@ -6,7 +6,7 @@ import {
   startPresageWithTwoAccounts,
 } from "../support/presage/presage-with-two-accounts.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, refuse, say } from "../support/upstream/judge.ts";
 import type { ReceivedRequest } from "../support/upstream/upstream.ts";
 
@@ -49,7 +49,7 @@ async function statusesOf(response: Response): Promise<string[]> {
   return results.map(({ status, error_message }) => error_message?.split(":")[0] ?? status);
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   test("fifty evaluations by twenty judges make at most as many concurrent calls as predictions may", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_MAX_IN_FLIGHT: "5",

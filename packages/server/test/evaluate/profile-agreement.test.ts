@@ -6,11 +6,11 @@ import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let stranger: Record<string, string>;
   const { correct } = evaluationResultsClient(() => presage);

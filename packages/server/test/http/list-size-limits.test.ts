@@ -3,7 +3,7 @@ import { peakMemory } from "../support/presage/peak-memory.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const megabyte = 1_000_000;
@@ -16,7 +16,7 @@ const longBytes = 2 * megabyte;
 const hugeBytes = 66 * megabyte;
 const budget = 256 * 1024 * 1024;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let presage: SpawnedPresage;
 
   beforeAll(async () => {

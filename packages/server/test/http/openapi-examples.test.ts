@@ -27,7 +27,7 @@ import {
 import { startTarget, type Target } from "../../../../fuzz/target/target.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeUser } from "../support/sign-in/make-user.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 /** Where the ids in paths come from: the responses that create or list things, by operation. */
@@ -214,7 +214,7 @@ function differenceOf(
     .find(Boolean);
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {
     const url = await database.create();
     await using target = await startTarget(url, "sandbox");

@@ -4,7 +4,7 @@ import { askEveryRoute, fillIn } from "../support/presage/ask-every-route.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 interface Operation {
@@ -140,7 +140,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
   });
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   /** Every documented operation that is not public, with its parameters filled in. */
   let closed: Operation[];

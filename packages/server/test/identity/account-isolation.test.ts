@@ -7,7 +7,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { totalsOf, usageClient } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -15,7 +15,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 const mark = "mark-of-the-first-account";
 const environment = `environment-with-${mark}`;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
   let stranger: Record<string, string>;

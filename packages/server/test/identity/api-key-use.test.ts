@@ -5,10 +5,10 @@ import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { create, find, revoke, use } = apiKeyClient(() => presage);
   const lastUseOf = async (id: string) => Date.parse((await find(id))?.last_used_at ?? "");

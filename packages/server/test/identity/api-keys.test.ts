@@ -6,7 +6,7 @@ import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { makeKey, makeUser } from "../support/sign-in/make-user.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -14,7 +14,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let strangersKey: string;
   const { create, list, find, revoke, use } = apiKeyClient(() => presage);

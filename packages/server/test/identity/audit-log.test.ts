@@ -6,7 +6,7 @@ import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { makeUser, signInAddressOf } from "../support/sign-in/make-user.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -44,7 +44,7 @@ const others: Record<string, string> = {
 
 const secret = "text-of-the-user-5190";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
   const recorded = new Set<string>();

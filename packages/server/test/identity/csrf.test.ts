@@ -3,10 +3,10 @@ import { createSignInPath } from "../../src/app/compose-accounts.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let session: TestSession;
 

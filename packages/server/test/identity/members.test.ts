@@ -8,13 +8,13 @@ import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { makeKey, makeUser, signInAddressOf } from "../support/sign-in/make-user.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 
 type Headers = Record<string, string>;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let store: Awaited<ReturnType<typeof openStore>>;
 

@@ -5,7 +5,7 @@ import { openBrowser } from "../support/sign-in/browser.ts";
 import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import { sessionOf } from "../support/sign-in/session.ts";
 import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 type Metadata = Record<string, unknown>;
@@ -77,7 +77,7 @@ for (const [name, answer] of lies) {
   });
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   test("Signing out ends the session before the provider is called, whatever it returns", async () => {
     for (const end_session_endpoint of ["here", "javascript:alert(1)", 7]) {
       const databaseUrl = await database.create();

@@ -4,7 +4,7 @@ import { askEveryRoute, fillIn } from "../support/presage/ask-every-route.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { makeKey, makeUser, signInAddressOf } from "../support/sign-in/make-user.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 interface Row {
@@ -213,7 +213,7 @@ const expectations = table.flatMap(({ routes, ...row }) =>
     .map((route) => ({ route: route.trim(), ...row })),
 );
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const callers: {
     role: Role;

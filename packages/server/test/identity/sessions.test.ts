@@ -12,14 +12,14 @@ import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
 import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { startRelay } from "../support/store/relay.ts";
 
 const minute = 60_000 * microsPerMs;
 const hour = 60 * minute;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let databaseUrl: string;
   let running: PresageWithProvider;
 

@@ -7,13 +7,13 @@ import {
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
 import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser started/;
 const notBegun = /was not started in this browser/;
 const down = /identity provider is unavailable/;
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   let running: PresageWithProvider;
   let browser: Browser;
   const url = () => running.presage.url;

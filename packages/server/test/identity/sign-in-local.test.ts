@@ -9,13 +9,13 @@ import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
 const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
 
   async function newAddress(): Promise<string> {

@@ -7,7 +7,7 @@ import { openBrowser } from "../support/sign-in/browser.ts";
 import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import type { Person } from "../support/sign-in/openid-provider.ts";
 import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase, onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 async function signInAs({ presage, provider }: PresageWithProvider, person: Person): Promise<Response> {
   provider.people.set("ada", person);
@@ -20,7 +20,7 @@ async function accountOf(response: Response): Promise<string> {
   return caller.session.account.name;
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   describe("If a claim names the account", () => {
     test("users are in the account that it names, and move when it changes", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
@@ -74,7 +74,7 @@ onEachDatabase((database) => {
   });
 });
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   describe("If only some domains are allowed", () => {
     test("only a verified address of one of them signs in", async () => {
       await using running = await startPresageWithProvider(await database.create(), {

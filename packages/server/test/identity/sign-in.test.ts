@@ -8,10 +8,10 @@ import {
 import { openBrowser } from "../support/sign-in/browser.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let databaseUrl: string;
   let running: PresageWithProvider;
   const url = () => running.presage.url;

@@ -4,7 +4,7 @@ import { startPresageWithProvider } from "../support/presage/presage-with-provid
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 async function signOut(browser: Browser, presageUrl: string, databaseUrl: string) {
@@ -29,7 +29,7 @@ async function agree(browser: Browser, url: URL): Promise<URL> {
   return new URL(response.headers.get("location") ?? "", url);
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("Signing out ends the session here and at the provider", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);

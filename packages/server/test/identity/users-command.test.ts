@@ -11,10 +11,10 @@ import { type Ran, runPresage } from "../support/presage/run-presage.ts";
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf } from "../support/sign-in/session.ts";
 import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let databaseUrl: string;
   let running: PresageWithProvider;
 

@@ -8,7 +8,7 @@ import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -16,7 +16,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 const interaction = { state: "A closed door.", action: "open the door" };
 const context = { environment_state: "A house with a door.", task_context: null };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({
     database,

@@ -90,7 +90,7 @@ onEachDatabase((database) => {
     return rows.filter(({ context }) => context.includes(part)).length;
   };
 
-  describe("A list of kept predictions", () => {
+  describe("A list of stored predictions", () => {
     test("is newest first, filtered by each field and by several, in pages", async () => {
       const [run, key] = [crypto.randomUUID(), crypto.randomUUID()];
       const ids = await keep([

@@ -3,7 +3,7 @@ import { type StoredPredictionDetail, StoredPredictionListResponse } from "@pres
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const context = { environment_state: "## MAP\nA kitchen with a fridge. An apple is in the fridge." };
 const steps = ["open fridge", "take apple", "close fridge"].map((action, step) => ({
@@ -23,7 +23,7 @@ const talk = {
   ],
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const runs = runClient(presage);

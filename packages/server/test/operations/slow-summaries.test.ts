@@ -5,7 +5,7 @@ import {
   startPresageWithTwoAccounts,
 } from "../support/presage/presage-with-two-accounts.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const results = 16_000;
@@ -29,7 +29,7 @@ async function fill(databaseUrl: string): Promise<void> {
     from n`.execute(store.database);
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let server: PresageWithTwoAccounts;
 
   beforeAll(async () => {

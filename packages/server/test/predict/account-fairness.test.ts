@@ -7,11 +7,11 @@ import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two
 import { readMetric } from "../support/presage/read-metric.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { connectTo } from "../support/store/postgres.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("creating more keys does not raise a user's rate limit", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_RATE_LIMIT_RPM: "5",

@@ -10,7 +10,7 @@ import { chatRequest, prediction } from "../support/presage/presage-with-raw-ups
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
@@ -242,7 +242,7 @@ function answererOfSoon({ call }: { call: Awaited<ReturnType<typeof spawnPresage
     (await call("POST", "/v1/predict", prediction, by("only"))).headers.get("x-presage-deployment");
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("GET /v1/deployments shows each replica to the account default, and to others only names, models and states", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_UPSTREAM_MODEL: "org/model",

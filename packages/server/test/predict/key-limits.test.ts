@@ -5,13 +5,13 @@ import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const sample = { evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "a", capture: "none" };
 const evaluation = { ...sample, evaluated_model_gold_answer: "a" };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let presage: TestPresage;
   let upstream: TestUpstream;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { shiftedClock } from "../support/shifted-clock.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
@@ -69,7 +69,7 @@ function heldAnswer() {
   };
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   async function limited(environment: RawEnvironment): Promise<Limited> {
     const upstream = startUpstream();
     const databaseUrl = await database.create();

@@ -9,7 +9,7 @@ import { chatRequest } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -48,7 +48,7 @@ async function disposable(environment: RawEnvironment): Promise<TestPresage & As
   return { ...presage, [Symbol.asyncDispose]: presage.stop };
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({
     database,
     PRESAGE_UPSTREAM_URL: upstream.url,

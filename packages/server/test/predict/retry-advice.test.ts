@@ -3,7 +3,7 @@ import { startPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, path as profilesPath } from "../support/resources/evaluator-profiles.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
@@ -20,7 +20,7 @@ function upstreamFails(status: number, headers: Record<string, string> = {}): vo
   upstream.answer = () => Response.json({ error: { message: "no" } }, { status, headers });
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({
     database,
     PRESAGE_UPSTREAM_URL: upstream.url,

@@ -3,7 +3,7 @@ import { UsageResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 /** As JSON texts: JavaScript cannot write some of these numbers. */
@@ -27,7 +27,7 @@ function answerWith(count: string): string {
   );
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("usage of an upstream that counts nothing is null, and that of failures 0", async () => {
     const upstream = startUpstream(() => Response.json(completion("Open.", { usage: undefined })));
     const presage = await startPresage({

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const path = "/v1/evaluations/batch";
 
@@ -72,7 +72,7 @@ const recorded = [
   },
 ];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { search } = evaluationResultsClient(() => presage);
 

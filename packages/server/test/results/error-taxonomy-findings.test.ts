@@ -6,7 +6,7 @@ import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { refuse, say } from "../support/upstream/judge.ts";
@@ -14,7 +14,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;

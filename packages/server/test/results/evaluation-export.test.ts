@@ -3,13 +3,13 @@ import { EvaluationResult } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
 
 const formula = '=HYPERLINK("http://evil.example","click")';
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { search } = evaluationResultsClient(() => presage);
 

@@ -3,9 +3,9 @@ import { EvaluationResultBatchResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 // The calls that the Python clients of these versions make for an experiment, as they were sent, and the shapes that they parse the
 // responses with. A field that a client requires may be null only where the client says so.
@@ -90,7 +90,7 @@ const criteriaList = z.object({
   ),
 });
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { search } = evaluationResultsClient(() => presage);
 

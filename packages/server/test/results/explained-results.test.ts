@@ -2,11 +2,11 @@ import { beforeAll, expect, test } from "bun:test";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const strategies = ["never", "on-fail", "on-success", "always"];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { evaluate } = evaluationClient(() => presage);
   const { search, searchAll, importAll, correct, summary } = evaluationResultsClient(() => presage);

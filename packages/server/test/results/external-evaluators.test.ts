@@ -3,12 +3,12 @@ import { EvaluationResultBatchResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 /** An evaluator of Presage, whose name another tool may have used too. */
 const own = "exact-match-2026-11-21";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { evaluate } = evaluationClient(() => presage);
   const { post, search, importAll, summary } = evaluationResultsClient(() => presage);

@@ -3,7 +3,7 @@ import type { KyselyPlugin } from "kysely";
 import { exportResults } from "../../src/results/search/search-results.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
@@ -11,7 +11,7 @@ import { storeResults } from "../support/store/store-results.ts";
 
 const megabyte = 1_000_000;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { post, search } = evaluationResultsClient(() => presage);
 

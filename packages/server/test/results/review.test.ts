@@ -13,13 +13,13 @@ import {
   path as profilesPath,
 } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let stranger: Record<string, string>;
   let app: string;

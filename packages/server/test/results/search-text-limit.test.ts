@@ -4,7 +4,7 @@ import { selectResults } from "../../src/results/write/stored-results-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
@@ -25,7 +25,7 @@ const empty = {
   sample: { retrievedContext: [], output: "" },
 } satisfies StoredFields;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { post, search, find } = evaluationResultsClient(() => presage);
 

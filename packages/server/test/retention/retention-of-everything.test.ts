@@ -4,7 +4,7 @@ import { parseSeen, type SeenClock, seenClockSetting } from "../../src/platform/
 import { inspectDatabase } from "../../src/platform/storage/open.ts";
 import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
 import { expectEventually } from "../support/eventually.ts";
-import { startPresage } from "../support/presage/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -16,6 +16,11 @@ import { resultAt } from "./many-results.ts";
 const environment = { PRESAGE_RETENTION: "results=30,predictions=30,episodes=30,usage=30,audit=90" };
 /** Long before today. */
 const old = Date.UTC(2020, 0, 1) * 1_000;
+
+/** Whether a server has deleted all that was too old. */
+async function hasEnded(presage: Pick<TestPresage, "call">): Promise<boolean> {
+  return (await readMetric(presage, "presage_retention_complete_timestamp_seconds")) > 0;
+}
 
 onEachDatabase((database) => {
   test("Old episodes, usage and events of the audit log are deleted, but no episode that a dataset was made from or that is new", async () => {
@@ -98,10 +103,7 @@ onEachDatabase((database) => {
         .join();
     };
     await expectEventually(events, "1,89");
-    await expectEventually(
-      async () => (await readMetric(deleting, "presage_retention_complete_timestamp_seconds")) > 0,
-      true,
-    );
+    await expectEventually(() => hasEnded(deleting), true);
     await deleting.stop();
   });
 
@@ -161,6 +163,8 @@ onEachDatabase((database) => {
     await killed.exited;
     await using rest = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
     await expectEventually(countResults, 50);
+    // Counts change until then.
+    await expectEventually(() => hasEnded(rest), true);
     await expectSoundRollups(rest, opened.database);
   });
 });

@@ -3,7 +3,7 @@ import { ComparedSampleListResponse, Comparison } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import {
   evaluatorNamed,
@@ -20,7 +20,7 @@ const samples: StoredSample[] = ["a", "b", "c"].flatMap((trajectory) =>
 const scored = (score: number) => [{ verdicts: [{ pass: score >= 0.5, score }] }];
 const failed = [{ failed: "timeout" as const }];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let revision: StoredRevision;
 

@@ -3,11 +3,11 @@ import { Comparison, ExperimentResponse, Project, RunReport } from "@presage/con
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { evaluatorNamed, storeRevision, storeRun } from "../support/store/store-run.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { importAll, post } = evaluationResultsClient(() => presage);
   const { post: evaluate } = evaluationClient(() => presage);

@@ -4,7 +4,7 @@ import { Comparison, RunReport } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const samples = [0, 1, 2].map((step) => ({
   trajectory_id: "t",
@@ -13,7 +13,7 @@ const samples = [0, 1, 2].map((step) => ({
   next_state: `state ${step + 1}`,
 }));
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const { create, end, read, samples: list, exported } = runClient(presage);

@@ -3,7 +3,7 @@ import { uploadPredictions } from "../../src/runs/imported.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 
@@ -15,7 +15,7 @@ const samples = [0, 1, 2].map((step) => ({
 }));
 const lines = toLines([0, 1, 2].map((index) => ({ index, prediction: "x" })));
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   /** A server with a run that waits for its predictions, and an upload of them that waits in the middle. */
   async function beginUpload(begin: string) {
     const databaseUrl = await database.create();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -18,7 +18,7 @@ function trajectory(id: string, count: number) {
   }));
 }
 
-onSqlite((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({
     database,

@@ -5,7 +5,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { makeKey, makeUser } from "../support/sign-in/make-user.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -28,7 +28,7 @@ function openStream(url: string, runId: string, headers: Record<string, string>)
   return stream;
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({
     database,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Comparison, type ComparisonCandidate, RunReport } from "@presage/contract";
 import { z } from "zod";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import {
   type StoredPrediction,
@@ -98,7 +98,7 @@ function toStoredRun({ repeats, outcomes, unchanged }: ReferenceRun): StoredRun 
   return { repeats, predictions };
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
 
   async function read(path: string): Promise<unknown> {

@@ -11,7 +11,7 @@ import { runInTerminal } from "../support/presage/run-in-terminal.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { toLines } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { oneAtATime } from "../support/upstream/one-at-a-time.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -40,7 +40,7 @@ async function file(name: string, lines: readonly unknown[]): Promise<string> {
 
 const tooWide = (columns: number) => (line: string) => Bun.stringWidth(line) > columns;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({
     database,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { runPresage } from "../support/presage/run-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeRevision, storeRun } from "../support/store/store-run.ts";
 
@@ -19,7 +19,7 @@ function verdicts(worse: number) {
   });
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("a model that is worse by 5 points on 200 trajectories falls short of --max-regression 1", async () => {
     const url = await database.create();
     await using opened = await openStore(url);

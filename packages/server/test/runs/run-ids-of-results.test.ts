@@ -3,11 +3,11 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const sample = { trajectory_id: "a", step: 0, interaction: { state: "s", action: "go" }, next_state: "s" };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const runs = runClient(presage);
   const datasets = datasetClient(presage);

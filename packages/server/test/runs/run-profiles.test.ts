@@ -3,7 +3,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const sample = {
   trajectory_id: "t",
@@ -12,7 +12,7 @@ const sample = {
   next_state: "open",
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const profiles = evaluatorProfileClient(() => presage);

@@ -1,12 +1,7 @@
 import type { CallWithCaller } from "../../http/call.ts";
 import { UpstreamError } from "../../platform/errors.ts";
-import { measureCompletion } from "../../predictions/measure-completion.ts";
-import {
-  readAnswer,
-  refuseControlTokens,
-  refuseUnusable,
-  upstreamFields,
-} from "../../predictions/predict.ts";
+import { readAnswer, refuseControlTokens, refuseUnusable } from "../../predictions/answer.ts";
+import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import type { Sharing } from "../../upstream/upstream.ts";
 import type { Ask } from "./step-episode.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { expectLinear } from "../../../test/support/expect-linear.ts";
 import { readMdlmText } from "./python-values.ts";
 
 test.each([
@@ -12,8 +13,7 @@ test.each([
   expect(readMdlmText(original).text).toBe(text);
 });
 
-test("a long hostile text is read in bounded time", () => {
-  const startedAtMs = performance.now();
+test("a long hostile text is read in time that grows with its length", () => {
   for (const piece of [
     "<think>",
     "</think>",
@@ -22,8 +22,7 @@ test("a long hostile text is read in bounded time", () => {
     "<think ",
     "<think\x1c",
   ]) {
-    readMdlmText(piece.repeat(100_000));
+    expectLinear((times) => readMdlmText(piece.repeat(times)), 50_000);
   }
-  readMdlmText(`<think${" ".repeat(2_000_000)}`);
-  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expectLinear((length) => readMdlmText(`<think${" ".repeat(length)}`), 1_000_000);
 });

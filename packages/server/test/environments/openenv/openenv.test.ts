@@ -6,13 +6,13 @@ import { startPresage } from "../../support/presage/presage.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
 import { apiKeyClient } from "../../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../../support/resources/other-account.ts";
-import { onEachDatabase } from "../../support/store/databases.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
 import { openStore } from "../../support/store/open-store.ts";
 import { echo } from "../../support/upstream/echo.ts";
 import { completion } from "../../support/upstream/upstream.ts";
 import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   let environments = 0;

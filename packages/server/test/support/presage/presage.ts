@@ -38,7 +38,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     call: (method, path, body, headers) => callWithKey(server.address, method, path, body, headers),
     async stop() {
       presage.setPhase("stopping");
-      await server.drain();
+      await server.drain(0);
       await presage.dispose();
     },
   };

@@ -42,13 +42,19 @@ export async function removeSharedPostgres(): Promise<void> {
   await server?.remove();
 }
 
-/** Runs the tests on each supported database. */
+/** For what SQL decides, such as order, counts, locks, plans, races and migrations: runs the tests on each supported database, always. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
   onPostgres(tests);
 }
 
-/** For what SQLite does not have, such as a password. */
+/** For what holds on any database, which is most: runs the tests on SQLite, and in `npm run test:all` on PostgreSQL too. */
+export function onAnyDatabase(tests: (database: TestDatabase) => void): void {
+  onSqlite(tests);
+  if (process.env.PRESAGE_TEST_DATABASES === "both") onPostgres(tests);
+}
+
+/** For what SQLite does not have, such as a password: runs the tests on PostgreSQL, always. */
 export function onPostgres(tests: (database: TestDatabase) => void): void {
   describe("on PostgreSQL", () => {
     tests({
@@ -59,7 +65,7 @@ export function onPostgres(tests: (database: TestDatabase) => void): void {
   });
 }
 
-/** For what does not depend on the database: the cheaper one is enough. */
+/** For what PostgreSQL does not have, such as a file: runs the tests on SQLite alone. */
 export function onSqlite(tests: (database: TestDatabase) => void): void {
   describe("on SQLite", () => {
     const directories: string[] = [];

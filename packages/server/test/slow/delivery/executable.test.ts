@@ -3,18 +3,18 @@ import { chmod, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeploymentListResponse } from "@presage/contract";
-import { expectEventually } from "../support/eventually.ts";
+import { expectEventually } from "../../support/eventually.ts";
 import {
   expectEvaluationInThreads,
   expectFirstPrediction,
   expectPages,
-} from "../support/presage/expect-delivered.ts";
-import { testKey } from "../support/presage/presage.ts";
-import { runInFolder } from "../support/presage/run-in-folder.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { createPostgresDatabase } from "../support/store/databases.ts";
+} from "../../support/presage/expect-delivered.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { runInFolder } from "../../support/presage/run-in-folder.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { createPostgresDatabase } from "../../support/store/databases.ts";
 
-const server = join(import.meta.dir, "../..");
+const server = join(import.meta.dir, "../../..");
 const root = join(server, "../..");
 const target = `${process.platform}-${process.arch}`;
 const isRoot = process.getuid?.() === 0;

@@ -2,17 +2,17 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import pMap from "p-map";
-import { migrate, saveOldestVersion } from "../../src/platform/storage/migrate.ts";
-import { baselineName, migrations } from "../../src/platform/storage/migrations/index.ts";
-import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { readSetting, saveSetting } from "../../src/platform/storage/settings-store.ts";
-import { startPresage } from "../support/presage/presage.ts";
-import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
-import { openMigratedTo, openRaw } from "../support/store/open-migrated-to.ts";
-import { openStore } from "../support/store/open-store.ts";
-import { expectReadable } from "../support/upgrades/expect-readable.ts";
-import { createRowWriter, type RowWriter } from "../support/upgrades/row-writer.ts";
-import { writeRows } from "../support/upgrades/write-rows.ts";
+import { migrate, saveOldestVersion } from "../../../src/platform/storage/migrate.ts";
+import { baselineName, migrations } from "../../../src/platform/storage/migrations/index.ts";
+import type { Database } from "../../../src/platform/storage/schema/tables.ts";
+import { readSetting, saveSetting } from "../../../src/platform/storage/settings-store.ts";
+import { startPresage } from "../../support/presage/presage.ts";
+import { onEachDatabase, type TestDatabase } from "../../support/store/databases.ts";
+import { openMigratedTo, openRaw } from "../../support/store/open-migrated-to.ts";
+import { openStore } from "../../support/store/open-store.ts";
+import { expectReadable } from "../../support/upgrades/expect-readable.ts";
+import { createRowWriter, type RowWriter } from "../../support/upgrades/row-writer.ts";
+import { writeRows } from "../../support/upgrades/write-rows.ts";
 
 const names = Object.keys(migrations);
 /** From 0.1.0 on. What came before led to its schema, and is not upgraded. */
@@ -67,7 +67,7 @@ async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter)
 /** Migrations at whose end the first start is killed, and one of a later version, in which an upgrade is. */
 const killedIn = ["001-identity", "021-external-runs", baselineName];
 const later = "999-from-the-future";
-const dying = join(import.meta.dir, "../support/upgrades/die-in-migration.ts");
+const dying = join(import.meta.dir, "../../support/upgrades/die-in-migration.ts");
 
 async function killInMigration(url: string, migration: string): Promise<void> {
   const child = Bun.spawn([process.execPath, dying, url, migration], { stdout: "ignore", stderr: "inherit" });

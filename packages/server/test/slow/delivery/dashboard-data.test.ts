@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { type OpenEnvSocket, openEnvSocket } from "../support/openenv/openenv-socket.ts";
-import { killAfterTests } from "../support/presage/child-processes.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
-import { createPostgresDatabase } from "../support/store/databases.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type OpenEnvSocket, openEnvSocket } from "../../support/openenv/openenv-socket.ts";
+import { killAfterTests } from "../../support/presage/child-processes.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { redisProgram, startRedis, type TestRedis } from "../../support/redis/start-redis.ts";
+import { createPostgresDatabase } from "../../support/store/databases.ts";
+import { completion, startUpstream } from "../../support/upstream/upstream.ts";
 
 const prometheus = Bun.which("prometheus");
 if (prometheus === null) {
@@ -33,7 +33,7 @@ const Answer = z.object({
   data: z.object({ result: z.array(z.object({ value: z.tuple([z.number(), z.string()]) })) }),
 });
 
-const monitoring = resolve(import.meta.dir, "../../../../deploy/monitoring");
+const monitoring = resolve(import.meta.dir, "../../../../../deploy/monitoring");
 const upstream = startUpstream(({ body }) =>
   body.messages.at(-1)?.content.includes("fail")
     ? new Response("no", { status: 500 })

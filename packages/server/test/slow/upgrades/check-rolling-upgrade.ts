@@ -1,11 +1,11 @@
 // Run by `npm run check:upgrade` with the `main.ts` of an earlier commit: starts it on PostgreSQL, asks it for changes of every kind and
 // for work of many requests, starts the present one beside it, stops the earlier one, and compares all responses with what is stored.
 
-import { killChildren } from "../support/presage/child-processes.ts";
-import { mainFile } from "../support/presage/main-file.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { makeFixtures, openLedger } from "../support/store/change-ledger.ts";
-import { createPostgresDatabase, removeSharedPostgres } from "../support/store/databases.ts";
+import { killChildren } from "../../support/presage/child-processes.ts";
+import { mainFile } from "../../support/presage/main-file.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { makeFixtures, openLedger } from "../../support/store/change-ledger.ts";
+import { createPostgresDatabase, removeSharedPostgres } from "../../support/store/databases.ts";
 import { startEchoingModel, startWork } from "./work-across-versions.ts";
 
 const phaseMs = 8_000;

@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expectEventually } from "../support/eventually.ts";
+import { expectEventually } from "../../support/eventually.ts";
 import {
   expectEvaluationInThreads,
   expectFirstPrediction,
   expectPages,
-} from "../support/presage/expect-delivered.ts";
-import { runInFolder } from "../support/presage/run-in-folder.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+} from "../../support/presage/expect-delivered.ts";
+import { runInFolder } from "../../support/presage/run-in-folder.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
 
-const server = join(import.meta.dir, "../..");
+const server = join(import.meta.dir, "../../..");
 const root = join(server, "../..");
 /** npm has fetched Bun for this clone. */
 const fromCache = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -37,6 +37,10 @@ afterAll(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
+function filesIn(path: string): string[] {
+  return [...new Bun.Glob("**/*").scanSync(path)];
+}
+
 async function packed(): Promise<string> {
   const archive = (await readdir(work)).find((name) => name.endsWith(".tgz"));
   return join(work, archive ?? "");
@@ -58,7 +62,7 @@ test("The package installs nothing but Bun, and names what publishing needs", as
 
 test("Its files have no path of the machine that built them, and the licences of what is in them", async () => {
   const own = join(folder, "@presage/server");
-  for (const name of await readdir(join(own, "server"))) {
+  for (const name of filesIn(join(own, "server"))) {
     expect([name, (await Bun.file(join(own, "server", name)).text()).includes(root)]).toEqual([name, false]);
   }
   const licences = await Bun.file(join(own, "THIRD-PARTY-LICENCES.txt")).text();
@@ -67,13 +71,15 @@ test("Its files have no path of the machine that built them, and the licences of
   expect(licences).not.toContain("\nplaywright-core ");
 });
 
-test("Every thread that it starts is there", async () => {
+test("Every thread that it starts and every library that it loads later is there", async () => {
   const own = join(folder, "@presage/server/server");
   const named = new Set<string>();
-  for (const name of (await readdir(own)).filter((each) => !each.startsWith("swagger-ui"))) {
+  for (const name of filesIn(own).filter((each) => !/^(swagger-ui|libraries\/)/.test(each))) {
     const text = await Bun.file(join(own, name)).text();
     for (const [, path = ""] of text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)) named.add(path);
+    for (const [, path = ""] of text.matchAll(/require\("(\.\/libraries\/[^"]+)"\)/g)) named.add(path);
   }
+  expect([...named].some((path) => path.startsWith("./libraries/ioredis/"))).toBe(true);
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((path) => !existsSync(join(own, path)))).toEqual([]);
 });

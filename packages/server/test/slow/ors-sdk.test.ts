@@ -4,7 +4,7 @@ import { Episode } from "@presage/contract";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { pythonEnvironment } from "../support/python/python-environment.ts";
-import { onEachDatabase, onSqlite } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -30,7 +30,7 @@ async function run(script: string, ...options: string[]): Promise<string> {
 }
 
 describe.skipIf(python === undefined)("The public client of the Open Reward Standard", () => {
-  onSqlite((database) => {
+  onAnyDatabase((database) => {
     const presage = usePresage({ database });
 
     test("plays 200 whole episodes at once with nothing but the address and a key", async () => {
@@ -59,7 +59,7 @@ describe.skipIf(python === undefined)("The public client of the Open Reward Stan
     });
   });
 
-  onEachDatabase((database) => {
+  onAnyDatabase((database) => {
     const upstream = useUpstream();
     const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { version } from "../../package.json" with { type: "json" };
-import { testKey } from "../support/presage/presage.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../support/python/python-environment.ts";
+import { version } from "../../../package.json" with { type: "json" };
+import { testKey } from "../../support/presage/presage.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { pythonEnvironment } from "../../support/python/python-environment.ts";
 
-const root = resolve(import.meta.dir, "../../../..");
+const root = resolve(import.meta.dir, "../../../../..");
 const client = join(root, "clients/python");
 const requirements = await readFile(join(client, "requirements-test.txt"), "utf8");
 const python = await pythonEnvironment(requirements.split("\n").filter((line) => line !== ""));

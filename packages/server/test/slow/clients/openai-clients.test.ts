@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { nodeEnvironment } from "../support/node-environment.ts";
-import { testKey } from "../support/presage/presage.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../support/python/python-environment.ts";
-import { completion, type ReceivedRequest } from "../support/upstream/upstream.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { nodeEnvironment } from "../../support/node-environment.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { pythonEnvironment } from "../../support/python/python-environment.ts";
+import { completion, type ReceivedRequest } from "../../support/upstream/upstream.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
 /** Public clients by the name of their program, with what is installed for it. */
 const clients: Record<string, { language: "python" | "node"; packages: string[] }> = {

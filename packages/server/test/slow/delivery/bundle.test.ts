@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const buildBundle = join(import.meta.dir, "../../build/build-bundle.ts");
+const buildBundle = join(import.meta.dir, "../../../build/build-bundle.ts");
 const day = 24 * 3600;
 
 async function bundle(folder: string) {

@@ -2,9 +2,9 @@
 // leniently, as an earlier version's responses lack fields of today.
 
 import { z } from "zod";
-import { eventually } from "../support/eventually.ts";
-import { type TestPresage, testKey } from "../support/presage/presage.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type TestPresage, testKey } from "../../support/presage/presage.ts";
+import { completion, startUpstream } from "../../support/upstream/upstream.ts";
 
 type Call = TestPresage["call"];
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { runFuzz, writeReport } from "../../../../fuzz/run-fuzz.ts";
 import { startTarget, type UpstreamKind } from "../../../../fuzz/target/target.ts";
 import { seed, seeded } from "../support/seeded.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const requests: Record<UpstreamKind, number> = { sandbox: 280, faulty: 100 };
 
@@ -10,7 +10,7 @@ const requests: Record<UpstreamKind, number> = { sandbox: 280, faulty: 100 };
 const maxHealthMs = 3_000;
 const maxMemoryBytes = 1_000e6;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   /** Returns a report of the findings, or an empty text if there are none. */
   async function fuzz(upstream: UpstreamKind): Promise<string> {
     await using target = await startTarget(await database.create(), upstream);

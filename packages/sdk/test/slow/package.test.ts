@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
-import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
-import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
-import { type Consumer, installPackage } from "./support/installed-package.ts";
+import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage/presage.ts";
+import { startRawUpstream } from "../../../server/test/support/upstream/raw-upstream.ts";
+import { startUpstream } from "../../../server/test/support/upstream/upstream.ts";
+import { type Consumer, installPackage } from "../support/installed-package.ts";
 
-const readme = await readFile(resolve(import.meta.dir, "../README.md"), "utf8");
-const projectReadme = await readFile(resolve(import.meta.dir, "../../../README.md"), "utf8");
+const readme = await readFile(resolve(import.meta.dir, "../../README.md"), "utf8");
+const projectReadme = await readFile(resolve(import.meta.dir, "../../../../README.md"), "utf8");
 const onNode = {
   lib: ["ES2022"],
   types: ["node"],
-  typeRoots: [resolve(import.meta.dir, "../../../node_modules/@types")],
+  typeRoots: [resolve(import.meta.dir, "../../../../node_modules/@types")],
 };
 const inPages = { lib: ["ES2022", "DOM"], types: [] };
 

@@ -1,0 +1,58 @@
+import { UpstreamError } from "../platform/errors.ts";
+import { isCountedModelName } from "../platform/prices.ts";
+import type { Answer } from "../platform/storage/answer-columns.ts";
+import { findControlToken, readUpstreamCachedTokens } from "../upstream/completion.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import type { UpstreamCompletion } from "../upstream/upstream.ts";
+import { readPrediction } from "./predict.ts";
+
+/** What is stored of a completion. */
+export function readAnswer({ body, cache, deployment, model, replica }: UpstreamCompletion): Answer {
+  const { response, reasoning, finish_reason, usage } = readPrediction(body);
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage;
+  const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
+  return {
+    output: response.content,
+    reasoning: reasoning ?? null,
+    finishReason: finish_reason ?? null,
+    deployment,
+    model: typeof body.model === "string" ? body.model : null,
+    sentModel: model !== undefined && isCountedModelName(model) ? model : null,
+    replica: replica === undefined ? null : replicaAddress(replica),
+    promptTokens: wasAsked ? prompt : 0,
+    cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
+    completionTokens: wasAsked ? completion : 0,
+  };
+}
+
+/** Finish reasons of a model that did something else than to say what comes next. */
+const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
+
+/** Throws an `UpstreamError` for an answer that cannot be an observation. */
+export function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
+  const isCut = finishReason === "length";
+  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
+  if (output.trim() === "" && isCut)
+    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
+  if (output.trim() === "") throw unusable("it has no text");
+  if (isCut && !acceptsTruncated)
+    throw unusable(
+      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
+    );
+}
+
+/** Throws an `UpstreamError` for an answer that would feed control tokens of a chat template back to the model. */
+export function refuseControlTokens({ output }: Answer, { name, controlTokens }: Deployment): void {
+  const token = controlTokens === "accept" ? undefined : findControlToken(output);
+  if (token !== undefined)
+    throw unusable(
+      `it has the control token ${token}; mend the model's chat template or stop tokens, or set \`control_tokens\` of the deployment ${name} to accept`,
+    );
+}
+
+function unusable(why: string): UpstreamError {
+  return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`, {
+    status: 200,
+  });
+}
