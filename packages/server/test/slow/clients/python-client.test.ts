@@ -100,7 +100,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
       "clients/python/README.md",
       ["pass: True", "True 1.0", "no change finished", "the model", "invalid 422", "200"],
     ],
-    ["docs/environments.md", ["1.0 True success", "'sandbox'"]],
+    ["docs/training.md", ["1.0 True success", "'sandbox'"]],
   ])("the Python of %s runs as it stands", async (page, expected) => {
     const text = await readFile(join(root, page), "utf8");
     const blocks = [...text.matchAll(/^```python\n(.*?)^```/gms)].map(([, block = ""]) => block);
@@ -115,7 +115,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
 
   test("the TRL example of the documentation is the one that is run by hand", async () => {
     const script = await readFile(join(client, "examples/grpo.py"), "utf8");
-    const page = await readFile(join(root, "docs/environments.md"), "utf8");
+    const page = await readFile(join(root, "docs/training.md"), "utf8");
     const [, block = ""] = /^```python\n(from trl import GRPO.*?)^```/ms.exec(page) ?? [];
     const lines = block.split("\n").filter((line) => line !== "" && !/model=|args=/.test(line));
     expect(lines.length).toBeGreaterThan(5);
