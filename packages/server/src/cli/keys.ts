@@ -40,7 +40,7 @@ const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for 
 
 const capture = [
   "--capture <setting>",
-  "which predictions are kept: off, failures, all, a share such as 0.01; default for the server's setting",
+  "which predictions are stored: off, failures, all, a share such as 0.01; default for the server's setting",
 ] as const;
 
 const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
@@ -92,7 +92,7 @@ export function addKeysCommands(program: Command): void {
   keys
     .command("update <id>")
     .description(
-      "change the limits of a key, or which of its predictions are kept; running servers apply it within 5 s",
+      "change the limits of a key, or which of its predictions are stored; running servers apply it within 5 s",
     )
     .option(...rateLimit)
     .option(...maxInFlight)

@@ -13,7 +13,7 @@ import { printComparison, printReport } from "./run-tables.ts";
 import { type Column, printList } from "./terminal.ts";
 
 const changes = [
-  ["resume", "let a paused run, given by id or name, go on; a deployment that failed is tried again at once"],
+  ["resume", "resume a paused run, given by id or name; a deployment that failed is tried again at once"],
   ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
   ["cancel", "end a run, given by id or name; what it has done stays"],
 ] as const;

@@ -78,12 +78,12 @@ function predictionMetrics(registry: Registry) {
     }),
     cacheResults: createCounter(registry, {
       name: "presage_cache_results_total",
-      help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
+      help: "Predictions by where they came from (hit: the cache; shared: an equal request in flight; miss: the upstream; off: not cacheable).",
       labelNames: ["result"],
     }),
     captured: createCounter(registry, {
       name: "presage_captured_predictions_total",
-      help: "Predictions that were to be kept, by what became of them (written, dropped: no memory for them, or refused by the store).",
+      help: "Predictions to be stored, by outcome (written; dropped: no memory for them, or refused by the store).",
       labelNames: ["outcome"],
     }),
     upstreamUnreachable: createCounter(registry, {
@@ -210,7 +210,7 @@ const watched = {
   presage_capture_held_bytes:
     "Memory of captured predictions that wait for their response or to be stored; part of presage_memory_held_bytes.",
   presage_cache_bytes:
-    "Memory of predictions that are kept and of what recognises bodies (at most PRESAGE_CACHE_MAX_BYTES).",
+    "Memory of cached predictions and of digests of their request bodies (at most PRESAGE_CACHE_MAX_BYTES).",
 } as const;
 
 const watchedReplicas = {
