@@ -13,12 +13,8 @@ import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
-import {
-  selectCounts,
-  selectLatencies,
-  selectModelTokens,
-  type UsagePeriod,
-} from "../../src/usage/usage-store.ts";
+import type { UsagePeriod } from "../../src/usage/usage-period.ts";
+import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
