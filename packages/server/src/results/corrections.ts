@@ -70,13 +70,12 @@ async function appendCorrection(
 ): Promise<{ createdAt: Micros }> {
   const locked = await lockResult(transaction, accountId, resultId);
   if (locked === undefined) throw noSuchResult();
-  const { counted, now } = locked;
-  const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
+  const createdAt = Math.max(locked.now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
   await insertCorrection(transaction, {
     id: Bun.randomUUIDv7(),
     result_id: resultId,
     account_id: accountId,
-    profile_public_id: counted.profile?.publicId ?? null,
+    profile_public_id: locked.profile_public_id,
     user_id: userId,
     pass: toFlag(pass),
     score: score ?? null,
@@ -85,7 +84,7 @@ async function appendCorrection(
   });
   await addCounted(
     transaction,
-    recount([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
+    recount([locked], [{ ...locked, counted_pass: toFlag(pass), counted_score: score ?? null }]),
   );
   return { createdAt };
 }
@@ -126,10 +125,6 @@ async function takeBack(
   }
   const { pass, score } = await selectCountedWithout(transaction, resultId, latest.id);
   await deleteCorrection(transaction, { id: latest.id, resultId, pass, score });
-  const outcome = {
-    status: "success" as const,
-    pass: pass === null ? undefined : pass === 1,
-    score: score ?? undefined,
-  };
-  await addCounted(transaction, recount([locked.counted], [{ ...locked.counted, outcome }]));
+  const recounted = { ...locked, counted_pass: pass, counted_score: score };
+  await addCounted(transaction, recount([locked], [recounted]));
 }

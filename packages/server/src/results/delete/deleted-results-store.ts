@@ -5,8 +5,9 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
+import { toTagRows } from "../result.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
-import { addCounted, countableColumns, recount, toCountable, withFindings } from "../write/counts-store.ts";
+import { addCounted, countableColumns, recount } from "../write/counts-store.ts";
 import { lockFolding } from "../write/fold.ts";
 
 /** Far below the number of parameters that a statement may have. */
@@ -114,14 +115,17 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
     .where("payload.result_id", "in", found)
     .execute();
   const textsOf = new Map(texts.map((text) => [text.result_id, text]));
-  const counted = rows.map((row) => withFindings(toCountable(row), textsOf.get(row.id)?.additional_info));
-  await addCounted(transaction, recount(counted, []));
+  const withInfo = rows.map((row) => ({
+    row,
+    texts: { additional_info: textsOf.get(row.id)?.additional_info ?? null },
+  }));
+  await addCounted(transaction, recount(rows, []));
   await addErrorFindings(
     transaction,
-    countErrorFindings(counted).map((cell) => ({ ...cell, count: -cell.count })),
+    countErrorFindings(withInfo).map((cell) => ({ ...cell, count: -cell.count })),
   );
   await takeFromCounts(transaction, found);
-  const tags = rows.flatMap(({ id, account_id }) => toTags(id, account_id, textsOf.get(id)?.tags));
+  const tags = rows.flatMap((row) => toTagRows(row, textsOf.get(row.id)?.tags));
   await deleteTags(transaction, tags);
   await transaction.deleteFrom("evaluation_corrections").where("result_id", "in", found).execute();
   await transaction.deleteFrom("evaluation_payloads").where("result_id", "in", found).execute();
@@ -142,12 +146,6 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
     // No one can correct them any more.
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .execute();
-}
-
-function toTags(id: number, account_id: string, json: string | null | undefined): EvaluationTagsTable[] {
-  if (!json) return [];
-  const tags = JSON.parse(json) as Record<string, string>;
-  return Object.entries(tags).map(([name, value]) => ({ account_id, name, value, result_id: id }));
 }
 
 /** By their key: they are in the order of names. */
