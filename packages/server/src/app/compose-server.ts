@@ -242,7 +242,7 @@ export async function composeServer(
   const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
     metrics,
     onResultsDeleted() {
-      evaluation.folder.schedule();
+      evaluation.countsMerger.schedule();
       countTagsSoon();
     },
   });

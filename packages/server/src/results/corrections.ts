@@ -11,9 +11,9 @@ import {
   selectCountedWithout,
   selectLatestCorrection,
 } from "./corrections-store.ts";
-import type { StoredResult } from "./result.ts";
+import { type StoredResult, toCorrection } from "./result.ts";
 import { addCounted, lockResult, recount } from "./write/counts-store.ts";
-import type { Folder } from "./write/fold.ts";
+import type { CountsMerger } from "./write/merge-counts.ts";
 import { findResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
@@ -21,9 +21,9 @@ export interface NewCorrection {
   userId: string;
   resultId: number;
   pass: boolean;
-  /** Absent: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
-  score: number | undefined;
-  comment: string | undefined;
+  /** Null: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
+  score: number | null;
+  comment: string | null;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface NewCorrection {
  * can be corrected is checked first, since a writing transaction blocks others.
  */
 export async function correctResult(
-  services: { store: Store; folder: Pick<Folder, "schedule"> },
+  services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   correction: NewCorrection,
   once: Once | undefined,
@@ -43,7 +43,7 @@ export async function correctResult(
     throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
   const isGraded = result.outcome.score !== undefined;
-  const score = correction.score ?? (isGraded ? Number(pass) : undefined);
+  const score = correction.score ?? (isGraded ? Number(pass) : null);
   // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
@@ -51,15 +51,16 @@ export async function correctResult(
       await recordChange(transaction, requester, {
         action: "evaluation_result.correct",
         objectId: String(resultId),
-        detail: { pass, score: score ?? null },
+        detail: { pass, score },
       });
       return appended;
     },
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });
-  services.folder.schedule();
-  return { ...result, correction: { pass, score, comment, createdAt } };
+  services.countsMerger.schedule();
+  const row = { pass: toFlag(pass), score, comment, created_at: createdAt };
+  return { ...result, correction: toCorrection(row) };
 }
 
 /** Of two corrections of one result the second waits for the first, so that it sees what the first one counted. */
@@ -78,20 +79,20 @@ async function appendCorrection(
     profile_public_id: locked.profile_public_id,
     user_id: userId,
     pass: toFlag(pass),
-    score: score ?? null,
-    comment: comment ?? null,
+    score,
+    comment,
     created_at: createdAt,
   });
   await addCounted(
     transaction,
-    recount([locked], [{ ...locked, counted_pass: toFlag(pass), counted_score: score ?? null }]),
+    recount([locked], [{ ...locked, counted_pass: toFlag(pass), counted_score: score }]),
   );
   return { createdAt };
 }
 
 /** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
 export async function withdrawCorrection(
-  services: { store: Store; folder: Pick<Folder, "schedule"> },
+  services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {
@@ -105,7 +106,7 @@ export async function withdrawCorrection(
         objectId: String(withdrawal.resultId),
       });
     });
-  services.folder.schedule();
+  services.countsMerger.schedule();
   return await findResult(services, requester, withdrawal.resultId);
 }
 

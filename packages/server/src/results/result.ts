@@ -11,6 +11,7 @@ import {
   trajectoryTag,
 } from "../platform/storage/columns.ts";
 import type {
+  EvaluationCorrectionsTable,
   EvaluationPayloadsTable,
   EvaluationResultsTable,
   EvaluationTagsTable,
@@ -59,14 +60,6 @@ export interface EvaluationRecord {
   sample: Sample;
   metadata: ResultMetadata;
   outcome: EvaluatorOutcome;
-}
-
-/** What a person said about a verdict. */
-export interface Correction {
-  pass: boolean;
-  score: number | undefined;
-  comment: string | undefined;
-  createdAt: Micros;
 }
 
 /** One evaluation as it is stored. */
@@ -273,14 +266,18 @@ export function toCurrentResult(record: EvaluationRecord | StoredResult): Curren
     dataset_sample_id: metadata.datasetSampleId ?? null,
     tags: metadata.tags === undefined ? null : { ...metadata.tags },
     external: record.isExternal,
-    correction: toCorrection(stored?.correction),
+    correction: stored?.correction ?? null,
   };
 }
 
-function toCorrection(correction: StoredResult["correction"]): EvaluationResult["correction"] {
-  if (correction === undefined) return null;
-  const { pass, score, comment, createdAt } = correction;
-  return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };
+/** What a person said about a verdict. */
+export type Correction = NonNullable<EvaluationResult["correction"]>;
+
+export function toCorrection(
+  row: Pick<EvaluationCorrectionsTable, "pass" | "score" | "comment" | "created_at">,
+): Correction {
+  const { pass, score, comment, created_at } = row;
+  return { pass: pass === 1, score_raw: score, comment, created_at: toIsoInstant(created_at) };
 }
 
 /** ISO 8601, to the microsecond, which is the smallest number that JavaScript writes without an exponent. */

@@ -12,12 +12,12 @@ import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { correctResult, withdrawCorrection } from "./corrections.ts";
 import { exampleResult, toEvaluationResult } from "./result.ts";
-import type { Folder } from "./write/fold.ts";
+import type { CountsMerger } from "./write/merge-counts.ts";
 import { findResult, measureResult } from "./write/stored-results-store.ts";
 
 interface ResultServices {
   store: Store;
-  folder: Pick<Folder, "schedule">;
+  countsMerger: Pick<CountsMerger, "schedule">;
 }
 
 const tag = "evaluation results";
@@ -81,8 +81,8 @@ const correct = route({
       userId: call.caller.userId,
       resultId,
       pass: body.pass,
-      score: body.score_raw ?? undefined,
-      comment: body.comment ?? undefined,
+      score: body.score_raw ?? null,
+      comment: body.comment ?? null,
     };
     const result = await correctResult(services, requester, correction, once);
     return reply(201, { evaluation_result: toEvaluationResult(result) });

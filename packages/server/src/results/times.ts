@@ -18,7 +18,7 @@ import {
   setTime,
 } from "./times-store.ts";
 import { addCounted, recount } from "./write/counts-store.ts";
-import { foldDeltas, lockFolding } from "./write/fold.ts";
+import { lockMerging, mergeCounts } from "./write/merge-counts.ts";
 
 /** Few enough that no other writer waits long for the transaction. */
 const resultsAtOnce = 200;
@@ -36,7 +36,7 @@ export class NoSoundTimeError extends Error {
  * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
  */
 export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
-  if (isPostgres(database)) await foldDeltas(database);
+  if (isPostgres(database)) await mergeCounts(database);
   let mended = 0;
   for (;;) {
     const some = await database.transaction().execute((transaction) => mendSome(transaction, lastSound));
@@ -60,7 +60,7 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
 }
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
-  if (isPostgres(transaction)) await lockFolding(transaction);
+  if (isPostgres(transaction)) await lockMerging(transaction);
   const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
   const info = await selectAdditionalInfo(

@@ -190,7 +190,7 @@ onEachDatabase((database) => {
     // An index without entries tells that there are no clusters, whose results would be read.
     const reads = plans.filter((line) => /evaluation_results|SCAN series/.test(line));
     expect(reads).toEqual([expect.stringContaining("evaluation_results_in_clusters")]);
-    // Counts not yet folded have no index, and are few; on SQLite there are none.
+    // Counts not yet merged have no index, and are few; on SQLite there are none.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
 

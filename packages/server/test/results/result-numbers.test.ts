@@ -5,7 +5,7 @@ import type { Draw } from "../../../../fuzz/generate/draw.ts";
 import type { Database, Tables } from "../../src/platform/storage/schema/tables.ts";
 import { toRows } from "../../src/results/result.ts";
 import { addSeries, seriesOf } from "../../src/results/write/counts-store.ts";
-import { foldDeltas } from "../../src/results/write/fold.ts";
+import { mergeCounts } from "../../src/results/write/merge-counts.ts";
 import { takeNumbers } from "../../src/results/write/results-store.ts";
 import { addResults, numberRows } from "../../src/results/write/write-results.ts";
 import { expectEventually } from "../support/eventually.ts";
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
       })();
       const folds = (async () => {
         while (isPostgres && !isOver) {
-          await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
+          await Promise.all([mergeCounts(store.database), mergeCounts(store.database)]);
           expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
           await Bun.sleep(5);
         }
@@ -240,10 +240,10 @@ onEachDatabase((database) => {
     });
     const left = async () =>
       (await fresh.database.selectFrom("evaluation_count_deltas").select("count").execute()).length;
-    await foldDeltas(fresh.database);
+    await mergeCounts(fresh.database);
     expect(await left()).toBe(2);
     await addSeries(fresh.database, seriesOf([rows.row]));
-    await foldDeltas(fresh.database);
+    await mergeCounts(fresh.database);
     expect(await left()).toBe(0);
     expect(await countTwice(fresh.database)).toMatchObject({ differ: 0 });
   });

@@ -6,7 +6,7 @@ import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/de
 import { countErrorFindings } from "../../src/results/error-findings-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { countableColumns, countResults } from "../../src/results/write/counts-store.ts";
-import { foldDeltas } from "../../src/results/write/fold.ts";
+import { mergeCounts } from "../../src/results/write/merge-counts.ts";
 import { expectEventually } from "../support/eventually.ts";
 import type { TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -31,7 +31,7 @@ export async function expectSoundRollups(
     expect([rollups.source, results.source]).toEqual(["rollups", "results"]);
     expect(rounded(rollups.groups)).toEqual(rounded(results.groups));
   }
-  if (isPostgres(database)) await foldAll(database);
+  if (isPostgres(database)) await mergeAll(database);
   let place: CountsPlace | undefined;
   do place = (await deleteEmptyCounts(database, place, 2, 3)).next;
   while (place !== undefined);
@@ -44,10 +44,10 @@ export async function expectSoundRollups(
   await expectSameByTag(database);
 }
 
-/** Also what a server is folding, beside which nobody else folds. */
-async function foldAll(database: Database): Promise<void> {
+/** Also what a server is merging, beside which nobody else merges. */
+async function mergeAll(database: Database): Promise<void> {
   await expectEventually(async () => {
-    await foldDeltas(database);
+    await mergeCounts(database);
     const tables = ["evaluation_count_deltas", "error_finding_count_deltas"] as const;
     const left = await Promise.all(tables.map((table) => database.selectFrom(table).selectAll().execute()));
     return left.flat().length;

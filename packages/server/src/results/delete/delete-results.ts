@@ -7,7 +7,7 @@ import type { Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { narrowest, searchIds } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
-import type { Folder } from "../write/fold.ts";
+import type { CountsMerger } from "../write/merge-counts.ts";
 import { noSuchResult } from "../write/stored-results-store.ts";
 import {
   type AgePlace,
@@ -130,7 +130,7 @@ export async function deleteOldResults(
 
 /** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
 export async function deleteResult(
-  { store, folder }: { store: Store; folder: Pick<Folder, "schedule"> },
+  { store, countsMerger }: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   id: number,
 ): Promise<void> {
@@ -150,5 +150,5 @@ export async function deleteResult(
       const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
       await recordChange(transaction, requester, change);
     });
-  folder.schedule();
+  countsMerger.schedule();
 }

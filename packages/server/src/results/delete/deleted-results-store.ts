@@ -8,7 +8,7 @@ import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts
 import { toTagRows } from "../result.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
 import { addCounted, countableColumns, recount } from "../write/counts-store.ts";
-import { lockFolding } from "../write/fold.ts";
+import { lockMerging } from "../write/merge-counts.ts";
 
 /** Far below the number of parameters that a statement may have. */
 const tagsAtOnce = 2_000;
@@ -170,8 +170,8 @@ const keys = {
   evaluation_tag_values: ["id"],
 } as const;
 
-/** What evaluations insert is folded into these. The others are written by who counts by tag. */
-const folded: readonly CountsTable[] = [
+/** What evaluations insert is merged into these. The others are written by who counts by tag. */
+const mergedTables: readonly CountsTable[] = [
   "evaluation_counts",
   "evaluation_total_counts",
   "error_finding_counts",
@@ -225,8 +225,8 @@ export async function deleteCounts(
   rows: readonly CountsKey[],
 ): Promise<number> {
   // Before the rows, so that no one waits for this while holding them.
-  if (!folded.includes(table)) await lockRollUp(transaction);
-  else if (isPostgres(transaction)) await lockFolding(transaction);
+  if (!mergedTables.includes(table)) await lockRollUp(transaction);
+  else if (isPostgres(transaction)) await lockMerging(transaction);
   const columns = sql.join(keys[table].map((name) => sql.ref(name)));
   let deleted = 0n;
   for (const key of rows) {
@@ -255,7 +255,7 @@ export async function selectSomeIdsOf(
 
 /** Deletes every rollup of an account that has no results left. */
 export async function deleteCountsOf(transaction: Database, accountId: string): Promise<void> {
-  if (isPostgres(transaction)) await lockFolding(transaction);
+  if (isPostgres(transaction)) await lockMerging(transaction);
   await lockRollUp(transaction);
   const series = sql`select id from evaluation_series where account_id = ${accountId}`;
   const tags = sql`select id from evaluation_tag_values where account_id = ${accountId}`;
