@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { countRowsOf } from "../accounts/account-tables-store.ts";
-import { eraseInBatches, eraseRows } from "../accounts/erase-account.ts";
+import { countRowsOf, eraseInBatches, eraseRows } from "../accounts/account-tables-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
 import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
 import {

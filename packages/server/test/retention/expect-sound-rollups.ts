@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { sql } from "kysely";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
-import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
+import { type CountsPosition, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
 import { countErrorFindings } from "../../src/results/error-findings-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { countableColumns, countResults } from "../../src/results/write/counts-store.ts";
@@ -32,7 +32,7 @@ export async function expectSoundRollups(
     expect(rounded(rollups.groups)).toEqual(rounded(results.groups));
   }
   if (isPostgres(database)) await mergeAll(database);
-  let place: CountsPlace | undefined;
+  let place: CountsPosition | undefined;
   do place = (await deleteEmptyCounts(database, place, 2, 3)).next;
   while (place !== undefined);
   const counted = await selectCounted(database);

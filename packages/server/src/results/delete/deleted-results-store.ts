@@ -1,6 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { EvaluationTagsTable, ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
+import type {
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+  ResultDeletionsTable,
+} from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 
@@ -13,37 +17,28 @@ import { lockMerging } from "../write/merge-counts.ts";
 /** Far below the number of parameters that a statement may have. */
 const tagsAtOnce = 2_000;
 
-/** A place in the order in which results are too old. */
-export interface AgePlace {
-  createdAt: Micros;
-  id: number;
-}
-
-/** A result, and whether it belongs to an existing run or experiment. */
-export interface DeletionCandidate extends AgePlace {
-  isOfRun: boolean;
-}
+/** A position in the order in which results are too old. */
+export type AgePosition = Pick<EvaluationResultsTable, "id" | "created_at">;
 
 /** Whether a run or an experiment of its account names the result. Runs that are deleted name nothing. */
 const isOfRun = sql<SqlBool | number>`exists (select 1 from runs
   where runs.id in (result.run_id, result.experiment_id) and runs.account_id = result.account_id
     and runs.status <> 'deleted')`;
 
-/** The oldest results of all accounts from before a time, after a place. */
+/** The oldest results of all accounts from before a time, after a position. */
 export async function selectOldest(
   database: Database,
   before: Micros,
-  after: AgePlace,
+  after: AgePosition,
   limit: number,
 ): Promise<DeletionCandidate[]> {
-  return await selectCandidates(database, (query) =>
-    query
-      .where(sql<SqlBool>`(result.created_at, result.id) > (${after.createdAt}, ${after.id})`)
-      .where("result.created_at", "<", before)
-      .orderBy("result.created_at")
-      .orderBy("result.id")
-      .limit(limit),
-  );
+  return await candidates(database)
+    .where(sql<SqlBool>`(result.created_at, result.id) > (${after.created_at}, ${after.id})`)
+    .where("result.created_at", "<", before)
+    .orderBy("result.created_at")
+    .orderBy("result.id")
+    .limit(limit)
+    .execute();
 }
 
 /** Some results of an account, by ascending id. */
@@ -53,9 +48,11 @@ export async function selectCandidatesOf(
   ids: readonly number[],
 ): Promise<DeletionCandidate[]> {
   if (ids.length === 0) return [];
-  return await selectCandidates(database, (query) =>
-    query.where("result.account_id", "=", accountId).where("result.id", "in", ids).orderBy("result.id"),
-  );
+  return await candidates(database)
+    .where("result.account_id", "=", accountId)
+    .where("result.id", "in", ids)
+    .orderBy("result.id")
+    .execute();
 }
 
 /** Those without a correction since a time. They are locked against corrections until the transaction ends. */
@@ -76,24 +73,13 @@ export async function lockUncorrected(
   return rows.map(({ id }) => id).filter((id) => !isCorrected.has(id));
 }
 
-type CandidateQuery = ReturnType<typeof candidates>;
+/** A result, and whether it belongs to an existing run or experiment. */
+type DeletionCandidate = Awaited<ReturnType<ReturnType<typeof candidates>["execute"]>>[number];
 
 function candidates(database: Database) {
   return database
     .selectFrom("evaluation_results as result")
     .select(["result.id", "result.created_at", isOfRun.as("is_of_run")]);
-}
-
-async function selectCandidates(
-  database: Database,
-  narrow: (query: CandidateQuery) => CandidateQuery,
-): Promise<DeletionCandidate[]> {
-  const rows = await narrow(candidates(database)).execute();
-  return rows.map(({ id, created_at, is_of_run }) => ({
-    id,
-    createdAt: created_at,
-    isOfRun: Boolean(is_of_run),
-  }));
 }
 
 /**

@@ -163,8 +163,8 @@ async function countDeletable(
   for (;;) {
     signal.throwIfAborted();
     const ids = await searchIds(reader, accountId, rest, { order: "oldest-first", limit: idsAtOnce });
-    for (const { isOfRun } of await selectCandidatesOf(reader, accountId, ids)) {
-      if (isOfRun) counted.kept += 1;
+    for (const { is_of_run } of await selectCandidatesOf(reader, accountId, ids)) {
+      if (is_of_run) counted.kept += 1;
       else counted.count += 1;
     }
     const last = ids.at(-1);
