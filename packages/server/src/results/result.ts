@@ -84,26 +84,25 @@ export function clusterOf(metadata: ResultMetadata): number | null {
   return clusterIdOf({ ...metadata, trajectoryId: metadata.tags?.[trajectoryTag] });
 }
 
-/** The rows of a result, before it has a number and a time. */
-export interface NewRows {
-  row: Omit<EvaluationResultsTable, "id" | "created_at">;
-  texts: Omit<EvaluationPayloadsTable, "result_id">;
-}
-
 /** A result as it is stored: what it is found by, and what is only shown. */
 export interface ResultRows {
   row: EvaluationResultsTable;
   texts: EvaluationPayloadsTable;
 }
 
-export function toRows({ sample, metadata, outcome, profile, ...record }: EvaluationRecord): NewRows {
+/** In place of a number and a time, which a result gets as it is stored. */
+const notYet = 0;
+
+export function toRows({ sample, metadata, outcome, profile, ...record }: EvaluationRecord): ResultRows {
   const pass = outcome.pass === undefined ? null : toFlag(outcome.pass);
   const score = outcome.score ?? null;
   const { positions, extra, confidenceInterval } = outcome;
   const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
   return {
     row: {
+      id: notYet,
       account_id: record.accountId,
+      created_at: notYet,
       app: metadata.app,
       evaluator_id: record.evaluatorId,
       evaluator_family: record.evaluatorFamily ?? null,
@@ -127,6 +126,7 @@ export function toRows({ sample, metadata, outcome, profile, ...record }: Evalua
       cluster_id: clusterOf(metadata),
     },
     texts: {
+      result_id: notYet,
       system_prompt: sample.systemPrompt ?? null,
       retrieved_context: toJson(sample.retrievedContext),
       input: sample.input ?? null,

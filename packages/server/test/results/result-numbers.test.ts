@@ -77,7 +77,8 @@ onEachDatabase((database) => {
     // Outside the transaction, as the server does.
     if (isPostgres) await addSeries(store.database, seriesOf([rows.row]));
     const numbers = await takeNumbers(transaction, 1);
-    await addResults(transaction, numberRows([rows], numbers), { hasSeries: isPostgres });
+    numberRows([rows], numbers);
+    await addResults(transaction, [rows], { hasSeries: isPostgres });
     return numbers.ids[0] ?? 0;
   }
 
@@ -215,7 +216,8 @@ onEachDatabase((database) => {
           const ids = Array.from({ length: 5 }, (_, index) => last_id - 4 + index);
           const record = { ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } };
           const results = ids.map(() => toRows(record));
-          await addResults(transaction, numberRows(results, { ids, createdAt }), { hasSeries: false });
+          numberRows(results, { ids, createdAt });
+          await addResults(transaction, results, { hasSeries: false });
           expect(createdAt).toBe(now);
           return ids;
         }),
@@ -236,7 +238,8 @@ onEachDatabase((database) => {
     const rows = toRows({ ...ordinaryResult, accountId: fresh.owner.account_id });
     await fresh.database.transaction().execute(async (transaction) => {
       const numbers = await takeNumbers(transaction, 1);
-      await addResults(transaction, numberRows([rows], numbers), { hasSeries: true });
+      numberRows([rows], numbers);
+      await addResults(transaction, [rows], { hasSeries: true });
     });
     const left = async () =>
       (await fresh.database.selectFrom("evaluation_count_deltas").select("count").execute()).length;

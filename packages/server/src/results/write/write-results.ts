@@ -6,14 +6,7 @@ import { insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
-import {
-  type EvaluationRecord,
-  type NewRows,
-  type ResultRows,
-  type StoredResult,
-  toRows,
-  toTagRows,
-} from "../result.ts";
+import { type EvaluationRecord, type ResultRows, type StoredResult, toRows, toTagRows } from "../result.ts";
 import {
   addCounted,
   addCounts,
@@ -130,7 +123,7 @@ function writeAfterSeries(database: Database): WriteResults {
   };
 }
 
-async function writeWithSeries(database: Database, results: readonly NewRows[]): Promise<Written> {
+async function writeWithSeries(database: Database, results: readonly ResultRows[]): Promise<Written> {
   return await storeResults(database, results, async (transaction) => ({
     numbers: await takeNumbers(transaction, results.length),
     isThere: { hasSeries: false },
@@ -146,7 +139,7 @@ interface IsThere {
 /** Stores and counts results in one transaction, under the numbers that `prepare` returns. */
 async function storeResults(
   database: Database,
-  results: readonly NewRows[],
+  results: readonly ResultRows[],
   prepare: (transaction: Database) => Promise<{ numbers: Numbers; isThere: IsThere }>,
 ): Promise<Written> {
   return await database.transaction().execute(async (transaction) => {
@@ -161,14 +154,14 @@ async function storeResults(
 
 async function storeNumbered(
   transaction: Database,
-  results: readonly NewRows[],
+  results: readonly ResultRows[],
   numbers: Numbers,
   isThere: IsThere,
 ): Promise<Written> {
-  const numbered = numberRows(results, numbers);
-  const stored = await addResults(transaction, numbered, isThere);
+  numberRows(results, numbers);
+  const stored = await addResults(transaction, results, isThere);
   // Before the commit: after it, nothing may fail.
-  return { ...numbers, earlier: await findEarlier(transaction, numbered, stored) };
+  return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
 }
 
 /** Stores results, except those whose request key is taken, and counts them in every rollup. Returns the stored ones. */
@@ -214,13 +207,15 @@ export function numberResults(
   });
 }
 
-/** The rows under their numbers. */
-export function numberRows(results: readonly NewRows[], { ids, createdAt }: Numbers): ResultRows[] {
-  return results.map(({ row, texts }, index) => {
+/** Gives results, which are only rows so far, their numbers and their time. */
+export function numberRows(results: readonly ResultRows[], { ids, createdAt }: Numbers): void {
+  for (const [index, { row, texts }] of results.entries()) {
     const id = ids[index];
     if (id === undefined) throw tooFewNumbers();
-    return { row: { id, created_at: createdAt, ...row }, texts: { result_id: id, ...texts } };
-  });
+    row.id = id;
+    row.created_at = createdAt;
+    texts.result_id = id;
+  }
 }
 
 function tooFewNumbers(): Error {
@@ -296,10 +291,10 @@ export function createWriteInParts(database: Database): WriteResults {
       return taken;
     });
     const results = records.map(toRows);
-    const texts = numberRows(results, numbers).map((numbered) => numbered.texts);
+    numberRows(results, numbers);
     try {
       for (const part of parts) {
-        const some = part.flatMap((index) => texts[index] ?? []);
+        const some = part.flatMap((index) => results[index]?.texts ?? []);
         await insertRows(database, "evaluation_payloads", some);
         await sleep(pauseMs);
       }

@@ -33,7 +33,7 @@ export async function storeResults(
     }));
     const rows = results.map(({ id, createdAt: created_at, ...record }) => {
       const { row, texts } = toRows(record);
-      return { row: { id, created_at, ...row }, texts: { result_id: id, ...texts } };
+      return { row: { ...row, id, created_at }, texts: { ...texts, result_id: id } };
     });
     await addTimes(
       transaction,
