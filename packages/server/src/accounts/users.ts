@@ -172,7 +172,7 @@ export async function ensureOwner(database: Database): Promise<User> {
 }
 
 /** The user with an id or e-mail address. Several users may have the same address. */
-export async function findUser(database: Database, idOrEmail: string): Promise<User> {
+export async function getUser(database: Database, idOrEmail: string): Promise<User> {
   const [user, ...others] = await selectUsers(database, idOrEmail);
   if (user === undefined) throw new ServiceError("not_found", `There is no user ${idOrEmail}.`);
   if (others.length === 0) return user;

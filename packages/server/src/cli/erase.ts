@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countRowsOf, eraseInBatches, eraseRows } from "../accounts/account-tables-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
-import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
+import { endUserIn, getUser, ownerSubject } from "../accounts/users.ts";
 import {
   countOtherUsers,
   countRowsOfUser,
@@ -45,7 +45,7 @@ export async function eraseUser(
   { yes = false }: { yes?: boolean },
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const user = await findUser(database, idOrEmail);
+    const user = await getUser(database, idOrEmail);
     const others = await countOtherUsers(database, user);
     const isAlone = others === 0;
     refuseMadeByPresage(user);

@@ -14,7 +14,7 @@ import {
 import { type StoredResult, toCorrection } from "./result.ts";
 import { addCounted, lockResult, recount } from "./write/counts-store.ts";
 import type { CountsMerger } from "./write/merge-counts.ts";
-import { findResult, noSuchResult } from "./write/stored-results-store.ts";
+import { getResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
 export interface NewCorrection {
@@ -38,7 +38,7 @@ export async function correctResult(
 ): Promise<StoredResult> {
   const { resultId, pass, comment } = correction;
   // All of the response is read before the change: once that is committed, no read may fail the request.
-  const result = await findResult(services, requester, resultId);
+  const result = await getResult(services, requester, resultId);
   if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
@@ -107,7 +107,7 @@ export async function withdrawCorrection(
       });
     });
   services.countsMerger.schedule();
-  return await findResult(services, requester, withdrawal.resultId);
+  return await getResult(services, requester, withdrawal.resultId);
 }
 
 async function takeBack(

@@ -175,7 +175,7 @@ function payloadTexts(reader: Database, maxTextCharacters: number | undefined) {
   ];
 }
 
-export async function findResult(
+export async function getResult(
   { store }: { store: Store },
   requester: Requester,
   id: number,
