@@ -1,6 +1,9 @@
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
-import type { Micros } from "../platform/storage/columns.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
+import { type Micros, nowMicros } from "../platform/storage/columns.ts";
+import { deleteInBatches, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
@@ -85,7 +88,7 @@ export async function countRowsOf(database: Database, accountId: string): Promis
 }
 
 /** The ids of the rows that those of a table belong to, also of those that are being deleted. */
-export async function ownerIdsOf(
+async function ownerIdsOf(
   database: Database,
   { owner }: AccountTable,
   accountId: string,
@@ -100,7 +103,7 @@ export async function ownerIdsOf(
 }
 
 /** Deletes some rows of one owner, with their texts. Returns their number. */
-export async function deleteSomeOf(
+async function deleteSomeOf(
   transaction: Database,
   { table, key, owner, texts }: AccountTable,
   ownerId: string | number,
@@ -122,4 +125,142 @@ export async function deleteSomeOf(
     transaction,
   );
   return rows.length;
+}
+
+/** The account with a name; a new one if there is none. */
+export async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
+  const found = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (found !== undefined) return found.id;
+  const id = Bun.randomUUIDv7();
+  await transaction.insertInto("accounts").values({ id, name, created_at: nowMicros() }).execute();
+  return id;
+}
+
+/** Whether one of some users is known here. They have their account, and no other one. */
+export async function isAnyKnown(
+  transaction: Database,
+  users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
+): Promise<boolean> {
+  for (const { oidc_issuer, oidc_subject } of users) {
+    const known = await transaction
+      .selectFrom("users")
+      .select("id")
+      .where("oidc_issuer", "=", oidc_issuer)
+      .where("oidc_subject", "=", oidc_subject)
+      .executeTakeFirst();
+    if (known !== undefined) return true;
+  }
+  return false;
+}
+
+/** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
+export async function findOrAddUsers(
+  transaction: Database,
+  accountId: string,
+  users: readonly Omit<AccountUser, "id">[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const user of users) {
+    const known = await transaction
+      .selectFrom("users")
+      .select(["id", "account_id", "created_at"])
+      .where("oidc_issuer", "=", user.oidc_issuer)
+      .where("oidc_subject", "=", user.oidc_subject)
+      .executeTakeFirst();
+    if (known !== undefined && known.account_id !== accountId)
+      throw new ServiceError(
+        "conflict",
+        `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
+      );
+    const id = known?.id ?? Bun.randomUUIDv7();
+    if (known === undefined) {
+      const row = { id, account_id: accountId, ...user };
+      await transaction.insertInto("users").values(row).execute();
+    } else if (user.created_at < known.created_at) {
+      // A new server's owner is younger than the imported one.
+      const { created_at } = user;
+      await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();
+    }
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Stores a revision of a dataset under an id of its own, which is returned; undefined: it is there. */
+export async function insertRevision(
+  transaction: Database,
+  { id: _, ...row }: Row,
+): Promise<number | undefined> {
+  const stored = await transaction
+    .insertInto("dataset_revisions")
+    .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return stored && Number(stored.id);
+}
+
+/** The columns of each table. */
+export async function selectColumns(database: Database): Promise<Map<string, Set<string>>> {
+  const tables = await database.introspection.getTables();
+  return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
+}
+
+/** What clients' sessions and requests left behind, and no export has. */
+const otherTables = ["ors_sessions", "result_deletions"] as const;
+
+const untilDone = new AbortController().signal;
+
+/**
+ * Deletes a batch after the other until there is nothing left, or until someone joins the account: what they store stays. Returns the
+ * number of rows.
+ */
+export async function eraseInBatches(
+  database: Database,
+  accountId: string,
+  deleteSome: (transaction: Database, limit: number) => Promise<number>,
+): Promise<number> {
+  return await deleteInBatches<true>(
+    database,
+    async (_, limit) => {
+      const { result, heldMs } = await inTimedTransaction(database, async (transaction) =>
+        (await isHeldClosed(transaction, accountId)) ? await deleteSome(transaction, limit) : 0,
+      );
+      return { deleted: result, heldMs, next: result === 0 ? undefined : true };
+    },
+    { signal: untilDone },
+  );
+}
+
+/**
+ * Deletes everything that an account has but its results, which are counted, its users and their keys. In small transactions: where one
+ * is interrupted, another call goes on. Returns the number of rows by table.
+ */
+export async function eraseRows(database: Database, accountId: string): Promise<Map<string, number>> {
+  const erased = new Map<string, number>();
+  for (const table of accountTables.toReversed()) {
+    if (table.owner.of === "users" || table.table.startsWith("evaluation_")) continue;
+    let rows = 0;
+    for (const ownerId of await ownerIdsOf(database, table, accountId))
+      rows += await eraseInBatches(database, accountId, (transaction, limit) =>
+        deleteSomeOf(transaction, table, ownerId, limit),
+      );
+    erased.set(table.table, rows);
+  }
+  for (const table of otherTables) {
+    const rows = await database.transaction().execute(async (transaction) => {
+      if (!(await isHeldClosed(transaction, accountId))) return 0;
+      const { numDeletedRows } = await transaction
+        .deleteFrom(table)
+        .where("account_id", "=", accountId)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    });
+    erased.set(table, rows);
+  }
+  return erased;
 }

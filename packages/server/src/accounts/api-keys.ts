@@ -1,6 +1,6 @@
 import { type KeyScope, readInstant } from "@presage/contract";
 import type { AccessChanger } from "../http/caller.ts";
-import { type Changer, recordChange } from "../platform/audit.ts";
+import { type Author, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -16,7 +16,7 @@ import {
   selectHolder,
   updateSettings,
 } from "./api-keys-store.ts";
-import { accessWriter, auditOf, changeAccess, lockCaller } from "./change-access.ts";
+import { accessWriter, changeAccess, lockCaller } from "./change-access.ts";
 import type { SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
 import { generateKey, type KeyDigest, type KeyVerifier, visibleParts } from "./verify-api-key.ts";
@@ -69,7 +69,7 @@ export async function changeKeySettings(
   settings: ChangedSettings,
 ): Promise<ApiKey> {
   const { digest: _, ...apiKey } = await changeKey(services, changer, keyId, (transaction, userId) =>
-    setSettings(transaction, auditOf(changer), { userId, keyId, settings }),
+    setSettings(transaction, changer, { userId, keyId, settings }),
   );
   return apiKey;
 }
@@ -77,7 +77,7 @@ export async function changeKeySettings(
 /** Changes the settings of a user's key for the command line. They apply in running servers within 5 s. */
 export async function changeKeySettingsOf(
   database: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   change: SettingsChange,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -94,7 +94,7 @@ export interface SettingsChange {
 
 async function setSettings(
   transaction: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   { userId, keyId, settings }: SettingsChange,
 ) {
   const apiKey = await updateSettings(transaction, userId, keyId, settings);
@@ -163,7 +163,7 @@ export async function createApiKey(
 ): Promise<CreatedApiKey> {
   const create = async (transaction: Database) => {
     const created = await addApiKey(transaction, services.keyDigest, newKey);
-    await recordNewKey(transaction, auditOf(changer), newKey, created.id);
+    await recordNewKey(transaction, changer, newKey, created.id);
     return created;
   };
   if (once === undefined) return await changeAccess(services, changer, create);
@@ -207,7 +207,7 @@ export async function addApiKey(
 
 export async function recordNewKey(
   transaction: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   { userId, name, scopes = null }: NewApiKey,
   keyId: string,
 ): Promise<void> {
@@ -295,14 +295,14 @@ export async function revokeApiKey(
   keyId: string,
 ): Promise<void> {
   await changeKey(services, changer, keyId, (transaction, userId) =>
-    endKey(transaction, auditOf(changer), userId, keyId),
+    endKey(transaction, changer, userId, keyId),
   );
 }
 
 /** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
 export async function revokeKeyOf(
   database: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   userId: string,
   keyId: string,
 ): Promise<void> {
@@ -314,7 +314,7 @@ export async function revokeKeyOf(
 
 async function endKey(
   transaction: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   userId: string,
   keyId: string,
 ): Promise<{ digest: string }> {

@@ -1,15 +1,9 @@
 import { type AccessChanger, type Caller, notAuthenticated } from "../http/caller.ts";
-import type { Changer } from "../platform/audit.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
-
-/** Whose change of access it is, for the audit log. */
-export function auditOf({ caller, actor }: AccessChanger): Pick<Changer, "accountId" | "actor"> {
-  return { accountId: caller.accountId, actor };
-}
 
 /** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
 export async function changeAccess<Result>(

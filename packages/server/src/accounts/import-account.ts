@@ -1,11 +1,18 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
 import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
-import { type AccountUser, type Row, selectRows } from "./account-tables-store.ts";
+import {
+  findOrAddAccount,
+  findOrAddUsers,
+  insertRevision,
+  isAnyKnown,
+  type Row,
+  selectColumns,
+  selectRows,
+} from "./account-tables-store.ts";
 import {
   type ExportHeader,
   type ImportedLine,
@@ -14,69 +21,6 @@ import {
   repeatedRow,
   toStored,
 } from "./export-account.ts";
-
-/** The account with a name; a new one if there is none. */
-async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
-  const found = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("name", "=", name)
-    .executeTakeFirst();
-  if (found !== undefined) return found.id;
-  const id = Bun.randomUUIDv7();
-  await transaction.insertInto("accounts").values({ id, name, created_at: nowMicros() }).execute();
-  return id;
-}
-
-/** Whether one of some users is known here. They have their account, and no other one. */
-async function isAnyKnown(
-  transaction: Database,
-  users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
-): Promise<boolean> {
-  for (const { oidc_issuer, oidc_subject } of users) {
-    const known = await transaction
-      .selectFrom("users")
-      .select("id")
-      .where("oidc_issuer", "=", oidc_issuer)
-      .where("oidc_subject", "=", oidc_subject)
-      .executeTakeFirst();
-    if (known !== undefined) return true;
-  }
-  return false;
-}
-
-/** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
-async function findOrAddUsers(
-  transaction: Database,
-  accountId: string,
-  users: readonly Omit<AccountUser, "id">[],
-): Promise<string[]> {
-  const ids: string[] = [];
-  for (const user of users) {
-    const known = await transaction
-      .selectFrom("users")
-      .select(["id", "account_id", "created_at"])
-      .where("oidc_issuer", "=", user.oidc_issuer)
-      .where("oidc_subject", "=", user.oidc_subject)
-      .executeTakeFirst();
-    if (known !== undefined && known.account_id !== accountId)
-      throw new ServiceError(
-        "conflict",
-        `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
-      );
-    const id = known?.id ?? Bun.randomUUIDv7();
-    if (known === undefined) {
-      const row = { id, account_id: accountId, ...user };
-      await transaction.insertInto("users").values(row).execute();
-    } else if (user.created_at < known.created_at) {
-      // A new server's owner is younger than the imported one.
-      const { created_at } = user;
-      await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();
-    }
-    ids.push(id);
-  }
-  return ids;
-}
 
 /** Rows of one statement. */
 const rowsAtOnce = 200;
@@ -141,7 +85,7 @@ export async function importAccount(
   lines: AsyncIterable<NumberedLine>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const columnsOf = await readColumns(database);
+  const columnsOf = await selectColumns(database);
   return await database.transaction().execute(async (transaction) => {
     const read = lines[Symbol.asyncIterator]();
     const first = await read.next();
@@ -200,7 +144,7 @@ async function storeLines(
     if (table.owns?.as === "revisions") {
       await flush();
       const id = Number(parsed.row.id);
-      const stored = state.revisionIds.has(id) ? undefined : await storeRevision(transaction, imported.row);
+      const stored = state.revisionIds.has(id) ? undefined : await insertRevision(transaction, imported.row);
       if (stored === undefined) throw repeatedRow(imported);
       state.revisionIds.set(id, stored);
       continue;
@@ -258,17 +202,6 @@ function refuseRepeated(
   if (repeated !== undefined) throw repeatedRow(repeated);
 }
 
-/** Undefined: it is there. */
-async function storeRevision(transaction: Database, { id: _, ...row }: Row): Promise<number | undefined> {
-  const stored = await transaction
-    .insertInto("dataset_revisions")
-    .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return stored && Number(stored.id);
-}
-
 /**
  * Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there, and events: signing in to a
  * new server makes some.
@@ -288,11 +221,6 @@ async function refuseUsedAccount(
       : "Import into a new account: name one with --account.";
     throw new ServiceError("conflict", `The account ${name} has data already (${table.table}). ${advice}`);
   }
-}
-
-async function readColumns(database: Database): Promise<Map<string, Set<string>>> {
-  const tables = await database.introspection.getTables();
-  return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
 }
 
 function refuseUnknownColumns(

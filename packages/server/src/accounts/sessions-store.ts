@@ -46,20 +46,24 @@ export async function insertSession(database: Database, row: SessionsTable): Pro
   await database.insertInto("sessions").values(row).execute();
 }
 
+function liveSessions(database: Database, live: Liveness) {
+  return database
+    .selectFrom("sessions")
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince);
+}
+
 export async function selectLiveSession(
   database: Database,
   digest: string,
   live: Liveness,
 ): Promise<SessionRecord | undefined> {
-  return await database
-    .selectFrom("sessions")
+  return await liveSessions(database, live)
     .innerJoin("users", "users.id", "sessions.user_id")
     .select(["sessions.id", "sessions.user_id", "users.account_id", "users.role", "sessions.last_seen_at"])
     .where("digest", "=", digest)
-    .where("issuer", "=", live.issuer)
-    .where("ended_at", "is", null)
-    .where("expires_at", ">", live.now)
-    .where("last_seen_at", ">", live.seenSince)
     .executeTakeFirst();
 }
 
@@ -70,15 +74,10 @@ export async function isSessionLive(
   sessionId: string,
   live: Liveness,
 ): Promise<boolean> {
-  const session = await database
-    .selectFrom("sessions")
+  const session = await liveSessions(database, live)
     .select("id")
     .where("id", "=", sessionId)
     .where("user_id", "=", userId)
-    .where("issuer", "=", live.issuer)
-    .where("ended_at", "is", null)
-    .where("expires_at", ">", live.now)
-    .where("last_seen_at", ">", live.seenSince)
     .executeTakeFirst();
   return session !== undefined;
 }
@@ -90,14 +89,9 @@ export async function selectLiveSessions(
   live: Liveness,
   page: KeysetPage,
 ): Promise<ListPart<Session>> {
-  const query = reader
-    .selectFrom("sessions")
+  const query = liveSessions(reader, live)
     .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
-    .where("user_id", "=", userId)
-    .where("issuer", "=", live.issuer)
-    .where("ended_at", "is", null)
-    .where("expires_at", ">", live.now)
-    .where("last_seen_at", ">", live.seenSince);
+    .where("user_id", "=", userId);
   return await selectNewestFirst(query, page);
 }
 

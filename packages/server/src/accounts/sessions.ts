@@ -6,7 +6,7 @@ import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { auditOf, changeAccess } from "./change-access.ts";
+import { changeAccess } from "./change-access.ts";
 import type { OpenidProvider } from "./openid.ts";
 import {
   deleteExpiredSessions,
@@ -34,7 +34,7 @@ export async function endSession(
     const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);
     // Ending it again changes nothing.
     if (session?.ended_at === endedAt)
-      await recordChange(transaction, auditOf(changer), { action: "session.end", objectId: sessionId });
+      await recordChange(transaction, changer, { action: "session.end", objectId: sessionId });
     return session !== undefined;
   });
   if (!isEnded) throw new ServiceError("not_found", "There is no such session.");

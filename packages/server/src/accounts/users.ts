@@ -1,13 +1,13 @@
 import type { Role } from "@presage/contract";
 import type { AccessChanger } from "../http/caller.ts";
 import { type Caller, checkAccess } from "../http/caller.ts";
-import { type Changer, recordChange } from "../platform/audit.ts";
+import { type Author, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
-import { accessWriter, auditOf, lockCaller } from "./change-access.ts";
+import { accessWriter, lockCaller } from "./change-access.ts";
 import { markAllEnded, type SessionRules } from "./sessions-store.ts";
 import { markAllUsed } from "./sign-in-tokens.ts";
 import {
@@ -31,7 +31,7 @@ import type { KeyVerifier } from "./verify-api-key.ts";
 /** Adds a user who signs in with links, or only has keys, to the changer's account. Returns the user's id. */
 export async function addLocalUser(
   database: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   { name, email, role }: Pick<User, "name" | "email" | "role">,
 ): Promise<string> {
   const id = Bun.randomUUIDv7();
@@ -76,7 +76,7 @@ export async function changeRole(
       // A cache may still say that the caller is an owner, or in this account.
       const roleNow = self?.account_id === caller.accountId ? self.role : "viewer";
       checkAccess({ role: roleNow, proof: caller.proof }, "manage");
-      return await setRole(transaction, auditOf(changer), { userId, role, issuer });
+      return await setRole(transaction, changer, { userId, role, issuer });
     });
   for (const digest of await selectDigestsOf(services.store.database, userId)) {
     services.keyVerifier.forget(digest);
@@ -86,11 +86,7 @@ export async function changeRole(
 }
 
 /** Changes the role of a user for the command line. It holds in running servers at once for sessions, within 5 s for keys. */
-export async function changeRoleOf(
-  database: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
-  change: RoleChange,
-): Promise<Member> {
+export async function changeRoleOf(database: Database, changer: Author, change: RoleChange): Promise<Member> {
   return await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, changer.accountId);
     await lockUsers(transaction, [change.userId]);
@@ -107,7 +103,7 @@ interface RoleChange {
 
 async function setRole(
   transaction: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   { userId, role, issuer }: RoleChange,
 ): Promise<Member> {
   const user = await selectUser(transaction, userId);
@@ -132,7 +128,7 @@ async function setRole(
  */
 export async function endUser(
   database: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   userId: string,
 ): Promise<{ sessions: number; keys: number }> {
   return await database.transaction().execute((transaction) => endUserIn(transaction, changer, userId));
@@ -141,7 +137,7 @@ export async function endUser(
 /** The same in a transaction that changes more. */
 export async function endUserIn(
   transaction: Database,
-  changer: Pick<Changer, "accountId" | "actor">,
+  changer: Author,
   userId: string,
 ): Promise<{ sessions: number; keys: number }> {
   const now = nowMicros();
@@ -176,7 +172,7 @@ export async function ensureOwner(database: Database): Promise<User> {
 }
 
 /** The user with an id or e-mail address. Several users may have the same address. */
-export async function findUser(database: Database, idOrEmail: string): Promise<User> {
+export async function getUser(database: Database, idOrEmail: string): Promise<User> {
   const [user, ...others] = await selectUsers(database, idOrEmail);
   if (user === undefined) throw new ServiceError("not_found", `There is no user ${idOrEmail}.`);
   if (others.length === 0) return user;

@@ -20,7 +20,7 @@ import { findCorrections } from "../results/corrections-store.ts";
 import { createKeysInFlight } from "../results/evaluate.ts";
 import { createFreeRunIds } from "../results/placement.ts";
 import { hasUncounted, rollUpSomeTags, rollUpSoon } from "../results/summary/tags.ts";
-import { type Folder, foldDeltas, foldSoon } from "../results/write/fold.ts";
+import { type CountsMerger, mergeCounts, mergeSoon } from "../results/write/merge-counts.ts";
 import { createResultWriter } from "../results/write/result-writer.ts";
 import { createWriteResults, toText, type WriteResults } from "../results/write/write-results.ts";
 import { createExternalCounts } from "../runs/external/external-counts.ts";
@@ -75,7 +75,7 @@ export interface ComposedEvaluation
     | "freeRunIds"
     | "externalCounts"
     | "resultWriter"
-    | "folder"
+    | "countsMerger"
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
@@ -125,11 +125,11 @@ export function composeEvaluation(
     writers === undefined
       ? createWriteResults(database)
       : (records) => writers.live.send("results", toText(records));
-  const folder = composeFolder(database, log);
+  const countsMerger = composeCountsMerger(database, log);
   const tagRollup = composeTagRollup(database, writers, log);
   const resultWriter = createResultWriter(async (records) => {
     const written = await writeResults(records);
-    folder.schedule();
+    countsMerger.schedule();
     tagRollup.schedule();
     return written;
   });
@@ -146,31 +146,31 @@ export function composeEvaluation(
     freeRunIds: createFreeRunIds(),
     externalCounts: createExternalCounts(),
     resultWriter,
-    folder,
+    countsMerger,
     countTagsSoon: tagRollup.schedule,
     judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();
-      await folder.stop();
+      await countsMerger.stop();
       await tagRollup.stop();
     },
   };
 }
 
 /** On SQLite results are counted where they are written. */
-function composeFolder(database: Database, log: Log): Folder {
+function composeCountsMerger(database: Database, log: Log): CountsMerger {
   if (!isPostgres(database)) return { schedule() {}, async stop() {} };
-  const folder = foldSoon(
-    () => foldDeltas(database),
-    (error) => logFailure(log, error, "could not fold result counts; none are lost, and totals are correct"),
+  const countsMerger = mergeSoon(
+    () => mergeCounts(database),
+    (error) => logFailure(log, error, "could not merge result counts; none are lost, and totals are correct"),
   );
-  // Folds what stopped processes left behind.
-  folder.schedule();
-  return folder;
+  // Merges what stopped processes left behind.
+  countsMerger.schedule();
+  return countsMerger;
 }
 
 /** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
-function composeTagRollup(database: Database, writers: Writers | undefined, log: Log): Folder {
+function composeTagRollup(database: Database, writers: Writers | undefined, log: Log): CountsMerger {
   const rollUpSome = () => writers?.background.send("tags", undefined) ?? rollUpSomeTags(database);
   const rollup = rollUpSoon(
     async () => (await hasUncounted(database)) && (await rollUpSome()),

@@ -35,7 +35,7 @@ import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
-import { collectUsage } from "../usage/usage.ts";
+import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import {
@@ -242,7 +242,7 @@ export async function composeServer(
   const { dispose: disposeRetention, ...deletions } = composeRetention(config, log, store, {
     metrics,
     onResultsDeleted() {
-      evaluation.folder.schedule();
+      evaluation.countsMerger.schedule();
       countTagsSoon();
     },
   });

@@ -7,29 +7,29 @@ import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-i
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {
-  type CountsPlace,
+  type CountsPosition,
   deleteEmptyCounts,
   deleteMatchingResults,
   deleteOldResults,
 } from "../results/delete/delete-results.ts";
-import { type AgePlace, forgetDeletions } from "../results/delete/deleted-results-store.ts";
+import { type AgePosition, forgetDeletions } from "../results/delete/deleted-results-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
 
 /** One small transaction of what is to be deleted, at most `limit` rows. */
 export type DeletionStep = { limit: number } & (
-  | { kind: "results"; before: Micros; place: AgePlace | undefined }
+  | { kind: "results"; before: Micros; place: AgePosition | undefined }
   | { kind: "predictions"; before: Micros }
   | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePlace | undefined }
   | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
-  | { kind: "empty counts"; place: CountsPlace | undefined }
+  | { kind: "empty counts"; place: CountsPosition | undefined }
 );
 
 type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> : never;
 /** What a step deletes, without where it begins and how much it may take. */
 export type DeletionTarget = WithoutPlace<DeletionStep>;
 
-export type Place = AgePlace | EpisodePlace | CountsPlace | true;
+export type Place = AgePosition | EpisodePlace | CountsPosition | true;
 
 export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
   switch (step.kind) {

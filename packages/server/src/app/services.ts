@@ -18,7 +18,7 @@ import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
-import type { Folder } from "../results/write/fold.ts";
+import type { CountsMerger } from "../results/write/merge-counts.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";
 import type { ExternalCounts } from "../runs/external/external-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
@@ -41,7 +41,7 @@ export interface EvaluationServices {
   readonly freeRunIds: FreeRunIds;
   readonly externalCounts: ExternalCounts;
   readonly resultWriter: ResultWriter;
-  readonly folder: Pick<Folder, "schedule">;
+  readonly countsMerger: Pick<CountsMerger, "schedule">;
   /** Deletions by filter are worked off in the background. */
   readonly deletions: { schedule(): void };
   readonly datasets: DatasetUploads & { readonly uploads: Uploads };

@@ -1,7 +1,7 @@
 import { AuditAction, AuditEventListQuery, readInstant } from "@presage/contract";
 import type { Command } from "commander";
 import { toAuditEvent } from "../accounts/audit-log.ts";
-import { findUser } from "../accounts/users.ts";
+import { getUser } from "../accounts/users.ts";
 import { selectAccountByName } from "../accounts/users-store.ts";
 import type { Config } from "../config/config.ts";
 import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../platform/audit.ts";
@@ -54,7 +54,7 @@ export async function listAuditEvents(config: Config, options: AuditOptions): Pr
   const wanted = readWanted(options);
   const limit = readLimit(options.limit);
   await withDatabase(config, async ({ database, owner }) => {
-    const user = options.user === undefined ? undefined : await findUser(database, options.user);
+    const user = options.user === undefined ? undefined : await getUser(database, options.user);
     const accountName = options.account;
     const account = accountName === undefined ? undefined : await selectAccountByName(database, accountName);
     if (accountName !== undefined && account === undefined)

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { Option } from "commander";
 import type { User } from "../accounts/users-store.ts";
-import type { Actor, Changer } from "../platform/audit.ts";
+import type { Actor, Author } from "../platform/audit.ts";
 
 /** A command that cannot do what it was told to; its message is all that the user needs. */
 export class CommandError extends Error {
@@ -121,7 +121,7 @@ export function commandLineActor(): Actor {
 }
 
 /** The command line as the actor of changes in a user's account. */
-export function changerFor(user: Pick<User, "account_id">): Pick<Changer, "accountId" | "actor"> {
+export function changerFor(user: Pick<User, "account_id">): Author {
   return { accountId: user.account_id, actor: commandLineActor() };
 }
 

@@ -31,10 +31,10 @@ import {
 import { isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { countOf } from "../platform/words.ts";
-import { storeImportedResults } from "../results/restore-store.ts";
 import { mendCorrections, mendTimes, NoSoundTimeError } from "../results/times.ts";
 import { describeFuture, lastSoundTime } from "../results/times-store.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
+import { restoreResults } from "../results/write/write-results.ts";
 import { CommandError, examples, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { withDatabase } from "./connect.ts";
@@ -259,7 +259,7 @@ async function importFromFile(
       takeNumbers: (transaction, exported) => takeGivenNumbers(database, transaction, exported),
       storeResults: (transaction, results) =>
         // Their columns are checked.
-        storeImportedResults(transaction, results as unknown as Parameters<typeof storeImportedResults>[1]),
+        restoreResults(transaction, results as unknown as Parameters<typeof restoreResults>[1]),
     };
     const { account, rows } = await importAccount(database, readLines(resolve(file)), options);
     process.stdout.write(`Imported ${countOf(rows, "row")} into the account ${account}.\n`);

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { countRowsOf } from "../accounts/account-tables-store.ts";
-import { eraseInBatches, eraseRows } from "../accounts/erase-account.ts";
+import { countRowsOf, eraseInBatches, eraseRows } from "../accounts/account-tables-store.ts";
 import { markAllUsed } from "../accounts/sign-in-tokens.ts";
-import { endUserIn, findUser, ownerSubject } from "../accounts/users.ts";
+import { endUserIn, getUser, ownerSubject } from "../accounts/users.ts";
 import {
   countOtherUsers,
   countRowsOfUser,
@@ -46,7 +45,7 @@ export async function eraseUser(
   { yes = false }: { yes?: boolean },
 ): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const user = await findUser(database, idOrEmail);
+    const user = await getUser(database, idOrEmail);
     const others = await countOtherUsers(database, user);
     const isAlone = others === 0;
     refuseMadeByPresage(user);

@@ -23,7 +23,7 @@ import {
   selectApiKeys,
   readScopes as storedScopes,
 } from "../accounts/api-keys-store.ts";
-import { findUser } from "../accounts/users.ts";
+import { getUser } from "../accounts/users.ts";
 import { lockUsers, type User } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
@@ -186,7 +186,7 @@ interface UserOption {
 }
 
 async function userOf({ database, owner }: OpenedStore, { user }: UserOption): Promise<User> {
-  return user === undefined ? owner : await findUser(database, user);
+  return user === undefined ? owner : await getUser(database, user);
 }
 
 /** Null for all that the user may. */

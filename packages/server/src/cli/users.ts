@@ -1,7 +1,7 @@
 import { Role } from "@presage/contract";
 import type { Command } from "commander";
 import { livenessNow } from "../accounts/sessions-store.ts";
-import { addLocalUser, changeRoleOf, endUser, findUser } from "../accounts/users.ts";
+import { addLocalUser, changeRoleOf, endUser, getUser } from "../accounts/users.ts";
 import { localIssuer, selectUsersAccess, type UserAccess } from "../accounts/users-store.ts";
 import { createSignInPath, sessionRules } from "../app/compose-accounts.ts";
 import { listenAddress } from "../app/listen.ts";
@@ -146,7 +146,7 @@ export async function addUser(
 async function changeUserRole(config: Config, idOrEmail: string, wanted: string): Promise<void> {
   const role = readRole(wanted);
   await withDatabase(config, async ({ database }) => {
-    const user = await findUser(database, idOrEmail);
+    const user = await getUser(database, idOrEmail);
     const { issuer } = sessionRules(config.identity);
     await changeRoleOf(database, changerFor(user), { userId: user.id, role, issuer });
     process.stdout.write(`The user is ${role === "owner" ? "an" : "a"} ${role} now.\n`);
@@ -162,7 +162,7 @@ function readRole(text: string): Role {
 
 async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
   await withDatabase(config, async ({ database }) => {
-    const user = await findUser(database, idOrEmail);
+    const user = await getUser(database, idOrEmail);
     const { sessions, keys } = await endUser(database, changerFor(user), user.id);
     process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
     const { oidc } = config.identity;
@@ -192,7 +192,7 @@ async function printSignInAddress(config: Config, { user }: { user?: string }): 
         `The server that answers at ${publicUrl} is not on this database, so no sign-in URL was made. Start one on this database first.`,
       );
     }
-    const signedIn = user === undefined ? store.owner : await findUser(store.database, user);
+    const signedIn = user === undefined ? store.owner : await getUser(store.database, user);
     if (signedIn.oidc_issuer !== localIssuer)
       throw new CommandError("This user signs in at an OpenID provider, not with a link.");
     const path = await store.database.transaction().execute(async (database) => {

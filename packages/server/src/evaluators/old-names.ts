@@ -17,9 +17,10 @@ import { externalPrefix, type Sample } from "./outcome.ts";
 
 /** One evaluator that a request names. */
 export interface NamedReference {
-  evaluator: string | undefined;
+  /** Empty if it names none, which is refused together with the unknown ones. */
+  evaluator: string;
   profileName: string | undefined;
-  explainStrategy: ExplainStrategy | undefined;
+  explainStrategy: ExplainStrategy;
   /** As the client sent it. */
   given: EvaluatorReference;
   /** The locations of its fields in the body, under the names that the client used. */
@@ -49,9 +50,9 @@ function readReference(
       ? "criterion_id"
       : "evaluator";
   return {
-    evaluator: reference.evaluator ?? reference.evaluator_id ?? reference.criterion_id ?? undefined,
+    evaluator: reference.evaluator ?? reference.evaluator_id ?? reference.criterion_id ?? "",
     profileName: reference.profile_name ?? reference.criteria ?? undefined,
-    explainStrategy: reference.explain_strategy ?? oldStrategy,
+    explainStrategy: reference.explain_strategy ?? oldStrategy ?? "always",
     given: reference,
     places: {
       evaluator: [...place, reference.evaluator ? "evaluator" : idName],

@@ -112,15 +112,6 @@ export function builtInProfile(family: Family, nameWithRevision: string): Usable
   return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
 }
 
-/** A reference without an evaluator is refused together with those that name an unknown one. */
-export function toWantedEvaluator({
-  evaluator = "",
-  profileName,
-  explainStrategy = "always",
-}: NamedReference): WantedEvaluator {
-  return { evaluator, profileName, explainStrategy };
-}
-
 /** Issues of evaluators, as issues of the fields that name them. */
 export function toEvaluatorIssues(
   issues: readonly EvaluatorIssue[],
@@ -131,7 +122,7 @@ export function toEvaluatorIssues(
     if (reference === undefined) return [];
     const loc = reference.places[field];
     const input = reference[field];
-    if (message === undefined || input === undefined) return [missing(loc, reference.given)];
+    if (message === undefined || !input) return [missing(loc, reference.given)];
     return [valueError(loc, message, input)];
   });
 }

@@ -84,8 +84,7 @@ export function requesterOf({ caller, request, exchange }: CallWithCaller): Chan
 
 /** The caller as the actor of a change of access. */
 export function accessChangerOf(call: CallWithCaller): AccessChanger {
-  const { signal, actor } = requesterOf(call);
-  return { caller: call.caller, signal, actor };
+  return { ...requesterOf(call), caller: call.caller };
 }
 
 const loopback = /^(::ffff:)?127\.|^::1$/;

@@ -6,7 +6,7 @@ import {
   scopesOfRole,
   toKeyScopes,
 } from "@presage/contract";
-import type { Actor } from "../platform/audit.ts";
+import type { Actor, Changer } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 
@@ -136,10 +136,8 @@ export interface Authenticator {
 }
 
 /** Who changes a user's access, until they disconnect. */
-export interface AccessChanger {
+export interface AccessChanger extends Changer {
   caller: Caller;
-  signal: AbortSignal;
-  actor: Actor;
 }
 
 /** Whose limits a request counts against: each key has its own, the sessions of a user share them. */

@@ -21,10 +21,14 @@ export interface Actor {
   requestId: string | null;
 }
 
-/** A requester whose changes are recorded. */
-export interface Changer extends Requester {
+/** Whose change it is. */
+export interface Author {
+  accountId: string;
   actor: Actor;
 }
+
+/** A requester whose changes are recorded. */
+export interface Changer extends Requester, Author {}
 
 /** An event with its actor's e-mail address, and the names of what it has the ids of, as they are now. */
 export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & {
@@ -146,7 +150,7 @@ export interface Change {
  */
 export async function recordChange(
   transaction: Database,
-  { accountId, actor }: Pick<Changer, "accountId" | "actor">,
+  { accountId, actor }: Author,
   { action, objectId, detail = {} }: Change,
 ): Promise<string> {
   if (actor.kind !== "command_line") await refuseClosedAccounts(transaction, [accountId]);

@@ -165,12 +165,7 @@ async function listDisagreements(
             pass: outcome.pass === true,
             score_raw: outcome.score ?? null,
             created_at: toIsoInstant(createdAt),
-            correction: {
-              pass: correction.pass,
-              score_raw: correction.score ?? null,
-              comment: correction.comment ?? null,
-              created_at: toIsoInstant(correction.createdAt),
-            },
+            correction,
             output: sample.output ?? null,
           },
         ],

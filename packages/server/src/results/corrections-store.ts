@@ -142,7 +142,9 @@ export async function findCorrections(
     rows.map(({ result_id }) => result_id),
   );
   return results.flatMap(({ sample, correction }) =>
-    correction === undefined ? [] : { sample, pass: correction.pass, comment: correction.comment },
+    correction === undefined
+      ? []
+      : { sample, pass: correction.pass, comment: correction.comment ?? undefined },
   );
 }
 

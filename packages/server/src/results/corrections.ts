@@ -11,19 +11,19 @@ import {
   selectCountedWithout,
   selectLatestCorrection,
 } from "./corrections-store.ts";
-import type { StoredResult } from "./result.ts";
+import { type StoredResult, toCorrection } from "./result.ts";
 import { addCounted, lockResult, recount } from "./write/counts-store.ts";
-import type { Folder } from "./write/fold.ts";
-import { findResult, noSuchResult } from "./write/stored-results-store.ts";
+import type { CountsMerger } from "./write/merge-counts.ts";
+import { getResult, noSuchResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
 export interface NewCorrection {
   userId: string;
   resultId: number;
   pass: boolean;
-  /** Absent: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
-  score: number | undefined;
-  comment: string | undefined;
+  /** Null: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
+  score: number | null;
+  comment: string | null;
 }
 
 /**
@@ -31,19 +31,19 @@ export interface NewCorrection {
  * can be corrected is checked first, since a writing transaction blocks others.
  */
 export async function correctResult(
-  services: { store: Store; folder: Pick<Folder, "schedule"> },
+  services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   correction: NewCorrection,
   once: Once | undefined,
 ): Promise<StoredResult> {
   const { resultId, pass, comment } = correction;
   // All of the response is read before the change: once that is committed, no read may fail the request.
-  const result = await findResult(services, requester, resultId);
+  const result = await getResult(services, requester, resultId);
   if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
   const isGraded = result.outcome.score !== undefined;
-  const score = correction.score ?? (isGraded ? Number(pass) : undefined);
+  const score = correction.score ?? (isGraded ? Number(pass) : null);
   // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
@@ -51,15 +51,16 @@ export async function correctResult(
       await recordChange(transaction, requester, {
         action: "evaluation_result.correct",
         objectId: String(resultId),
-        detail: { pass, score: score ?? null },
+        detail: { pass, score },
       });
       return appended;
     },
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });
-  services.folder.schedule();
-  return { ...result, correction: { pass, score, comment, createdAt } };
+  services.countsMerger.schedule();
+  const row = { pass: toFlag(pass), score, comment, created_at: createdAt };
+  return { ...result, correction: toCorrection(row) };
 }
 
 /** Of two corrections of one result the second waits for the first, so that it sees what the first one counted. */
@@ -70,29 +71,28 @@ async function appendCorrection(
 ): Promise<{ createdAt: Micros }> {
   const locked = await lockResult(transaction, accountId, resultId);
   if (locked === undefined) throw noSuchResult();
-  const { counted, now } = locked;
-  const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
+  const createdAt = Math.max(locked.now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
   await insertCorrection(transaction, {
     id: Bun.randomUUIDv7(),
     result_id: resultId,
     account_id: accountId,
-    profile_public_id: counted.profile?.publicId ?? null,
+    profile_public_id: locked.profile_public_id,
     user_id: userId,
     pass: toFlag(pass),
-    score: score ?? null,
-    comment: comment ?? null,
+    score,
+    comment,
     created_at: createdAt,
   });
   await addCounted(
     transaction,
-    recount([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
+    recount([locked], [{ ...locked, counted_pass: toFlag(pass), counted_score: score }]),
   );
   return { createdAt };
 }
 
 /** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
 export async function withdrawCorrection(
-  services: { store: Store; folder: Pick<Folder, "schedule"> },
+  services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {
@@ -106,8 +106,8 @@ export async function withdrawCorrection(
         objectId: String(withdrawal.resultId),
       });
     });
-  services.folder.schedule();
-  return await findResult(services, requester, withdrawal.resultId);
+  services.countsMerger.schedule();
+  return await getResult(services, requester, withdrawal.resultId);
 }
 
 async function takeBack(
@@ -126,10 +126,6 @@ async function takeBack(
   }
   const { pass, score } = await selectCountedWithout(transaction, resultId, latest.id);
   await deleteCorrection(transaction, { id: latest.id, resultId, pass, score });
-  const outcome = {
-    status: "success" as const,
-    pass: pass === null ? undefined : pass === 1,
-    score: score ?? undefined,
-  };
-  await addCounted(transaction, recount([locked.counted], [{ ...locked.counted, outcome }]));
+  const recounted = { ...locked, counted_pass: pass, counted_score: score };
+  await addCounted(transaction, recount([locked], [recounted]));
 }

@@ -1,21 +1,28 @@
 import { expect, test } from "bun:test";
-import type { EvaluatorOutcome } from "../evaluators/outcome.ts";
+import type { EvaluationStatus } from "@presage/contract";
 import { microsPerDay } from "../platform/storage/columns.ts";
 import { countErrorFindings } from "./error-findings-store.ts";
-import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 
 /** A result that found these paths on a day. */
-function resultOf(paths: string[][], day = 0, revision = "one", outcome: Partial<EvaluatorOutcome> = {}) {
+function resultOf(
+  paths: string[][],
+  day = 0,
+  revision = "one",
+  { evaluator_family = "error-taxonomy", status = "success" as EvaluationStatus } = {},
+) {
   const extra = {
     model: "m",
     categories: paths.map((path) => ({ path, reason: "Because." })),
     error_taxonomy_revision_id: revision,
   };
   return {
-    ...ordinaryRecord,
-    evaluatorFamily: "error-taxonomy",
-    createdAt: day * microsPerDay + 5,
-    outcome: { status: "success" as const, pass: paths.length === 0, extra, ...outcome },
+    row: {
+      account_id: "account",
+      evaluator_family,
+      created_at: day * microsPerDay + 5,
+      status,
+    },
+    texts: { additional_info: JSON.stringify({ extra }) },
   };
 }
 
@@ -56,8 +63,7 @@ test("A path always has the same id, and no other path has it", () => {
 });
 
 test("Other families, and evaluations without a verdict, are not counted", () => {
-  const found = resultOf([["late"]]);
-  expect(countErrorFindings([{ ...found, evaluatorFamily: "judge" }])).toEqual([]);
+  expect(countErrorFindings([resultOf([["late"]], 0, "one", { evaluator_family: "judge" })])).toEqual([]);
   expect(countErrorFindings([resultOf([["late"]], 0, "one", { status: "failed" })])).toEqual([]);
-  expect(countErrorFindings([{ ...found, outcome: { status: "success", pass: true } }])).toEqual([]);
+  expect(countErrorFindings([{ ...resultOf([]), texts: { additional_info: null } }])).toEqual([]);
 });

@@ -1,8 +1,12 @@
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
-import type { ErrorFindingCountsTable } from "../platform/storage/schema/results.ts";
+import type {
+  ErrorFindingCountsTable,
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+} from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import type { EvaluatedModel, StoredResult } from "./result.ts";
+import type { EvaluatedModel } from "./result.ts";
 
 /** Namespace of path ids; any fixed UUID would do. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
@@ -15,19 +19,23 @@ interface ErrorsFound {
   categories: readonly { path: string[]; reason?: string }[];
 }
 
+/** A result with what is stored as JSON beside its verdict. */
+interface ResultWithInfo {
+  row: Pick<EvaluationResultsTable, "account_id" | "created_at" | "evaluator_family" | "status">;
+  texts: Pick<EvaluationPayloadsTable, "additional_info">;
+}
+
 /** What results add to the counts of errors: nothing, unless their family finds errors of a taxonomy. */
-export function countErrorFindings(
-  results: readonly Pick<StoredResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
-): ErrorFindingCountsTable[] {
+export function countErrorFindings(results: readonly ResultWithInfo[]): ErrorFindingCountsTable[] {
   const counts = new Map<string, ErrorFindingCountsTable>();
-  for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {
-    if (evaluatorFamily !== "error-taxonomy" || outcome.status !== "success") continue;
-    const found = outcome.extra as Partial<ErrorsFound> | undefined;
+  for (const { row, texts } of results) {
+    if (row.evaluator_family !== "error-taxonomy" || row.status !== "success") continue;
+    const { extra: found } = JSON.parse(texts.additional_info ?? "{}") as { extra?: Partial<ErrorsFound> };
     if (found?.error_taxonomy_revision_id === undefined) continue;
     const cell = {
-      account_id: accountId,
+      account_id: row.account_id,
       revision_id: found.error_taxonomy_revision_id,
-      day: Math.floor(createdAt / microsPerDay),
+      day: Math.floor(row.created_at / microsPerDay),
     };
     for (const path of pathsOf(found)) {
       const key = JSON.stringify([cell, path]);

@@ -5,7 +5,7 @@ import {
   RecentErrorFindingsResponse,
   readInstant,
 } from "@presage/contract";
-import { findRevision } from "../evaluators/taxonomies/taxonomies.ts";
+import { getRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import { revisionNotFound } from "../evaluators/taxonomies/taxonomies-route.ts";
 import { response } from "../http/describe.ts";
 import { toIsoDay } from "../http/response.ts";
@@ -111,7 +111,7 @@ async function findErrorFindings(
 ): Promise<ErrorTaxonomyFindingsResponse> {
   const { accountId } = requester;
   const reader = store.reader(requester);
-  await findRevision(reader, accountId, revisionId);
+  await getRevision(reader, accountId, revisionId);
   const rows = await selectErrorFindings(reader, accountId, revisionId, days);
   const all = rows.map(({ path, count, last_day }) => ({
     // Written as a list of texts.
@@ -138,7 +138,7 @@ async function findRecentFindings(
 ): Promise<RecentErrorFindingsResponse> {
   const { accountId } = requester;
   const reader = store.reader(requester);
-  await findRevision(reader, accountId, revisionId);
+  await getRevision(reader, accountId, revisionId);
   const ids = await selectResultIds(reader, {
     accountId,
     filter: { status: "success", evaluatorFamily: "error-taxonomy" },

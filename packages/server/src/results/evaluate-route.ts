@@ -18,7 +18,6 @@ import {
   findEvaluatorIssues,
   InvalidEvaluatorsError,
   toEvaluatorIssues,
-  toWantedEvaluator,
 } from "../evaluators/resolve-evaluators.ts";
 import { body, errorResponse, response, unavailable } from "../http/describe.ts";
 import { admit, countUsage, type HttpServices } from "../http/exchange.ts";
@@ -100,27 +99,26 @@ const evaluateSample = route({
     await admit(services.evaluationAdmission, call);
     const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
     const references = readReferences(body);
-    const evaluators = references.map(toWantedEvaluator);
     const sample = readSample(body);
     const issues = missingFields(body, references, sample);
     if (issues.length > 0) {
-      const ofEvaluators = await findEvaluatorIssues(services, accountId, evaluators);
+      const ofEvaluators = await findEvaluatorIssues(services, accountId, references);
       throw new InvalidRequestError([...issues, ...toEvaluatorIssues(ofEvaluators, references)]);
     }
-    refuseTooMuch(sample, evaluators.length, maxBodyBytes);
+    refuseTooMuch(sample, references.length, maxBodyBytes);
     const capture = body.capture ?? "all";
-    const stored = capture === "none" ? 0 : evaluators.length;
+    const stored = capture === "none" ? 0 : references.length;
     const reserveForResponse = reserveResults(exchange, {
       stored,
       storedCharacters: stored * charactersOf(sample),
-      isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
+      isResponseLong: isLongResponse(Array.from({ length: 2 * references.length }, () => sample)),
     });
     const evaluationRequest: EvaluationRequest = {
       accountId,
       actor: requester.actor,
       keyId: exchange.keyId,
       sample,
-      evaluators,
+      evaluators: references,
       metadata: readResultMetadata(body),
       project: body.project_name ? { name: body.project_name, userId: caller.userId } : undefined,
       capture,

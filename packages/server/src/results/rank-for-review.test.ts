@@ -3,30 +3,31 @@ import { type Candidate, rankByCertainty, rankByChance } from "./review.ts";
 
 const verdict = (id: number, fields: Partial<Candidate>): Candidate => ({
   id,
-  evaluatorId: "near-2026-01-01",
-  profilePublicId: "profile",
-  profileRevision: 1,
-  runId: null,
-  datasetId: null,
-  sampleKey: null,
-  pass: true,
+  evaluator_id: "near-2026-01-01",
+  evaluator_family: "near",
+  public_id: "profile",
+  revision: 1,
+  run_id: null,
+  dataset_id: null,
+  sample_key: null,
+  pass: 1,
   score: 1,
   isModelJudged: false,
   threshold: undefined,
-  isReviewed: false,
+  correction_id: null,
   ...fields,
 });
 
 test("only a score that a threshold decides is near it, and a full score never is", () => {
-  const near = { score: 0.9, threshold: 0.95, pass: false };
+  const near = { score: 0.9, threshold: 0.95, pass: 0 as const };
   const ranked = rankByCertainty(
     [
       verdict(1, near),
       verdict(2, { ...near, score: 0.5 }),
-      verdict(3, { ...near, score: 1, pass: true }),
-      verdict(4, { ...near, score: 1, threshold: 1, pass: true }),
+      verdict(3, { ...near, score: 1, pass: 1 as const }),
+      verdict(4, { ...near, score: 1, threshold: 1, pass: 1 as const }),
       verdict(5, { score: 0.999 }),
-      verdict(6, { score: 0, pass: false }),
+      verdict(6, { score: 0, pass: 0 }),
     ],
     1,
   );
@@ -41,9 +42,9 @@ test("where no score is near its threshold, a model's verdict comes before rules
   const ranked = rankByCertainty(
     [
       verdict(1, {}),
-      verdict(2, { pass: false, score: 0.2, threshold: 0.9 }),
-      verdict(3, { evaluatorId: "judge", isModelJudged: true, score: 0.5 }),
-      verdict(4, { pass: false, score: 0.85, threshold: 0.9 }),
+      verdict(2, { pass: 0, score: 0.2, threshold: 0.9 }),
+      verdict(3, { evaluator_id: "judge", isModelJudged: true, score: 0.5 }),
+      verdict(4, { pass: 0, score: 0.85, threshold: 0.9 }),
     ],
     1,
   );

@@ -11,6 +11,7 @@ import {
   trajectoryTag,
 } from "../platform/storage/columns.ts";
 import type {
+  EvaluationCorrectionsTable,
   EvaluationPayloadsTable,
   EvaluationResultsTable,
   EvaluationTagsTable,
@@ -61,14 +62,6 @@ export interface EvaluationRecord {
   outcome: EvaluatorOutcome;
 }
 
-/** What a person said about a verdict. */
-export interface Correction {
-  pass: boolean;
-  score: number | undefined;
-  comment: string | undefined;
-  createdAt: Micros;
-}
-
 /** One evaluation as it is stored. */
 export interface StoredResult extends EvaluationRecord {
   id: number;
@@ -91,67 +84,74 @@ export function clusterOf(metadata: ResultMetadata): number | null {
   return clusterIdOf({ ...metadata, trajectoryId: metadata.tags?.[trajectoryTag] });
 }
 
-export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
-  const { metadata, outcome, profile } = record;
-  const pass = outcome.pass === undefined ? null : toFlag(outcome.pass);
-  const score = outcome.score ?? null;
-  return {
-    id,
-    account_id: record.accountId,
-    created_at: createdAt,
-    app: metadata.app,
-    evaluator_id: record.evaluatorId,
-    evaluator_family: record.evaluatorFamily ?? null,
-    profile_name: profile?.name ?? null,
-    profile_public_id: profile?.publicId ?? null,
-    profile_revision: profile?.revision ?? null,
-    status: outcome.status,
-    explain_strategy: record.explainStrategy,
-    dataset_id: metadata.datasetId ?? null,
-    run_id: metadata.runId ?? null,
-    project_id: metadata.projectId ?? null,
-    experiment_id: metadata.experimentId ?? null,
-    sample_key: metadata.datasetSampleId === undefined ? null : sampleKey(metadata.datasetSampleId),
-    is_external: toFlag(record.isExternal),
-    pass,
-    score,
-    counted_pass: pass,
-    counted_score: score,
-    score_mille: score === null ? null : toThousandths(score),
-    request_key: record.requestKey ?? null,
-    cluster_id: clusterOf(metadata),
-  };
+/** A result as it is stored: what it is found by, and what is only shown. */
+export interface ResultRows {
+  row: EvaluationResultsTable;
+  texts: EvaluationPayloadsTable;
 }
 
-export function toPayloadRow({ id, sample, metadata, outcome }: StoredResult): EvaluationPayloadsTable {
+/** In place of a number and a time, which a result gets as it is stored. */
+const notYet = 0;
+
+export function toRows({ sample, metadata, outcome, profile, ...record }: EvaluationRecord): ResultRows {
+  const pass = outcome.pass === undefined ? null : toFlag(outcome.pass);
+  const score = outcome.score ?? null;
   const { positions, extra, confidenceInterval } = outcome;
   const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
   return {
-    result_id: id,
-    system_prompt: sample.systemPrompt ?? null,
-    retrieved_context: toJson(sample.retrievedContext),
-    input: sample.input ?? null,
-    output: sample.output ?? null,
-    gold_answer: sample.goldAnswer ?? null,
-    error_message: outcome.errorMessage ?? null,
-    explanation: outcome.explanation ?? null,
-    evaluation_micros: outcome.evaluationMicros ?? null,
-    explanation_micros: outcome.explanationMicros ?? null,
-    additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
-    dataset_sample_id: toJson(metadata.datasetSampleId),
-    run_project_id: metadata.runProjectId ?? null,
-    evaluated_model: toJson(metadata.evaluatedModel),
-    tags: toJson(metadata.tags),
+    row: {
+      id: notYet,
+      account_id: record.accountId,
+      created_at: notYet,
+      app: metadata.app,
+      evaluator_id: record.evaluatorId,
+      evaluator_family: record.evaluatorFamily ?? null,
+      profile_name: profile?.name ?? null,
+      profile_public_id: profile?.publicId ?? null,
+      profile_revision: profile?.revision ?? null,
+      status: outcome.status,
+      explain_strategy: record.explainStrategy,
+      dataset_id: metadata.datasetId ?? null,
+      run_id: metadata.runId ?? null,
+      project_id: metadata.projectId ?? null,
+      experiment_id: metadata.experimentId ?? null,
+      sample_key: metadata.datasetSampleId === undefined ? null : sampleKey(metadata.datasetSampleId),
+      is_external: toFlag(record.isExternal),
+      pass,
+      score,
+      counted_pass: pass,
+      counted_score: score,
+      score_mille: score === null ? null : toThousandths(score),
+      request_key: record.requestKey ?? null,
+      cluster_id: clusterOf(metadata),
+    },
+    texts: {
+      result_id: notYet,
+      system_prompt: sample.systemPrompt ?? null,
+      retrieved_context: toJson(sample.retrievedContext),
+      input: sample.input ?? null,
+      output: sample.output ?? null,
+      gold_answer: sample.goldAnswer ?? null,
+      error_message: outcome.errorMessage ?? null,
+      explanation: outcome.explanation ?? null,
+      evaluation_micros: outcome.evaluationMicros ?? null,
+      explanation_micros: outcome.explanationMicros ?? null,
+      additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
+      dataset_sample_id: toJson(metadata.datasetSampleId),
+      run_project_id: metadata.runProjectId ?? null,
+      evaluated_model: toJson(metadata.evaluatedModel),
+      tags: toJson(metadata.tags),
+    },
   };
 }
 
-export function toTagRows({ id, accountId, metadata }: StoredResult): EvaluationTagsTable[] {
-  return Object.entries(metadata.tags ?? {}).map(([name, value]) => ({
-    account_id: accountId,
-    name,
-    value,
-    result_id: id,
-  }));
+/** The tags of a result, which are JSON beside its texts, as rows to find it by. */
+export function toTagRows(
+  { id, account_id }: Pick<EvaluationResultsTable, "id" | "account_id">,
+  tags: string | null | undefined,
+): EvaluationTagsTable[] {
+  const named = fromJson<Record<string, string>>(tags ?? null) ?? {};
+  return Object.entries(named).map(([name, value]) => ({ account_id, name, value, result_id: id }));
 }
 
 export function fromRows(row: EvaluationResultsTable & EvaluationPayloadsTable): StoredResult {
@@ -196,7 +196,7 @@ export function fromRows(row: EvaluationResultsTable & EvaluationPayloadsTable):
   };
 }
 
-export function fromProfileColumns(
+function fromProfileColumns(
   row: Pick<EvaluationResultsTable, "profile_name" | "profile_public_id" | "profile_revision">,
 ): StoredResult["profile"] {
   const { profile_name: name, profile_public_id: publicId, profile_revision: revision } = row;
@@ -266,14 +266,18 @@ export function toCurrentResult(record: EvaluationRecord | StoredResult): Curren
     dataset_sample_id: metadata.datasetSampleId ?? null,
     tags: metadata.tags === undefined ? null : { ...metadata.tags },
     external: record.isExternal,
-    correction: toCorrection(stored?.correction),
+    correction: stored?.correction ?? null,
   };
 }
 
-function toCorrection(correction: StoredResult["correction"]): EvaluationResult["correction"] {
-  if (correction === undefined) return null;
-  const { pass, score, comment, createdAt } = correction;
-  return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };
+/** What a person said about a verdict. */
+export type Correction = NonNullable<EvaluationResult["correction"]>;
+
+export function toCorrection(
+  row: Pick<EvaluationCorrectionsTable, "pass" | "score" | "comment" | "created_at">,
+): Correction {
+  const { pass, score, comment, created_at } = row;
+  return { pass: pass === 1, score_raw: score, comment, created_at: toIsoInstant(created_at) };
 }
 
 /** ISO 8601, to the microsecond, which is the smallest number that JavaScript writes without an exponent. */

@@ -12,12 +12,12 @@ import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { correctResult, withdrawCorrection } from "./corrections.ts";
 import { exampleResult, toEvaluationResult } from "./result.ts";
-import type { Folder } from "./write/fold.ts";
-import { findResult, measureResult } from "./write/stored-results-store.ts";
+import type { CountsMerger } from "./write/merge-counts.ts";
+import { getResult, measureResult } from "./write/stored-results-store.ts";
 
 interface ResultServices {
   store: Store;
-  folder: Pick<Folder, "schedule">;
+  countsMerger: Pick<CountsMerger, "schedule">;
 }
 
 const tag = "evaluation results";
@@ -30,7 +30,7 @@ const exampleCorrection: Correction = {
   created_at: "2026-11-22T03:46:48.009Z",
 };
 
-const getResult = route({
+const showResult = route({
   method: "GET",
   path: `${path}/:id`,
   needs: "read",
@@ -49,7 +49,7 @@ const getResult = route({
   async handle(services: ResultServices, { call, requester, params }) {
     const id = readResultId(params.id);
     reserveStored(call.exchange, await measureResult(services, requester, id));
-    const result = toEvaluationResult(await findResult(services, requester, id));
+    const result = toEvaluationResult(await getResult(services, requester, id));
     return reply(200, { evaluation_result: result, evaluation_results: [result] });
   },
 });
@@ -81,8 +81,8 @@ const correct = route({
       userId: call.caller.userId,
       resultId,
       pass: body.pass,
-      score: body.score_raw ?? undefined,
-      comment: body.comment ?? undefined,
+      score: body.score_raw ?? null,
+      comment: body.comment ?? null,
     };
     const result = await correctResult(services, requester, correction, once);
     return reply(201, { evaluation_result: toEvaluationResult(result) });
@@ -116,4 +116,4 @@ const withdraw = route({
   },
 });
 
-export const evaluationResultRoutes = [getResult, correct, withdraw];
+export const evaluationResultRoutes = [showResult, correct, withdraw];

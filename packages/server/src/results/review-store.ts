@@ -28,15 +28,9 @@ async function selectMatching(
   return rows.map(({ id }) => id);
 }
 
-/** The verdicts of one evaluator and revision of a profile. */
-interface Series {
-  evaluatorId: string;
-  profilePublicId: string | null;
-  profileRevision: number | null;
-}
-
 interface Nearest {
-  series: Series;
+  /** One of the verdicts of an evaluator and a revision of a profile. */
+  series: Pick<ReviewRow, "evaluator_id" | "public_id" | "revision">;
   /** In thousandths, like the distance. */
   threshold: number;
   within: number;
@@ -51,9 +45,9 @@ export async function selectNearest(
 ): Promise<number[]> {
   const ofSeries = [
     ...conditionsOf({ accountId, filter }),
-    sql`result.evaluator_id = ${series.evaluatorId}`,
-    isSame("profile_public_id", series.profilePublicId),
-    isSame("profile_revision", series.profileRevision),
+    sql`result.evaluator_id = ${series.evaluator_id}`,
+    isSame("profile_public_id", series.public_id),
+    isSame("profile_revision", series.revision),
     sql`not exists (select 1 from evaluation_corrections as correction where correction.result_id = result.id)`,
   ];
   const walk = (range: RawBuilder<unknown>, direction: "asc" | "desc") => sql<{ id: number }>`
@@ -97,8 +91,10 @@ function isSame(column: string, value: string | number | null): RawBuilder<unkno
   return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
 }
 
-/** What the order of a review needs to know of results, without their texts. */
-export async function selectReviewColumns(reader: Database, ids: readonly number[]) {
+/** What the order of a review needs to know of a result, without its texts. */
+export type ReviewRow = Awaited<ReturnType<typeof selectReviewRows>>[number];
+
+export async function selectReviewRows(reader: Database, ids: readonly number[]) {
   const columns = (some: readonly number[]) =>
     reader
       .selectFrom("evaluation_results as result")

@@ -1,4 +1,4 @@
-import { ReviewQueueRequest, ReviewQueueResponse } from "@presage/contract";
+import { type ReviewQueueItem, ReviewQueueRequest, ReviewQueueResponse } from "@presage/contract";
 import { type ProfileRevision, selectRevisionsByKeys } from "../evaluators/profiles/profiles-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import { response } from "../http/describe.ts";
@@ -6,7 +6,13 @@ import { reply, route } from "../http/route.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { exampleResult } from "./result.ts";
-import { drawCandidates, selectEqualToGold, selectNearest, selectReviewColumns } from "./review-store.ts";
+import {
+  drawCandidates,
+  type ReviewRow,
+  selectEqualToGold,
+  selectNearest,
+  selectReviewRows,
+} from "./review-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
 import { readSearchFilter } from "./search/read-filter.ts";
 import { withTimesAsIds } from "./search/search-results.ts";
@@ -53,12 +59,13 @@ const reviewQueue = route({
     }),
   },
   async handle(services: ReviewServices, { requester, body }) {
-    const { items, ...counts } = await queueForReview(services, requester, {
+    const wanted = {
       filter: await readSearchFilter(services, requester, body),
       order: body.order ?? "least-certain",
       seed: body.seed ?? 1,
       limit: body.limit ?? defaultLimit,
-    });
+    };
+    const { items, ...counts } = await queueForReview(services, requester, wanted);
     return reply(200, { ...counts, data: items.map((item) => ({ ...item, id: String(item.id) })) });
   },
 });
@@ -82,11 +89,7 @@ export interface QueueWanted {
   limit: number;
 }
 
-export interface ReviewQueue {
-  considered: number;
-  /** Whether more match than were considered. */
-  has_more: boolean;
-  reviewed: number;
+export interface ReviewQueue extends Omit<ReviewQueueResponse, "data"> {
   items: Ranked[];
 }
 
@@ -121,7 +124,7 @@ export async function queueForReview(
   return {
     considered: verdicts.length,
     has_more: hasMore,
-    reviewed: verdicts.filter(({ isReviewed }) => isReviewed).length,
+    reviewed: verdicts.filter(isReviewed).length,
     items,
   };
 }
@@ -132,21 +135,12 @@ async function readCandidates(
   accountId: string,
   ids: readonly number[],
 ): Promise<Candidate[]> {
-  const rows = await selectReviewColumns(reader, ids);
+  const rows = await selectReviewRows(reader, ids);
   const thresholds = await readThresholds(reader, services, accountId, rows);
   return rows.map((row) => ({
-    id: row.id,
-    evaluatorId: row.evaluator_id,
-    profilePublicId: row.public_id,
-    profileRevision: row.revision,
-    runId: row.run_id,
-    datasetId: row.dataset_id,
-    sampleKey: row.sample_key,
-    pass: row.pass === null ? null : row.pass === 1,
-    score: row.score,
+    ...row,
     isModelJudged: services.registry.findFamily(row.evaluator_family ?? "")?.kind === "model",
     threshold: thresholds.get(keyOf(row)),
-    isReviewed: row.correction_id !== null,
   }));
 }
 
@@ -157,7 +151,7 @@ async function readThresholds(
   reader: Database,
   { registry, builtInProfiles }: ReviewServices,
   accountId: string,
-  rows: Awaited<ReturnType<typeof selectReviewColumns>>,
+  rows: readonly ReviewRow[],
 ): Promise<Map<string, number | undefined>> {
   const used = rows.flatMap(({ public_id, revision }) =>
     public_id === null || revision === null ? [] : [{ public_id, revision }],
@@ -216,29 +210,18 @@ async function findNearest(
 }
 
 /** A verdict that may be reviewed. */
-export interface Candidate {
-  id: number;
-  evaluatorId: string;
-  profilePublicId: string | null;
-  profileRevision: number | null;
-  runId: string | null;
-  datasetId: string | null;
-  sampleKey: string | null;
-  pass: boolean | null;
-  score: number | null;
+export interface Candidate extends ReviewRow {
   isModelJudged: boolean;
   /** The lowest score that passes; undefined where no threshold decides. */
   threshold: number | undefined;
-  /** A person has corrected or confirmed it. */
-  isReviewed: boolean;
 }
 
-export interface Ranked {
-  id: number;
-  reason: "repeats-disagree" | "near-threshold" | "model-judged" | "drawn";
-  distance: number | null;
-  repeats: { passed: number; not_passed: number } | null;
+/** Whether a person has corrected or confirmed it. */
+function isReviewed({ correction_id }: Candidate): boolean {
+  return correction_id !== null;
 }
+
+export type Ranked = Omit<ReviewQueueItem, "id"> & { id: number };
 
 /** Scores this near to their threshold are said to be so. */
 const nearDistance = 0.1;
@@ -250,7 +233,7 @@ const nearDistance = 0.1;
 export function rankByCertainty(candidates: readonly Candidate[], seed: number): Ranked[] {
   const repeats = groupRepeats(candidates);
   const ranked = candidates.flatMap((candidate) => {
-    if (candidate.isReviewed || candidate.pass === null) return [];
+    if (isReviewed(candidate) || candidate.pass === null) return [];
     const group = repeats.get(repeatsOf(candidate) ?? "");
     if (group !== undefined && group.first !== candidate.id) return [];
     const { isModelJudged } = candidate;
@@ -272,7 +255,7 @@ export function rankByCertainty(candidates: readonly Candidate[], seed: number):
 /** The unreviewed verdicts, in an order that only the seed decides. */
 export function rankByChance(candidates: readonly Candidate[], seed: number): Ranked[] {
   return candidates
-    .filter(({ isReviewed, pass }) => !isReviewed && pass !== null)
+    .filter((candidate) => !isReviewed(candidate) && candidate.pass !== null)
     .toSorted((a, b) => draw(a.id, seed) - draw(b.id, seed) || b.id - a.id)
     .map(({ id }) => ({ id, reason: "drawn", distance: null, repeats: null }));
 }
@@ -312,10 +295,10 @@ function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
   const groups = Map.groupBy(candidates, (candidate) => repeatsOf(candidate) ?? "");
   const found = new Map<string, Repeats>();
   for (const [key, members] of groups) {
-    const passed = members.filter(({ pass }) => pass === true);
-    const notPassed = members.filter(({ pass }) => pass === false);
+    const passed = members.filter(({ pass }) => pass === 1);
+    const notPassed = members.filter(({ pass }) => pass === 0);
     if (key === "" || passed.length === 0 || notPassed.length === 0) continue;
-    if (members.some(({ isReviewed }) => isReviewed)) continue;
+    if (members.some(isReviewed)) continue;
     const rarer = passed.length < notPassed.length ? passed : notPassed;
     const first = Math.max(...rarer.map(({ id }) => id));
     found.set(key, { first, passed: passed.length, not_passed: notPassed.length });
@@ -323,14 +306,14 @@ function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
   return found;
 }
 
-function seriesOf({ evaluatorId, profilePublicId, profileRevision }: Candidate): string {
-  return JSON.stringify([evaluatorId, profilePublicId, profileRevision]);
+function seriesOf({ evaluator_id, public_id, revision }: Candidate): string {
+  return JSON.stringify([evaluator_id, public_id, revision]);
 }
 
 function repeatsOf(candidate: Candidate): string | undefined {
-  const { runId, datasetId, sampleKey } = candidate;
-  if (runId === null || sampleKey === null) return undefined;
-  return JSON.stringify([runId, datasetId, sampleKey, seriesOf(candidate)]);
+  const { run_id, dataset_id, sample_key } = candidate;
+  if (run_id === null || sample_key === null) return undefined;
+  return JSON.stringify([run_id, dataset_id, sample_key, seriesOf(candidate)]);
 }
 
 /** A number that id and seed decide, so that the order is the same on every page and machine. CRC-32 would not do: it is linear. */

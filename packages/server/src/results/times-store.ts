@@ -76,7 +76,7 @@ export async function setTime(
     .execute();
 }
 
-/** Recomputes the time ranges of the stretches of these results. No process may fold meanwhile. */
+/** Recomputes the time ranges of the stretches of these results. No process may merge counts meanwhile. */
 export async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
   const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
   for (const stretch of stretches) {

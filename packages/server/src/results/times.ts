@@ -17,8 +17,8 @@ import {
   setCorrectionTime,
   setTime,
 } from "./times-store.ts";
-import { addCounted, type Dated, recount, toCountable, withFindings } from "./write/counts-store.ts";
-import { foldDeltas, lockFolding } from "./write/fold.ts";
+import { addCounted, recount } from "./write/counts-store.ts";
+import { lockMerging, mergeCounts } from "./write/merge-counts.ts";
 
 /** Few enough that no other writer waits long for the transaction. */
 const resultsAtOnce = 200;
@@ -36,7 +36,7 @@ export class NoSoundTimeError extends Error {
  * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
  */
 export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
-  if (isPostgres(database)) await foldDeltas(database);
+  if (isPostgres(database)) await mergeCounts(database);
   let mended = 0;
   for (;;) {
     const some = await database.transaction().execute((transaction) => mendSome(transaction, lastSound));
@@ -60,34 +60,34 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
 }
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
-  if (isPostgres(transaction)) await lockFolding(transaction);
+  if (isPostgres(transaction)) await lockMerging(transaction);
   const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
   const info = await selectAdditionalInfo(
     transaction,
     rows.flatMap((row) => (row.evaluator_family === "error-taxonomy" ? [row.id] : [])),
   );
-  const changes: { id: number; createdAt: Micros; from: Dated; to: Dated }[] = [];
+  const after: typeof rows = [];
   for (const row of rows) {
-    const last = changes.at(-1);
-    const createdAt =
-      last?.id === row.id - 1 ? last.createdAt : await selectSoundTimeNear(transaction, row.id, lastSound);
-    if (createdAt === undefined) throw new NoSoundTimeError();
-    const from = withFindings(toCountable(row), info.get(row.id));
-    changes.push({ id: row.id, createdAt, from, to: { ...from, createdAt } });
+    const last = after.at(-1);
+    const created_at =
+      last?.id === row.id - 1 ? last.created_at : await selectSoundTimeNear(transaction, row.id, lastSound);
+    if (created_at === undefined) throw new NoSoundTimeError();
+    after.push({ ...row, created_at });
   }
-  for (const [createdAt, same] of Map.groupBy(changes, (change) => change.createdAt)) {
+  const withInfo = (some: typeof rows) =>
+    some.map((row) => ({ row, texts: { additional_info: info.get(row.id) ?? null } }));
+  for (const [createdAt, same] of Map.groupBy(after, ({ created_at }) => created_at)) {
     await setTime(
       transaction,
       same.map(({ id }) => id),
       createdAt,
     );
   }
-  const [before, after] = [changes.map(({ from }) => from), changes.map(({ to }) => to)];
-  await addCounted(transaction, recount(before, after));
+  await addCounted(transaction, recount(rows, after));
   await addErrorFindings(transaction, [
-    ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
-    ...countErrorFindings(after),
+    ...countErrorFindings(withInfo(rows)).map((cell) => ({ ...cell, count: -cell.count })),
+    ...countErrorFindings(withInfo(after)),
   ]);
   await recomputeTimes(transaction, ids);
   if (rows.length > 0) await resetTagRollup(transaction);

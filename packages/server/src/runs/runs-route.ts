@@ -10,11 +10,7 @@ import {
 } from "@presage/contract";
 import { type NamedReference, readReferences } from "../evaluators/old-names.ts";
 import type { Registry } from "../evaluators/registry.ts";
-import {
-  InvalidEvaluatorsError,
-  toEvaluatorIssues,
-  toWantedEvaluator,
-} from "../evaluators/resolve-evaluators.ts";
+import { InvalidEvaluatorsError, toEvaluatorIssues } from "../evaluators/resolve-evaluators.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -79,7 +75,7 @@ const createOwnRun = route({
     const references = readReferences(body);
     const wanted = {
       ...readNewRun(body),
-      evaluators: references.map(toWantedEvaluator),
+      evaluators: references,
       userId: call.caller.userId,
     };
     const run = await createRun(services, requester, wanted, once).catch((error: unknown) => {
@@ -141,8 +137,7 @@ const addRunEvaluators = route({
   },
   async handle(services: RunServices, { requester, params, body }) {
     const references = readReferences(body);
-    const wanted = references.map(toWantedEvaluator);
-    const run = await addEvaluators(services, requester, params.id, wanted).catch((error: unknown) => {
+    const run = await addEvaluators(services, requester, params.id, references).catch((error: unknown) => {
       throw toInvalidRequest(error, references);
     });
     return reply(200, toRun(run));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
 import type { Use } from "../http/exchange.ts";
-import { collectUsage, middleOf, type UsageTotals } from "./usage.ts";
+import { collectUsage, type UsageTotals } from "./collect-usage.ts";
+import { middleOf } from "./latency.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {

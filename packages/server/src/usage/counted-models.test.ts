@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCountedModels } from "./usage.ts";
+import { createCountedModels } from "./collect-usage.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, number) => `name ${number}`);
 

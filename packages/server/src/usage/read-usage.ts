@@ -1,111 +1,38 @@
-import type { UsageFailure, UsageOperation } from "@presage/contract";
+import type { LatencyResponse, UsageResponse, UsageRow } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
-import type { LatencyMeasure } from "../platform/storage/schema/accounts.ts";
+import { shownTokens } from "../platform/storage/answer-columns.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { addToBucket, type BucketCounts, middleOf } from "./usage.ts";
+import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./latency.ts";
+import { toIsoHour, type UsagePeriod } from "./usage-period.ts";
 import {
-  type NamedKey,
+  type CountsOfStep,
+  type ModelTokens,
   selectCounts,
   selectLatencies,
   selectModelTokens,
   selectNamedKeys,
-  type UsagePeriod,
 } from "./usage-store.ts";
 
-export interface Quantiles {
-  p50: number;
-  p95: number;
-}
-
-/** Latencies of predictions. */
-export interface LatencyFigures {
-  count: number;
-  /** Undefined: no predictions. */
-  totalMs: Quantiles | undefined;
-  overheadMs: Quantiles | undefined;
-}
-
-export interface LatencyReport {
-  overall: LatencyFigures;
-  /** Oldest first; without steps that had no predictions. */
-  steps: (LatencyFigures & { startHour: number })[];
-}
-
-type Histograms = Record<LatencyMeasure, BucketCounts>;
-
-/** Latencies of an account's predictions. */
+/** Latencies of an account's predictions. Steps without any are left out. */
 export async function readLatency(
   store: Store,
   requester: Requester,
   period: UsagePeriod,
-): Promise<LatencyReport> {
-  const { accountId } = requester;
-  const reader = store.reader(requester);
-  const rows = await selectLatencies(reader, accountId, period);
-  const overall = emptyHistograms();
-  const steps = new Map<number, Histograms>();
+): Promise<Pick<LatencyResponse, "overall" | "data">> {
+  const rows = await selectLatencies(store.reader(requester), requester.accountId, period);
+  const overall = noLatencies();
+  const steps = new Map<number, LatencyCounts>();
   for (const { start_hour, measure, bucket, count } of rows) {
-    const step = steps.get(start_hour) ?? emptyHistograms();
+    const step = steps.get(start_hour) ?? noLatencies();
     steps.set(start_hour, step);
-    for (const histograms of [overall, step]) addToBucket(histograms[measure], bucket, count);
+    for (const latencies of [overall, step]) addToBucket(latencies[measure], bucket, count);
   }
-  return {
-    overall: toFigures(overall),
-    steps: [...steps].map(([startHour, histograms]) => ({ startHour, ...toFigures(histograms) })),
-  };
-}
-
-function emptyHistograms(): Histograms {
-  return { total: new Map(), overhead: new Map() };
-}
-
-function toFigures({ total, overhead }: Histograms): LatencyFigures {
-  return { count: countOf(total), totalMs: toQuantiles(total), overheadMs: toQuantiles(overhead) };
-}
-
-function toQuantiles(counts: BucketCounts): Quantiles | undefined {
-  if (counts.size === 0) return undefined;
-  return { p50: quantile(counts, 50), p95: quantile(counts, 95) };
-}
-
-/** The nearest rank: the lowest latency that at least `percent` of all do not exceed. */
-function quantile(counts: BucketCounts, percent: number): number {
-  const rank = Math.ceil((countOf(counts) * percent) / 100);
-  const buckets = [...counts.keys()].sort((a, b) => a - b);
-  let passed = 0;
-  const found = buckets.find((bucket) => {
-    passed += counts.get(bucket) ?? 0;
-    return passed >= rank;
-  });
-  return middleOf(found ?? 0);
-}
-
-function countOf(counts: BucketCounts): number {
-  return counts.values().reduce((sum, count) => sum + count, 0);
-}
-
-/** Requests of one step and operation with one key, or with sessions. */
-export interface UsageOfStep {
-  startHour: number;
-  /** Undefined: with sessions. */
-  keyId: string | undefined;
-  operation: UsageOperation;
-  requests: number;
-  failures: Partial<Record<UsageFailure, number>>;
-  promptTokens: number;
-  completionTokens: number;
-  cachedTokens: number;
-  /** Of the tokens that have a price, in the currency of the list; null if none has one, or there is no list. */
-  cost: number | null;
-  /** Tokens of models that have no price, or are not known; 0 without a list. */
-  unpricedTokens: number;
-}
-
-export interface UsageReport {
-  /** Oldest first. */
-  steps: UsageOfStep[];
-  /** The keys that appear in the steps. */
-  keys: NamedKey[];
+  const data = Array.from(steps, ([startHour, step]) => ({
+    start: toIsoHour(startHour),
+    ...toLatency(step),
+  }));
+  return { overall: toLatency(overall), data };
 }
 
 /** This many make a response of about 10 MB and block other requests for a tenth of a second. */
@@ -118,59 +45,88 @@ export async function readUsage(
   period: UsagePeriod,
   keyId: string | undefined,
   prices: Prices | undefined,
-): Promise<UsageReport | undefined> {
+): Promise<Pick<UsageResponse, "data" | "api_keys"> | undefined> {
   const { accountId } = requester;
   const reader = store.reader(requester);
-  const rows = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
-  if (rows.length > maxRows) return undefined;
+  const counts = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
+  if (counts.length > maxRows) return undefined;
   const byModel =
     prices === undefined
       ? []
       : await selectModelTokens(reader, accountId, period, keyId, [...prices.models.keys()], maxRows + 1);
   if (byModel.length > maxRows) return undefined;
-  const steps: UsageOfStep[] = [];
-  for (const row of rows) {
-    const rowKeyId = row.key_id === "" ? undefined : row.key_id;
-    const last = steps.at(-1);
-    const continuesLast =
-      last?.startHour === row.start_hour && last.keyId === rowKeyId && last.operation === row.operation;
-    const step = continuesLast ? last : emptyStep(row.start_hour, rowKeyId, row.operation);
-    if (!continuesLast) steps.push(step);
-    step.requests += row.requests;
-    step.promptTokens += row.prompt_tokens;
-    step.completionTokens += row.completion_tokens;
-    step.cachedTokens += row.cached_tokens;
-    if (row.outcome !== "") step.failures[row.outcome] = row.requests;
+  const tokensOf = Map.groupBy(byModel, stepOf);
+  const data: UsageRow[] = [];
+  for (const [step, rows] of Map.groupBy(counts, stepOf)) {
+    const [first] = rows;
+    if (first !== undefined) data.push(toUsageRow(first, rows, tokensOf.get(step) ?? [], prices));
   }
-  if (prices !== undefined) addCosts(steps, byModel, prices);
-  const keyIds = new Set(steps.flatMap((step) => step.keyId ?? []));
-  return { steps, keys: await selectNamedKeys(reader, accountId, [...keyIds]) };
+  const keyIds = new Set(counts.map(({ key_id }) => key_id));
+  // Requests with sessions.
+  keyIds.delete("");
+  const keys = await selectNamedKeys(reader, accountId, [...keyIds]);
+  return {
+    data,
+    api_keys: keys.map(({ revoked_at, ...key }) => ({
+      ...key,
+      revoked_at: revoked_at === null ? null : toIsoInstant(revoked_at),
+    })),
+  };
 }
 
-function emptyStep(startHour: number, keyId: string | undefined, operation: UsageOperation): UsageOfStep {
-  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, unpricedTokens: 0 };
-  return { startHour, keyId, operation, requests: 0, failures: {}, ...tokens, cost: null };
+/** What belongs to one row of the response: a step, a key and an operation. */
+function stepOf({ start_hour, key_id, operation }: CountsOfStep | ModelTokens): string {
+  return `${start_hour} ${key_id} ${operation}`;
 }
 
-type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
+/** What became of the requests of one step with one key, or with sessions, as one row. */
+function toUsageRow(
+  { start_hour, key_id, operation }: CountsOfStep,
+  rows: readonly CountsOfStep[],
+  byModel: readonly ModelTokens[],
+  prices: Prices | undefined,
+): UsageRow {
+  const sum = (column: "requests" | "prompt_tokens" | "completion_tokens" | "cached_tokens") =>
+    rows.reduce((total, row) => total + row[column], 0);
+  const tokens = {
+    prompt_tokens: sum("prompt_tokens"),
+    completion_tokens: sum("completion_tokens"),
+    cached_tokens: sum("cached_tokens"),
+  };
+  const failures = rows.flatMap(({ outcome, requests }) => (outcome === "" ? [] : [[outcome, requests]]));
+  const isAnswered = operation !== "evaluate" && rows.some(({ outcome }) => outcome === "");
+  return {
+    start: toIsoHour(start_hour),
+    api_key_id: key_id === "" ? null : key_id,
+    operation,
+    requests: sum("requests"),
+    failures: Object.fromEntries(failures),
+    ...shownTokens(tokens, isAnswered),
+    ...costOfTokens(tokens.prompt_tokens + tokens.completion_tokens, byModel, prices),
+  };
+}
 
-function addCosts(steps: readonly UsageOfStep[], byModel: readonly ModelTokens[], prices: Prices): void {
-  const rowsOf = Map.groupBy(byModel, (row) => `${row.start_hour} ${row.key_id} ${row.operation}`);
-  for (const step of steps) {
-    const asked = step.promptTokens + step.completionTokens;
-    let pricedTokens = 0;
-    let cost = 0;
-    for (const row of rowsOf.get(`${step.startHour} ${step.keyId ?? ""} ${step.operation}`) ?? []) {
-      pricedTokens += row.prompt_tokens + row.completion_tokens;
-      cost +=
-        costOf(prices, row.model, {
-          promptTokens: row.prompt_tokens,
-          completionTokens: row.completion_tokens,
-          upstreamCachedTokens: row.upstream_cached_tokens,
-        }) ?? 0;
-    }
+/** What tokens cost: those of models with a price, in the currency of the list. */
+function costOfTokens(
+  asked: number,
+  byModel: readonly ModelTokens[],
+  prices: Prices | undefined,
+): Pick<UsageRow, "cost" | "unpriced_tokens"> {
+  if (prices === undefined) return { cost: null, unpriced_tokens: 0 };
+  let pricedTokens = 0;
+  let cost = 0;
+  for (const row of byModel) {
+    pricedTokens += row.prompt_tokens + row.completion_tokens;
+    cost +=
+      costOf(prices, row.model, {
+        promptTokens: row.prompt_tokens,
+        completionTokens: row.completion_tokens,
+        upstreamCachedTokens: row.upstream_cached_tokens,
+      }) ?? 0;
+  }
+  return {
+    cost: pricedTokens > 0 || asked === 0 ? withoutNoise(cost) : null,
     // Tokens by model are read after the counts, so they may be a little ahead.
-    step.unpricedTokens = Math.max(0, asked - pricedTokens);
-    if (pricedTokens > 0 || asked === 0) step.cost = withoutNoise(cost);
-  }
+    unpriced_tokens: Math.max(0, asked - pricedTokens),
+  };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Use } from "../http/exchange.ts";
-import { addUse, emptyTotals, toUsageRows, type UsageTotals } from "./usage.ts";
+import { addUse, emptyTotals, type UsageTotals } from "./collect-usage.ts";
+import { toUsageRows } from "./usage-store.ts";
 
 function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   const use: Use = {

@@ -1,26 +1,20 @@
 import { sql } from "kysely";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import { type Micros, microsPerHour } from "../platform/storage/columns.ts";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type {
+  LatencyMeasure,
   UsageCountsTable,
   UsageLatenciesTable,
   UsageModelTokensTable,
 } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { toUsageRows, type UsageTotals } from "./usage.ts";
+import type { UsageTotals } from "./collect-usage.ts";
+import type { BucketCounts } from "./latency.ts";
+import type { UsagePeriod } from "./usage-period.ts";
 
 /** Rows or ids of one statement; databases limit its parameters. */
 const maxPerStatement = 1_000;
-
-/** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
-export interface UsagePeriod {
-  /** The start of a step. */
-  fromHour: number;
-  /** Exclusive. */
-  untilHour: number;
-  hoursPerStep: number;
-}
 
 /** Adds to the counts of each hour, in one transaction, but for accounts that are closed. */
 export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
@@ -36,6 +30,96 @@ export async function writeUsage(database: Database, batch: ReadonlyMap<string, 
     for (const some of inChunks(modelTokens)) await addModelTokens(transaction, some);
     for (const some of inChunks(latencies)) await addLatencies(transaction, some);
   });
+}
+
+/** The rows that totals add to, in the same order in every process, so that no two can deadlock. */
+export function toUsageRows(allTotals: readonly UsageTotals[]): {
+  counts: UsageCountsTable[];
+  modelTokens: UsageModelTokensTable[];
+  latencies: UsageLatenciesTable[];
+} {
+  return {
+    counts: sorted(sumCounts(allTotals)),
+    modelTokens: sorted(sumModelTokens(allTotals)),
+    latencies: sorted(sumLatencies(allTotals)),
+  };
+}
+
+/** Requests and tokens of all models together. */
+function sumCounts(allTotals: readonly UsageTotals[]): UsageCountsTable[] {
+  const rows = new Map<string, UsageCountsTable>();
+  for (const totals of allTotals) {
+    const { accountId, hour, keyId = "", operation, failure = "" } = totals;
+    const name = `${accountId} ${hour} ${keyId} ${operation} ${failure}`;
+    const row = rows.get(name) ?? {
+      account_id: accountId,
+      hour,
+      key_id: keyId,
+      operation,
+      outcome: failure,
+      requests: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      cached_tokens: 0,
+    };
+    rows.set(name, row);
+    row.requests += totals.requests;
+    row.prompt_tokens += totals.promptTokens;
+    row.completion_tokens += totals.completionTokens;
+    row.cached_tokens += totals.cachedTokens;
+  }
+  return [...rows.values()];
+}
+
+/** Tokens of each model, whatever became of the requests. */
+function sumModelTokens(allTotals: readonly UsageTotals[]): UsageModelTokensTable[] {
+  const rows = new Map<string, UsageModelTokensTable>();
+  for (const totals of allTotals) {
+    const { accountId, hour, keyId = "", operation, model } = totals;
+    if (model === undefined || totals.promptTokens + totals.completionTokens === 0) continue;
+    const name = `${accountId} ${hour} ${keyId} ${operation} ${model}`;
+    const row = rows.get(name) ?? {
+      account_id: accountId,
+      hour,
+      key_id: keyId,
+      operation,
+      model,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      upstream_cached_tokens: 0,
+    };
+    rows.set(name, row);
+    row.prompt_tokens += totals.promptTokens;
+    row.completion_tokens += totals.completionTokens;
+    row.upstream_cached_tokens += totals.upstreamCachedTokens;
+  }
+  return [...rows.values()];
+}
+
+/** Latencies are counted for an account, not for each key. */
+function sumLatencies(allTotals: readonly UsageTotals[]): UsageLatenciesTable[] {
+  const rows = new Map<string, UsageLatenciesTable>();
+
+  function add({ accountId, hour }: UsageTotals, measure: LatencyMeasure, buckets: BucketCounts): void {
+    for (const [bucket, count] of buckets) {
+      const name = `${accountId} ${hour} ${measure} ${bucket}`;
+      const row = rows.get(name);
+      if (row !== undefined) row.count += count;
+      else rows.set(name, { account_id: accountId, hour, measure, bucket, count });
+    }
+  }
+
+  for (const totals of allTotals) {
+    add(totals, "total", totals.totalLatencies);
+    add(totals, "overhead", totals.overheadLatencies);
+  }
+  return [...rows.values()];
+}
+
+/** By all columns, those of the primary key first. */
+function sorted<Row extends object>(rows: readonly Row[]): Row[] {
+  const named = rows.map((row) => ({ row, name: Object.values(row).join(" ") }));
+  return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => row);
 }
 
 async function addCounts(transaction: Database, rows: readonly UsageCountsTable[]): Promise<void> {
@@ -86,6 +170,11 @@ async function addLatencies(transaction: Database, rows: readonly UsageLatencies
     )
     .execute();
 }
+
+/** An account's requests and tokens of one step, key, operation and outcome. */
+export type CountsOfStep = Awaited<ReturnType<typeof selectCounts>>[number];
+/** The same of one model in place of an outcome. */
+export type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
 
 /** The start of the step that an hour is in. No hour before 1970 is stored. */
 function stepOf({ hoursPerStep }: UsagePeriod) {
@@ -166,8 +255,6 @@ export async function selectLatencies(reader: Database, accountId: string, perio
     .execute();
 }
 
-export type NamedKey = Awaited<ReturnType<typeof selectNamedKeys>>[number];
-
 /** The names of an account's keys with these ids. */
 export async function selectNamedKeys(reader: Database, accountId: string, keyIds: readonly string[]) {
   const found = inChunks(keyIds).map((ids) =>
@@ -226,7 +313,6 @@ async function deleteUsageBefore(
   return deleted;
 }
 
-const microsPerHour = microsPerDay / 24;
 /** A rough guess, from which batches find their size. */
 const rowsPerHour = 10;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   createRevision,
   findLabelledRevision,
-  findRevision,
+  getRevision,
   listRevisions,
   type NewRevision,
   removeLabels,
@@ -77,7 +77,7 @@ onAnyDatabase((testDatabase) => {
       expect(strangers).toEqual(owners.map((revision) => ({ ...revision, account_id: stranger })));
       for (const revision of owners) {
         expect(revision).toMatchObject({ revision: 1, labels: ["production"], account_id: accountId });
-        expect(await findRevision(store.database, accountId, revision.id)).toEqual(revision);
+        expect(await getRevision(store.database, accountId, revision.id)).toEqual(revision);
       }
     });
 

@@ -13,12 +13,8 @@ import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
-import {
-  selectCounts,
-  selectLatencies,
-  selectModelTokens,
-  type UsagePeriod,
-} from "../../src/usage/usage-store.ts";
+import type { UsagePeriod } from "../../src/usage/usage-period.ts";
+import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
@@ -194,7 +190,7 @@ onEachDatabase((database) => {
     // An index without entries tells that there are no clusters, whose results would be read.
     const reads = plans.filter((line) => /evaluation_results|SCAN series/.test(line));
     expect(reads).toEqual([expect.stringContaining("evaluation_results_in_clusters")]);
-    // Counts not yet folded have no index, and are few; on SQLite there are none.
+    // Counts not yet merged have no index, and are few; on SQLite there are none.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
 

@@ -3,10 +3,11 @@ import { EvaluateResponse } from "@presage/contract";
 import { type ControlledTransaction, sql } from "kysely";
 import type { Draw } from "../../../../fuzz/generate/draw.ts";
 import type { Database, Tables } from "../../src/platform/storage/schema/tables.ts";
+import { toRows } from "../../src/results/result.ts";
 import { addSeries, seriesOf } from "../../src/results/write/counts-store.ts";
-import { foldDeltas } from "../../src/results/write/fold.ts";
+import { mergeCounts } from "../../src/results/write/merge-counts.ts";
 import { takeNumbers } from "../../src/results/write/results-store.ts";
-import { addResults } from "../../src/results/write/write-results.ts";
+import { addResults, numberRows } from "../../src/results/write/write-results.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -72,13 +73,13 @@ onEachDatabase((database) => {
   }
 
   async function addOne(transaction: Database, app: string): Promise<number> {
-    const record = { ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } };
+    const rows = toRows({ ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } });
     // Outside the transaction, as the server does.
-    if (isPostgres) await addSeries(store.database, seriesOf([record]));
-    const { ids, createdAt } = await takeNumbers(transaction, 1);
-    const id = ids[0] ?? 0;
-    await addResults(transaction, [{ ...record, id, createdAt }], { hasSeries: isPostgres });
-    return id;
+    if (isPostgres) await addSeries(store.database, seriesOf([rows.row]));
+    const numbers = await takeNumbers(transaction, 1);
+    numberRows([rows], numbers);
+    await addResults(transaction, [rows], { hasSeries: isPostgres });
+    return numbers.ids[0] ?? 0;
   }
 
   test(
@@ -105,7 +106,7 @@ onEachDatabase((database) => {
       })();
       const folds = (async () => {
         while (isPostgres && !isOver) {
-          await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
+          await Promise.all([mergeCounts(store.database), mergeCounts(store.database)]);
           expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
           await Bun.sleep(5);
         }
@@ -213,13 +214,9 @@ onEachDatabase((database) => {
         store.database.transaction().execute(async (transaction) => {
           const { last_id, last_created_at: createdAt } = await advance(transaction, 5);
           const ids = Array.from({ length: 5 }, (_, index) => last_id - 4 + index);
-          const results = ids.map((one) => ({
-            ...ordinaryResult,
-            accountId: store.owner.account_id,
-            metadata: { app },
-            id: one,
-            createdAt,
-          }));
+          const record = { ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } };
+          const results = ids.map(() => toRows(record));
+          numberRows(results, { ids, createdAt });
           await addResults(transaction, results, { hasSeries: false });
           expect(createdAt).toBe(now);
           return ids;
@@ -238,17 +235,18 @@ onEachDatabase((database) => {
 
   test("Counts of a missing series are kept until the series exists", async () => {
     await using fresh = await openStore(await database.create());
-    const record = { ...ordinaryResult, accountId: fresh.owner.account_id };
+    const rows = toRows({ ...ordinaryResult, accountId: fresh.owner.account_id });
     await fresh.database.transaction().execute(async (transaction) => {
-      const { ids, createdAt } = await takeNumbers(transaction, 1);
-      await addResults(transaction, [{ ...record, id: ids[0] ?? 0, createdAt }], { hasSeries: true });
+      const numbers = await takeNumbers(transaction, 1);
+      numberRows([rows], numbers);
+      await addResults(transaction, [rows], { hasSeries: true });
     });
     const left = async () =>
       (await fresh.database.selectFrom("evaluation_count_deltas").select("count").execute()).length;
-    await foldDeltas(fresh.database);
+    await mergeCounts(fresh.database);
     expect(await left()).toBe(2);
-    await addSeries(fresh.database, seriesOf([record]));
-    await foldDeltas(fresh.database);
+    await addSeries(fresh.database, seriesOf([rows.row]));
+    await mergeCounts(fresh.database);
     expect(await left()).toBe(0);
     expect(await countTwice(fresh.database)).toMatchObject({ differ: 0 });
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eraseRows } from "../../src/accounts/erase-account.ts";
+import { eraseRows } from "../../src/accounts/account-tables-store.ts";
 import { closeAccount } from "../../src/platform/storage/closed-accounts-store.ts";
 import { onSqlite } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";

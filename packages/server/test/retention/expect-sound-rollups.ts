@@ -2,16 +2,11 @@ import { expect } from "bun:test";
 import { sql } from "kysely";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
-import { type CountsPlace, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
+import { type CountsPosition, deleteEmptyCounts } from "../../src/results/delete/delete-results.ts";
 import { countErrorFindings } from "../../src/results/error-findings-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
-import {
-  countableColumns,
-  countResults,
-  toCountable,
-  withFindings,
-} from "../../src/results/write/counts-store.ts";
-import { foldDeltas } from "../../src/results/write/fold.ts";
+import { countableColumns, countResults } from "../../src/results/write/counts-store.ts";
+import { mergeCounts } from "../../src/results/write/merge-counts.ts";
 import { expectEventually } from "../support/eventually.ts";
 import type { TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -36,8 +31,8 @@ export async function expectSoundRollups(
     expect([rollups.source, results.source]).toEqual(["rollups", "results"]);
     expect(rounded(rollups.groups)).toEqual(rounded(results.groups));
   }
-  if (isPostgres(database)) await foldAll(database);
-  let place: CountsPlace | undefined;
+  if (isPostgres(database)) await mergeAll(database);
+  let place: CountsPosition | undefined;
   do place = (await deleteEmptyCounts(database, place, 2, 3)).next;
   while (place !== undefined);
   const counted = await selectCounted(database);
@@ -45,14 +40,14 @@ export async function expectSoundRollups(
   expect(sorted(counts)).toEqual(sorted(countResults(counted).counts));
   await expectSameByDay(database);
   const findings = await database.selectFrom("error_finding_counts").selectAll().execute();
-  expect(sorted(findings)).toEqual(sorted(countErrorFindings(counted)));
+  expect(sorted(findings)).toEqual(sorted(countErrorFindings(counted.map((row) => ({ row, texts: row })))));
   await expectSameByTag(database);
 }
 
-/** Also what a server is folding, beside which nobody else folds. */
-async function foldAll(database: Database): Promise<void> {
+/** Also what a server is merging, beside which nobody else merges. */
+async function mergeAll(database: Database): Promise<void> {
   await expectEventually(async () => {
-    await foldDeltas(database);
+    await mergeCounts(database);
     const tables = ["evaluation_count_deltas", "error_finding_count_deltas"] as const;
     const left = await Promise.all(tables.map((table) => database.selectFrom(table).selectAll().execute()));
     return left.flat().length;
@@ -96,13 +91,12 @@ async function expectSameByTag(database: Database): Promise<void> {
 }
 
 async function selectCounted(database: Database) {
-  const rows = await database
+  return await database
     .selectFrom("evaluation_results")
     .innerJoin("evaluation_payloads as payload", "payload.result_id", "evaluation_results.id")
     .select(countableColumns)
     .select("payload.additional_info")
     .execute();
-  return rows.map((row) => withFindings(toCountable(row), row.additional_info));
 }
 
 /** In one order, and without what depends on the order of additions. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { deleteInBatches } from "../../src/platform/storage/delete-in-batches.ts";
 import { deleteOldResults } from "../../src/results/delete/delete-results.ts";
-import type { AgePlace } from "../../src/results/delete/deleted-results-store.ts";
+import type { AgePosition } from "../../src/results/delete/deleted-results-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
   const deleteBefore = (before: number) =>
     deleteInBatches(
       opened.database,
-      (place: AgePlace | undefined, limit) => deleteOldResults(opened.database, before, place, limit),
+      (place: AgePosition | undefined, limit) => deleteOldResults(opened.database, before, place, limit),
       { signal: new AbortController().signal },
     );
 

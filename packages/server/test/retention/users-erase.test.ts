@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import { accountTables } from "../../src/accounts/account-tables.ts";
-import { changeRoleOf, findUser } from "../../src/accounts/users.ts";
+import { changeRoleOf, getUser } from "../../src/accounts/users.ts";
 import { localIssuer, lockAccount, selectUser } from "../../src/accounts/users-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { eventually } from "../support/eventually.ts";
@@ -204,7 +204,7 @@ onEachDatabase((database) => {
     await addUser(opened.database, accountId, "jon@example.org", "owner", "https://former.example");
     const change = { userId: "", role: "member", issuer: "https://new.example" } as const;
     const changer = { accountId, actor: anyRequester(accountId).actor };
-    const { id } = await findUser(opened.database, "ida@example.org");
+    const { id } = await getUser(opened.database, "ida@example.org");
     expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow("someone else");
     const erased = await erase("--yes", "jon@example.org");
     // In local mode, neither can.

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { UsageTotals } from "../../src/usage/usage.ts";
+import type { UsageTotals } from "../../src/usage/collect-usage.ts";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { totalsOf, usageClient } from "../support/resources/usage.ts";

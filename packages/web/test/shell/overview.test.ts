@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { addUse, emptyTotals } from "../../../server/src/usage/usage.ts";
+import { addUse, emptyTotals } from "../../../server/src/usage/collect-usage.ts";
 import { writeUsage } from "../../../server/src/usage/usage-store.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { openStore } from "../../../server/test/support/store/open-store.ts";

@@ -52,7 +52,7 @@ export function builtInProfileRevisions(families: readonly Family[]): ProfileRev
 }
 
 /** A profile that the account may change: one of its own, archived or not. */
-export async function findOwnProfile(
+export async function getOwnProfile(
   { store, builtInProfiles }: { store: Store; builtInProfiles: readonly ProfileRevision[] },
   accountId: string,
   publicId: string,

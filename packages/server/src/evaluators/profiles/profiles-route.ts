@@ -36,7 +36,7 @@ import {
 } from "../old-names.ts";
 import { type Registry, ruleFamilies } from "../registry.ts";
 import type { RuleRunner } from "../rules/run-rule.ts";
-import { builtInPrefix, findOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
+import { builtInPrefix, getOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
 import { archiveProfile, type CheckedConfig, checkConfig, createProfile, reviseProfile } from "./profiles.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 
@@ -200,7 +200,7 @@ function archiveUnder(naming: ProfileNaming) {
     },
     async handle(services: ProfileServices, { call, requester, params, body }) {
       const publicId = params.public_id.toLowerCase();
-      const { evaluator_family } = await findOwnProfile(services, requester.accountId, publicId);
+      const { evaluator_family } = await getOwnProfile(services, requester.accountId, publicId);
       const issues = issuesOfOtherFamily(services.registry, body ?? {}, evaluator_family);
       if (issues.length > 0) throw new InvalidRequestError(issues);
       const archived = await archiveProfile(services, requester, publicId);
@@ -235,7 +235,7 @@ function reviseUnder(naming: ProfileNaming) {
     },
     async handle(services: ProfileServices, { requester, params, body, once }) {
       const publicId = params.public_id.toLowerCase();
-      const { evaluator_family } = await findOwnProfile(services, requester.accountId, publicId);
+      const { evaluator_family } = await getOwnProfile(services, requester.accountId, publicId);
       const revision = {
         publicId,
         config: await readRevisedConfig(services, requester, body, evaluator_family),

@@ -9,7 +9,7 @@ import type { Store } from "../../platform/storage/store.ts";
 import type { Family } from "../family.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { ConfigCheckTask } from "../rules/run-rule.ts";
-import { findOwnProfile, noSuchProfile, readRevisions } from "./find-profile.ts";
+import { getOwnProfile, noSuchProfile, readRevisions } from "./find-profile.ts";
 import {
   insertProfile,
   insertProfileRevision,
@@ -33,7 +33,7 @@ export async function archiveProfile(
 ): Promise<Pieces<ProfileRevision>> {
   const { accountId } = requester;
   const reader = services.store.briefReader(requester);
-  await findOwnProfile(services, accountId, publicId);
+  await getOwnProfile(services, accountId, publicId);
   const own = await selectRevisionSizes(reader, accountId, { publicId, isArchivedToo: true });
   const { read, ...pieces } = readRevisions(reader, accountId, own);
   return {

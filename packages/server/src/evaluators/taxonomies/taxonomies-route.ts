@@ -21,7 +21,7 @@ import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import {
   createRevision,
-  findRevision,
+  getRevision,
   listRevisions,
   type NewRevision,
   removeLabels,
@@ -119,7 +119,7 @@ const create = route({
   },
 });
 
-const getRevision = route({
+const showRevision = route({
   method: "GET",
   path: `${path}/:revision_id`,
   needs: "read",
@@ -131,7 +131,7 @@ const getRevision = route({
   responses: { ...revision, ...revisionNotFound },
   async handle({ store }: TaxonomyServices, { requester, params }) {
     const revisionId = params.revision_id.toLowerCase();
-    return reply(200, toResponse(await findRevision(store.database, requester.accountId, revisionId)));
+    return reply(200, toResponse(await getRevision(store.database, requester.accountId, revisionId)));
   },
 });
 
@@ -169,7 +169,7 @@ const removeLabelsOfRevision = route({
 export const errorTaxonomyRoutes = [
   listOfRevisions,
   create,
-  getRevision,
+  showRevision,
   setLabelsOfRevision,
   removeLabelsOfRevision,
 ];

@@ -23,7 +23,7 @@ import {
   takeNextTaxonomyRevision,
 } from "./taxonomies-store.ts";
 
-export async function findRevision(
+export async function getRevision(
   database: Database,
   accountId: string,
   revisionId: string,
@@ -113,7 +113,7 @@ async function changeLabels(
     await change(transaction, taxonomyId);
     const detail = { revision_id: revisionId, labels };
     await recordChange(transaction, changer, { action, objectId: taxonomyId, detail });
-    return await findRevision(transaction, accountId, revisionId);
+    return await getRevision(transaction, accountId, revisionId);
   });
 }
 
@@ -154,7 +154,7 @@ export async function createRevision(
     // Later requests may change these; the rest of a revision never changes.
     toReceipt: ({ id, labels, error_taxonomy_description }) => ({ id, labels, error_taxonomy_description }),
     async recall({ id, ...then }) {
-      return { ...(await findRevision(database, accountId, id)), ...then };
+      return { ...(await getRevision(database, accountId, id)), ...then };
     },
   });
 }
@@ -179,7 +179,7 @@ async function appendRevision(
     created_at: nowMicros(),
   });
   await moveLabels(transaction, taxonomyId, id, labels);
-  return await findRevision(transaction, accountId, id);
+  return await getRevision(transaction, accountId, id);
 }
 
 function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {

@@ -3,7 +3,8 @@ export type Micros = number;
 
 export const microsPerMs = 1000;
 export const microsPerSecond = 1_000_000;
-export const microsPerDay = 86_400_000_000;
+export const microsPerHour = 3_600_000_000;
+export const microsPerDay = 24 * microsPerHour;
 
 export function nowMicros(): Micros {
   return Date.now() * microsPerMs;

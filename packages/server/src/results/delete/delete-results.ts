@@ -7,10 +7,10 @@ import type { Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { narrowest, searchIds } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
-import type { Folder } from "../write/fold.ts";
+import type { CountsMerger } from "../write/merge-counts.ts";
 import { noSuchResult } from "../write/stored-results-store.ts";
 import {
-  type AgePlace,
+  type AgePosition,
   advanceDeletion,
   type CountsKey,
   countsTables,
@@ -27,7 +27,7 @@ import {
 const usuallyLookedAt = 2_000;
 
 /** How far the counts were looked at: one table after the other, each in the order of its key. */
-export interface CountsPlace {
+export interface CountsPosition {
   tableIndex: number;
   after: CountsKey | undefined;
 }
@@ -35,10 +35,10 @@ export interface CountsPlace {
 /** Deletes some counts of days whose results are all deleted, or corrected: they say nothing. Then values of tags without counts. */
 export async function deleteEmptyCounts(
   database: Database,
-  { tableIndex, after }: CountsPlace = { tableIndex: 0, after: undefined },
+  { tableIndex, after }: CountsPosition = { tableIndex: 0, after: undefined },
   limit: number,
   lookedAt = usuallyLookedAt,
-): Promise<DeletedBatch<CountsPlace>> {
+): Promise<DeletedBatch<CountsPosition>> {
   const table = countsTables[tableIndex];
   if (table === undefined) return { deleted: 0, heldMs: 0, next: undefined };
   const { empty, last } = await selectEmptyCounts(database, table, after, lookedAt);
@@ -77,7 +77,7 @@ export async function deleteMatchingResults(database: Database, limit: number): 
     { order: "oldest-first", limit: wanted },
   );
   const candidates = await selectCandidatesOf(database, accountId, ids);
-  const deletable = candidates.filter(({ isOfRun }) => !isOfRun).slice(0, limit);
+  const deletable = candidates.filter(({ is_of_run }) => !is_of_run).slice(0, limit);
   const isCut = deletable.length === limit;
   const isLast = !isCut && ids.length < wanted;
   const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
@@ -99,18 +99,18 @@ export async function deleteMatchingResults(database: Database, limit: number): 
   return { deleted: result, heldMs, next: true };
 }
 
-const start: AgePlace = { createdAt: Number.MIN_SAFE_INTEGER, id: 0 };
+const start: AgePosition = { created_at: Number.MIN_SAFE_INTEGER, id: 0 };
 
 /** Deletes some results of all accounts from before a time, but for those of runs and experiments. */
 export async function deleteOldResults(
   database: Database,
   before: Micros,
-  place: AgePlace | undefined,
+  position: AgePosition | undefined,
   limit: number,
-): Promise<DeletedBatch<AgePlace>> {
+): Promise<DeletedBatch<AgePosition>> {
   const wanted = Math.max(limit, candidatesAtOnce);
-  const candidates = await selectOldest(database, before, place ?? start, wanted);
-  const deletable = candidates.filter(({ isOfRun }) => !isOfRun).slice(0, limit);
+  const candidates = await selectOldest(database, before, position ?? start, wanted);
+  const deletable = candidates.filter(({ is_of_run }) => !is_of_run).slice(0, limit);
   // Those between the last one that is deleted and the end are looked at again.
   const isCut = deletable.length === limit;
   const last = isCut ? deletable.at(-1) : candidates.at(-1);
@@ -130,7 +130,7 @@ export async function deleteOldResults(
 
 /** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
 export async function deleteResult(
-  { store, folder }: { store: Store; folder: Pick<Folder, "schedule"> },
+  { store, countsMerger }: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
   id: number,
 ): Promise<void> {
@@ -140,7 +140,7 @@ export async function deleteResult(
     .execute(async (transaction) => {
       const [found] = await selectCandidatesOf(transaction, requester.accountId, [id]);
       if (found === undefined) throw noSuchResult();
-      if (found.isOfRun)
+      if (found.is_of_run)
         throw new ServiceError(
           "conflict",
           "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
@@ -150,5 +150,5 @@ export async function deleteResult(
       const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
       await recordChange(transaction, requester, change);
     });
-  folder.schedule();
+  countsMerger.schedule();
 }

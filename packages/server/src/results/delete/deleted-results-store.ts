@@ -1,48 +1,44 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
-import type { EvaluationTagsTable, ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
+import type {
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+  ResultDeletionsTable,
+} from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
+import { toTagRows } from "../result.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
-import { addCounted, countableColumns, recount, toCountable, withFindings } from "../write/counts-store.ts";
-import { lockFolding } from "../write/fold.ts";
+import { addCounted, countableColumns, recount } from "../write/counts-store.ts";
+import { lockMerging } from "../write/merge-counts.ts";
 
 /** Far below the number of parameters that a statement may have. */
 const tagsAtOnce = 2_000;
 
-/** A place in the order in which results are too old. */
-export interface AgePlace {
-  createdAt: Micros;
-  id: number;
-}
-
-/** A result, and whether it belongs to an existing run or experiment. */
-export interface DeletionCandidate extends AgePlace {
-  isOfRun: boolean;
-}
+/** A position in the order in which results are too old. */
+export type AgePosition = Pick<EvaluationResultsTable, "id" | "created_at">;
 
 /** Whether a run or an experiment of its account names the result. Runs that are deleted name nothing. */
 const isOfRun = sql<SqlBool | number>`exists (select 1 from runs
   where runs.id in (result.run_id, result.experiment_id) and runs.account_id = result.account_id
     and runs.status <> 'deleted')`;
 
-/** The oldest results of all accounts from before a time, after a place. */
+/** The oldest results of all accounts from before a time, after a position. */
 export async function selectOldest(
   database: Database,
   before: Micros,
-  after: AgePlace,
+  after: AgePosition,
   limit: number,
 ): Promise<DeletionCandidate[]> {
-  return await selectCandidates(database, (query) =>
-    query
-      .where(sql<SqlBool>`(result.created_at, result.id) > (${after.createdAt}, ${after.id})`)
-      .where("result.created_at", "<", before)
-      .orderBy("result.created_at")
-      .orderBy("result.id")
-      .limit(limit),
-  );
+  return await candidates(database)
+    .where(sql<SqlBool>`(result.created_at, result.id) > (${after.created_at}, ${after.id})`)
+    .where("result.created_at", "<", before)
+    .orderBy("result.created_at")
+    .orderBy("result.id")
+    .limit(limit)
+    .execute();
 }
 
 /** Some results of an account, by ascending id. */
@@ -52,9 +48,11 @@ export async function selectCandidatesOf(
   ids: readonly number[],
 ): Promise<DeletionCandidate[]> {
   if (ids.length === 0) return [];
-  return await selectCandidates(database, (query) =>
-    query.where("result.account_id", "=", accountId).where("result.id", "in", ids).orderBy("result.id"),
-  );
+  return await candidates(database)
+    .where("result.account_id", "=", accountId)
+    .where("result.id", "in", ids)
+    .orderBy("result.id")
+    .execute();
 }
 
 /** Those without a correction since a time. They are locked against corrections until the transaction ends. */
@@ -75,24 +73,13 @@ export async function lockUncorrected(
   return rows.map(({ id }) => id).filter((id) => !isCorrected.has(id));
 }
 
-type CandidateQuery = ReturnType<typeof candidates>;
+/** A result, and whether it belongs to an existing run or experiment. */
+type DeletionCandidate = Awaited<ReturnType<ReturnType<typeof candidates>["execute"]>>[number];
 
 function candidates(database: Database) {
   return database
     .selectFrom("evaluation_results as result")
     .select(["result.id", "result.created_at", isOfRun.as("is_of_run")]);
-}
-
-async function selectCandidates(
-  database: Database,
-  narrow: (query: CandidateQuery) => CandidateQuery,
-): Promise<DeletionCandidate[]> {
-  const rows = await narrow(candidates(database)).execute();
-  return rows.map(({ id, created_at, is_of_run }) => ({
-    id,
-    createdAt: created_at,
-    isOfRun: Boolean(is_of_run),
-  }));
 }
 
 /**
@@ -114,14 +101,17 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
     .where("payload.result_id", "in", found)
     .execute();
   const textsOf = new Map(texts.map((text) => [text.result_id, text]));
-  const counted = rows.map((row) => withFindings(toCountable(row), textsOf.get(row.id)?.additional_info));
-  await addCounted(transaction, recount(counted, []));
+  const withInfo = rows.map((row) => ({
+    row,
+    texts: { additional_info: textsOf.get(row.id)?.additional_info ?? null },
+  }));
+  await addCounted(transaction, recount(rows, []));
   await addErrorFindings(
     transaction,
-    countErrorFindings(counted).map((cell) => ({ ...cell, count: -cell.count })),
+    countErrorFindings(withInfo).map((cell) => ({ ...cell, count: -cell.count })),
   );
   await takeFromCounts(transaction, found);
-  const tags = rows.flatMap(({ id, account_id }) => toTags(id, account_id, textsOf.get(id)?.tags));
+  const tags = rows.flatMap((row) => toTagRows(row, textsOf.get(row.id)?.tags));
   await deleteTags(transaction, tags);
   await transaction.deleteFrom("evaluation_corrections").where("result_id", "in", found).execute();
   await transaction.deleteFrom("evaluation_payloads").where("result_id", "in", found).execute();
@@ -142,12 +132,6 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
     // No one can correct them any more.
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .execute();
-}
-
-function toTags(id: number, account_id: string, json: string | null | undefined): EvaluationTagsTable[] {
-  if (!json) return [];
-  const tags = JSON.parse(json) as Record<string, string>;
-  return Object.entries(tags).map(([name, value]) => ({ account_id, name, value, result_id: id }));
 }
 
 /** By their key: they are in the order of names. */
@@ -172,8 +156,8 @@ const keys = {
   evaluation_tag_values: ["id"],
 } as const;
 
-/** What evaluations insert is folded into these. The others are written by who counts by tag. */
-const folded: readonly CountsTable[] = [
+/** What evaluations insert is merged into these. The others are written by who counts by tag. */
+const mergedTables: readonly CountsTable[] = [
   "evaluation_counts",
   "evaluation_total_counts",
   "error_finding_counts",
@@ -227,8 +211,8 @@ export async function deleteCounts(
   rows: readonly CountsKey[],
 ): Promise<number> {
   // Before the rows, so that no one waits for this while holding them.
-  if (!folded.includes(table)) await lockRollUp(transaction);
-  else if (isPostgres(transaction)) await lockFolding(transaction);
+  if (!mergedTables.includes(table)) await lockRollUp(transaction);
+  else if (isPostgres(transaction)) await lockMerging(transaction);
   const columns = sql.join(keys[table].map((name) => sql.ref(name)));
   let deleted = 0n;
   for (const key of rows) {
@@ -257,7 +241,7 @@ export async function selectSomeIdsOf(
 
 /** Deletes every rollup of an account that has no results left. */
 export async function deleteCountsOf(transaction: Database, accountId: string): Promise<void> {
-  if (isPostgres(transaction)) await lockFolding(transaction);
+  if (isPostgres(transaction)) await lockMerging(transaction);
   await lockRollUp(transaction);
   const series = sql`select id from evaluation_series where account_id = ${accountId}`;
   const tags = sql`select id from evaluation_tag_values where account_id = ${accountId}`;

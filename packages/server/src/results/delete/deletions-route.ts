@@ -20,7 +20,7 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { type FilterServices, readExportQuery, readSearchFilter } from "../search/read-filter.ts";
 import { searchIds } from "../search/search-results.ts";
-import type { Folder } from "../write/fold.ts";
+import type { CountsMerger } from "../write/merge-counts.ts";
 import { deleteResult } from "./delete-results.ts";
 import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-results-store.ts";
 
@@ -128,7 +128,10 @@ const deleteOne = route({
       "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
     ),
   },
-  async handle(services: { store: Store; folder: Pick<Folder, "schedule"> }, { requester, params }) {
+  async handle(
+    services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
+    { requester, params },
+  ) {
     await deleteResult(services, requester, readResultId(params.id));
     return reply(204, undefined);
   },
@@ -160,8 +163,8 @@ async function countDeletable(
   for (;;) {
     signal.throwIfAborted();
     const ids = await searchIds(reader, accountId, rest, { order: "oldest-first", limit: idsAtOnce });
-    for (const { isOfRun } of await selectCandidatesOf(reader, accountId, ids)) {
-      if (isOfRun) counted.kept += 1;
+    for (const { is_of_run } of await selectCandidatesOf(reader, accountId, ids)) {
+      if (is_of_run) counted.kept += 1;
       else counted.count += 1;
     }
     const last = ids.at(-1);

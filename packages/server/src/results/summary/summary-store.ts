@@ -271,7 +271,7 @@ function daysBefore(time: Micros): Pick<RollupFilter, "untilDay"> | undefined {
   return endTime % microsPerDay === 0 ? { untilDay: endTime / microsPerDay } : undefined;
 }
 
-/** On PostgreSQL, recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
+/** On PostgreSQL, recent counts that are not merged yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
 /** An account's counts, as a statement yet to be run. Those over all series are a fraction of those by series. */
@@ -305,9 +305,9 @@ export function rollupCells(
     .where("account_id", "=", accountId)
     .where(({ and }) => and(conditions));
   const isOfAll = spansRuns && ofSeries.length === 0 && columns.every((column) => column === "day");
-  const folded = isOfAll ? cellsOfAll : cellsBySeries("evaluation_counts");
-  if (!isPostgres(reader)) return folded;
-  return sql<SummaryCell>`(${folded} union all ${cellsBySeries("evaluation_count_deltas")})`;
+  const merged = isOfAll ? cellsOfAll : cellsBySeries("evaluation_counts");
+  if (!isPostgres(reader)) return merged;
+  return sql<SummaryCell>`(${merged} union all ${cellsBySeries("evaluation_count_deltas")})`;
 }
 
 /** What a filter says of counts. */
@@ -366,8 +366,8 @@ export async function selectScoreCounts(
       .where("spans_runs", "=", 1)
       .where("score_mille", ">=", 0)
       .groupBy("score_mille");
-  const folded = countsOf("evaluation_counts");
-  return await (isPostgres(reader) ? folded.unionAll(countsOf("evaluation_count_deltas")) : folded).execute();
+  const merged = countsOf("evaluation_counts");
+  return await (isPostgres(reader) ? merged.unionAll(countsOf("evaluation_count_deltas")) : merged).execute();
 }
 
 /** Whether any result was stored at exactly this time. */

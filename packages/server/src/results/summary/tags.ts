@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { firstWriterLock, microsPerDay } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { type Folder, foldSoon } from "../write/fold.ts";
+import { type CountsMerger, mergeSoon } from "../write/merge-counts.ts";
 import { selectLastSettled } from "../write/results-store.ts";
 import {
   evaluatorsVerdict,
@@ -31,9 +31,12 @@ const maxPauseMs = 500;
  * Counts results by tag a moment after it was scheduled, until all are counted. `rollUpSome` counts some of them and returns whether
  * there are more.
  */
-export function rollUpSoon(rollUpSome: () => Promise<boolean>, onFailure: (error: unknown) => void): Folder {
+export function rollUpSoon(
+  rollUpSome: () => Promise<boolean>,
+  onFailure: (error: unknown) => void,
+): CountsMerger {
   let isStopped = false;
-  const folder = foldSoon(async () => {
+  const countsMerger = mergeSoon(async () => {
     while (!isStopped) {
       const startedAtMs = performance.now();
       if (!(await rollUpSome())) return;
@@ -42,10 +45,10 @@ export function rollUpSoon(rollUpSome: () => Promise<boolean>, onFailure: (error
     }
   }, onFailure);
   return {
-    schedule: () => folder.schedule(),
+    schedule: () => countsMerger.schedule(),
     async stop() {
       isStopped = true;
-      await folder.stop();
+      await countsMerger.stop();
     },
   };
 }
@@ -56,7 +59,7 @@ const usualResultsAtOnce = 1_000;
 export const maxCountedValues = 100;
 /** As many names of an account are counted. */
 const maxCountedNames = 100;
-/** Next to the lock of folding. */
+/** Next to the lock of merging. */
 const rollUpLock = sql.raw(`${firstWriterLock} - 3`);
 
 /**

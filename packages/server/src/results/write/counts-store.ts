@@ -1,4 +1,3 @@
-import type { EvaluationStatus } from "@presage/contract";
 import { sql } from "kysely";
 import { databaseNow } from "../../platform/storage/clock.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
@@ -12,8 +11,7 @@ import type {
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import type { countErrorFindings } from "../error-findings-store.ts";
-import { type EvaluationRecord, fromProfileColumns, type StoredResult, toThousandths } from "../result.ts";
+import { toThousandths } from "../result.ts";
 
 export const countableColumns = [
   "id",
@@ -31,40 +29,15 @@ export const countableColumns = [
   "counted_score",
 ] as const;
 
-type CountableRow = Pick<EvaluationResultsTable, (typeof countableColumns)[number]>;
-
-/** A result as the rollup counts it: with the verdict that counts, and without its texts. */
-export function toCountable(row: CountableRow): Countable {
-  return {
-    accountId: row.account_id,
-    evaluatorId: row.evaluator_id,
-    evaluatorFamily: row.evaluator_family ?? undefined,
-    profile: fromProfileColumns(row),
-    createdAt: row.created_at,
-    metadata: { app: row.app, runId: row.run_id ?? undefined },
-    outcome: {
-      status: row.status,
-      pass: row.counted_pass === null ? undefined : row.counted_pass === 1,
-      score: row.counted_score ?? undefined,
-    },
-  };
-}
-
-/** A result as all rollups count it. */
-export type Dated = Parameters<typeof countErrorFindings>[0][number] & Countable;
-
-/** The same with the errors that were found in it: `info` is what is stored as JSON beside its verdict. */
-export function withFindings(countable: Countable, info: string | null | undefined): Dated {
-  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
-  return { ...countable, outcome: { ...countable.outcome, extra } };
-}
+/** What the rollup needs to know about a result: the verdict that counts, and none of its texts. */
+export type Countable = Pick<EvaluationResultsTable, (typeof countableColumns)[number]>;
 
 /** An account's result, locked until the transaction ends, and the time. */
 export async function lockResult(
   transaction: Database,
   accountId: string,
   id: number,
-): Promise<{ counted: Countable; now: Micros } | undefined> {
+): Promise<(Countable & { now: Micros }) | undefined> {
   const query = transaction
     .selectFrom("evaluation_results")
     .select(countableColumns)
@@ -72,8 +45,7 @@ export async function lockResult(
     .where("id", "=", id)
     .where("account_id", "=", accountId);
   // On SQLite there is one writer at a time.
-  const row = await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
-  return row && { counted: toCountable(row), now: row.now };
+  return await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
 }
 
 /** Namespace of series ids; any fixed UUID would do. */
@@ -85,26 +57,20 @@ export interface Counted {
 }
 
 /** The verdict as the rollup spells it. */
-function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
+function verdictOf({ status, counted_pass }: Countable): CountedVerdict {
   if (status !== "success") return status;
-  if (pass === undefined) return "none";
-  return pass ? "pass" : "fail";
+  if (counted_pass === null) return "none";
+  return counted_pass === 1 ? "pass" : "fail";
 }
 
-/** What the rollup needs to know about a result. */
-export type Countable = Pick<
-  StoredResult,
-  "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
-> & {
-  metadata: Pick<StoredResult["metadata"], "app" | "runId">;
-  outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
-};
+/** What tells series apart. */
+type Dimensions = Omit<Countable, "id" | "created_at" | "status" | "counted_pass" | "counted_score">;
 
 /** The series that results will be counted in. */
-export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
+export function seriesOf(results: readonly Dimensions[]): EvaluationSeriesTable[] {
   const series = new Map<string, EvaluationSeriesTable>();
-  for (const record of records) {
-    for (const spansRuns of [true, false]) addSeriesOf(series, record, spansRuns);
+  for (const result of results) {
+    for (const spansRuns of [true, false]) addSeriesOf(series, result, spansRuns);
   }
   return [...series.values()];
 }
@@ -119,20 +85,16 @@ export function countResults(results: readonly Countable[]): Counted {
   return { series: [...series.values()], counts: [...counts.values()] };
 }
 
-function addOne(
-  counts: Map<string, EvaluationCountsTable>,
-  seriesId: string,
-  { outcome, createdAt }: Countable,
-): void {
+function addOne(counts: Map<string, EvaluationCountsTable>, seriesId: string, result: Countable): void {
   const cell = {
     series_id: seriesId,
-    day: Math.floor(createdAt / microsPerDay),
-    verdict: verdictOf(outcome.status, outcome.pass),
-    score_mille: outcome.score === undefined ? -1 : toThousandths(outcome.score),
+    day: Math.floor(result.created_at / microsPerDay),
+    verdict: verdictOf(result),
+    score_mille: result.counted_score === null ? -1 : toThousandths(result.counted_score),
   };
   const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
   const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
-  const score = outcome.score ?? 0;
+  const score = result.counted_score ?? 0;
   count.count += 1;
   count.score_sum += score;
   count.score_sum_of_squares += score * score;
@@ -141,19 +103,19 @@ function addOne(
 
 function addSeriesOf(
   known: Map<string, EvaluationSeriesTable>,
-  result: Omit<Countable, "createdAt">,
+  result: Dimensions,
   spansRuns: boolean,
 ): EvaluationSeriesTable {
   const dimensions = {
-    account_id: result.accountId,
-    app: result.metadata.app,
-    evaluator_id: result.evaluatorId,
-    evaluator_family: result.evaluatorFamily ?? "",
-    profile_name: result.profile?.name ?? "",
-    profile_public_id: result.profile?.publicId ?? "",
-    profile_revision: result.profile?.revision ?? 0,
+    account_id: result.account_id,
+    app: result.app,
+    evaluator_id: result.evaluator_id,
+    evaluator_family: result.evaluator_family ?? "",
+    profile_name: result.profile_name ?? "",
+    profile_public_id: result.profile_public_id ?? "",
+    profile_revision: result.profile_revision ?? 0,
     spans_runs: toFlag(spansRuns),
-    run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
+    run_id: spansRuns ? "" : (result.run_id ?? ""),
   };
   const key = keyOf(dimensions);
   const series = known.get(key) ?? { id: seriesIdOf(dimensions), ...dimensions };

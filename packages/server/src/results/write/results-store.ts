@@ -9,10 +9,10 @@ import {
   writerLocks,
 } from "../../platform/storage/columns.ts";
 import { type Insertion, insertRows, insertTogether } from "../../platform/storage/rows.ts";
-import type { EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
+import type { EvaluationResultsTable, EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { type StoredResult, toPayloadRow, toResultRow, toTagRows } from "../result.ts";
+import { type ResultRows, toTagRows } from "../result.ts";
 
 /** The numbers (ids) of results that are stored together, ascending, and when that is. */
 export interface Numbers {
@@ -63,7 +63,7 @@ async function takeFromClock(transaction: Database, results: number): Promise<Nu
   const ids = Array.from({ length: results }, (_, index) => last_id - results + 1 + index);
   await addTimes(
     transaction,
-    ids.map((id) => ({ id, createdAt })),
+    ids.map((id) => ({ id, created_at: createdAt })),
   );
   return { ids, createdAt };
 }
@@ -120,7 +120,7 @@ export async function selectLastSettled(reader: Database): Promise<number | unde
   return rows[0]?.id;
 }
 
-type Timed = Pick<StoredResult, "id" | "createdAt">;
+type Timed = Pick<EvaluationResultsTable, "id" | "created_at">;
 
 /** Records the times at which results were stored, so that searches by time find their numbers. */
 export async function addTimes(transaction: Database, results: readonly Timed[]): Promise<void> {
@@ -136,8 +136,8 @@ function stretchesOf(results: readonly Timed[]): EvaluationTimesTable[] {
   const byStretch = Map.groupBy(results, ({ id }) => Math.floor(id / numbersPerStretch));
   return [...byStretch].map(([stretch, some]) => ({
     stretch,
-    earliest: some.reduce((earliest, { createdAt }) => Math.min(earliest, createdAt), Infinity),
-    latest: some.reduce((latest, { createdAt }) => Math.max(latest, createdAt), -Infinity),
+    earliest: some.reduce((earliest, { created_at }) => Math.min(earliest, created_at), Infinity),
+    latest: some.reduce((latest, { created_at }) => Math.max(latest, created_at), -Infinity),
   }));
 }
 
@@ -184,36 +184,32 @@ const unlessKeyIsTaken =
  */
 export async function claimRequestKeys(
   transaction: Database,
-  results: readonly StoredResult[],
-): Promise<readonly StoredResult[]> {
-  const keyed = results.filter(({ requestKey }) => requestKey !== undefined);
+  results: readonly ResultRows[],
+): Promise<readonly ResultRows[]> {
+  const keyed = results.map(({ row }) => row).filter(({ request_key }) => request_key !== null);
   if (keyed.length === 0) return results;
   // Of two transactions with the same keys the second waits for the first: always in one order, to avoid deadlocks.
-  keyed.sort((a, b) => ((a.requestKey ?? "") < (b.requestKey ?? "") ? -1 : 1));
-  const rows = await insertRows(transaction, "evaluation_results", keyed.map(toResultRow), unlessKeyIsTaken);
+  keyed.sort((a, b) => ((a.request_key ?? "") < (b.request_key ?? "") ? -1 : 1));
+  const rows = await insertRows(transaction, "evaluation_results", keyed, unlessKeyIsTaken);
   if (rows.length === keyed.length) return results;
   const ids = new Set(rows.map(({ id }) => id));
-  return results.filter(({ id, requestKey }) => requestKey === undefined || ids.has(id));
+  return results.filter(({ row }) => row.request_key === null || ids.has(row.id));
 }
 
 /** Inserts results whose request keys are claimed, with their texts unless `hasPayloads`, together with other rows. */
 export async function insertResults(
   transaction: Database,
-  results: readonly StoredResult[],
+  results: readonly ResultRows[],
   others: readonly Insertion[],
   { hasPayloads }: { hasPayloads: boolean },
 ): Promise<void> {
-  const unclaimed = results.filter(({ requestKey }) => requestKey === undefined);
+  const unclaimed = results.map(({ row }) => row).filter(({ request_key }) => request_key === null);
   await insertTogether(transaction, [
-    { table: "evaluation_results", rows: unclaimed.map(toResultRow) },
-    { table: "evaluation_payloads", rows: hasPayloads ? [] : results.map(toPayloadRow) },
-    { table: "evaluation_tags", rows: results.flatMap(toTagRows) },
+    { table: "evaluation_results", rows: unclaimed },
+    { table: "evaluation_payloads", rows: hasPayloads ? [] : results.map(({ texts }) => texts) },
+    { table: "evaluation_tags", rows: results.flatMap(({ row, texts }) => toTagRows(row, texts.tags)) },
     ...others,
   ]);
-}
-
-export async function insertPayloads(database: Database, results: readonly StoredResult[]): Promise<void> {
-  await insertRows(database, "evaluation_payloads", results.map(toPayloadRow));
 }
 
 /** How many of these results, whose numbers are consecutive, have their texts stored. */

@@ -1,13 +1,10 @@
 import { sql } from "kysely";
 import { ServiceError } from "../../platform/errors.ts";
 import { cutJsonTexts } from "../../platform/storage/lists.ts";
-import type {
-  EvaluationCorrectionsTable,
-  EvaluationResultsTable,
-} from "../../platform/storage/schema/results.ts";
+import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type Correction, fromRows, type StoredResult } from "../result.ts";
+import { type Correction, fromRows, type StoredResult, toCorrection } from "../result.ts";
 
 /** The texts that a limit cuts, besides the retrieved contexts. */
 const textColumns = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;
@@ -163,15 +160,6 @@ async function selectCorrections(reader: Database, ids: readonly string[]): Prom
   return new Map(rows.map((row) => [row.result_id, toCorrection(row)]));
 }
 
-function toCorrection({ pass, score, comment, created_at }: EvaluationCorrectionsTable): Correction {
-  return {
-    pass: pass === 1,
-    score: score ?? undefined,
-    comment: comment ?? undefined,
-    createdAt: created_at,
-  };
-}
-
 function payloadTexts(reader: Database, maxTextCharacters: number | undefined) {
   const contexts = sql.ref<string | null>("payload.retrieved_context");
   const shownContexts =
@@ -187,7 +175,7 @@ function payloadTexts(reader: Database, maxTextCharacters: number | undefined) {
   ];
 }
 
-export async function findResult(
+export async function getResult(
   { store }: { store: Store },
   requester: Requester,
   id: number,

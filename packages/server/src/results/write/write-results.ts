@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { charactersOf, type Sample } from "../../evaluators/outcome.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { splitByBytes } from "../../platform/storage/lists.ts";
+import { insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
-import type { EvaluationRecord, StoredResult } from "../result.ts";
+import { type EvaluationRecord, type ResultRows, type StoredResult, toRows, toTagRows } from "../result.ts";
 import {
+  addCounted,
   addCounts,
   addSeries,
   countResults,
@@ -15,11 +17,11 @@ import {
   seriesOf,
 } from "./counts-store.ts";
 import {
+  addTimes,
   claimRequestKeys,
   countPayloads,
   deletePayloads,
   forgetTextsAhead,
-  insertPayloads,
   insertResults,
   type Numbers,
   recordTextsAhead,
@@ -98,29 +100,32 @@ export type WriteResults = (records: readonly EvaluationRecord[]) => Promise<Wri
 
 export function createWriteResults(database: Database): WriteResults {
   // SQLite has one writer at a time, which can add series in its transaction.
-  return isPostgres(database) ? writeAfterSeries(database) : (records) => writeWithSeries(database, records);
+  return isPostgres(database)
+    ? writeAfterSeries(database)
+    : (records) => writeWithSeries(database, records.map(toRows));
 }
 
 function writeAfterSeries(database: Database): WriteResults {
   const memory = createSeriesMemory(database);
   return async (records) => {
-    const series = seriesOf(records);
+    const results = records.map(toRows);
+    const series = seriesOf(results.map(({ row }) => row));
     await memory.ensure(series);
     const written = await database.transaction().execute(async (transaction) => {
-      const numbers = await takeNumbers(transaction, records.length);
+      const numbers = await takeNumbers(transaction, results.length);
       if (!(await haveOpenSeries(transaction, series))) return undefined;
-      return await storeNumbered(transaction, records, numbers, { hasSeries: true });
+      return await storeNumbered(transaction, results, numbers, { hasSeries: true });
     });
     if (written !== undefined) return written;
     // Erasing the account deleted them, and someone has joined it since. Throws if it is still closed.
     memory.forget(series);
-    return await writeWithSeries(database, records);
+    return await writeWithSeries(database, results);
   };
 }
 
-async function writeWithSeries(database: Database, records: readonly EvaluationRecord[]): Promise<Written> {
-  return await storeResults(database, records, async (transaction) => ({
-    numbers: await takeNumbers(transaction, records.length),
+async function writeWithSeries(database: Database, results: readonly ResultRows[]): Promise<Written> {
+  return await storeResults(database, results, async (transaction) => ({
+    numbers: await takeNumbers(transaction, results.length),
     isThere: { hasSeries: false },
   }));
 }
@@ -134,26 +139,26 @@ interface IsThere {
 /** Stores and counts results in one transaction, under the numbers that `prepare` returns. */
 async function storeResults(
   database: Database,
-  records: readonly EvaluationRecord[],
+  results: readonly ResultRows[],
   prepare: (transaction: Database) => Promise<{ numbers: Numbers; isThere: IsThere }>,
 ): Promise<Written> {
   return await database.transaction().execute(async (transaction) => {
     const { numbers, isThere } = await prepare(transaction);
     await refuseClosedAccounts(
       transaction,
-      records.map(({ accountId }) => accountId),
+      results.map(({ row }) => row.account_id),
     );
-    return await storeNumbered(transaction, records, numbers, isThere);
+    return await storeNumbered(transaction, results, numbers, isThere);
   });
 }
 
 async function storeNumbered(
   transaction: Database,
-  records: readonly EvaluationRecord[],
+  results: readonly ResultRows[],
   numbers: Numbers,
   isThere: IsThere,
 ): Promise<Written> {
-  const results = numberResults(records, numbers);
+  numberRows(results, numbers);
   const stored = await addResults(transaction, results, isThere);
   // Before the commit: after it, nothing may fail.
   return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
@@ -162,18 +167,18 @@ async function storeNumbered(
 /** Stores results, except those whose request key is taken, and counts them in every rollup. Returns the stored ones. */
 export async function addResults(
   transaction: Database,
-  results: readonly StoredResult[],
+  results: readonly ResultRows[],
   { hasSeries, hasPayloads = false }: IsThere,
-): Promise<readonly StoredResult[]> {
+): Promise<readonly ResultRows[]> {
   const stored = await claimRequestKeys(transaction, results);
   if (hasPayloads && stored.length < results.length) {
-    const storedIds = new Set(stored.map(({ id }) => id));
+    const storedIds = new Set(stored.map(({ row }) => row.id));
     await deletePayloads(
       transaction,
-      results.map(({ id }) => id).filter((id) => !storedIds.has(id)),
+      results.map(({ row }) => row.id).filter((id) => !storedIds.has(id)),
     );
   }
-  const { series, counts } = countResults(stored);
+  const { series, counts } = countResults(stored.map(({ row }) => row));
   const findings = countErrorFindings(stored);
   if (!hasSeries) await addSeries(transaction, series);
   if (isPostgres(transaction)) {
@@ -197,21 +202,36 @@ export function numberResults(
 ): StoredResult[] {
   return records.map((record, index) => {
     const id = ids[index];
-    if (id === undefined) throw new Error("There are fewer numbers than results");
+    if (id === undefined) throw tooFewNumbers();
     return earlier?.get(index) ?? { ...record, id, createdAt };
   });
 }
 
+/** Gives results, which are only rows so far, their numbers and their time. */
+export function numberRows(results: readonly ResultRows[], { ids, createdAt }: Numbers): void {
+  for (const [index, { row, texts }] of results.entries()) {
+    const id = ids[index];
+    if (id === undefined) throw tooFewNumbers();
+    row.id = id;
+    row.created_at = createdAt;
+    texts.result_id = id;
+  }
+}
+
+function tooFewNumbers(): Error {
+  return new Error("There are fewer numbers than results");
+}
+
 async function findEarlier(
   database: Database,
-  results: readonly StoredResult[],
-  stored: readonly StoredResult[],
+  results: readonly ResultRows[],
+  stored: readonly ResultRows[],
 ): Promise<Map<number, StoredResult>> {
   const earlier = new Map<number, StoredResult>();
   if (stored.length === results.length) return earlier;
-  const storedIds = new Set(stored.map(({ id }) => id));
-  const duplicates = results.flatMap(({ id, accountId, requestKey: key = "" }, index) =>
-    storedIds.has(id) ? [] : [{ index, accountId, key }],
+  const storedIds = new Set(stored.map(({ row }) => row.id));
+  const duplicates = results.flatMap(({ row: { id, account_id: accountId, request_key } }, index) =>
+    storedIds.has(id) ? [] : [{ index, accountId, key: request_key ?? "" }],
   );
   for (const [accountId, some] of Map.groupBy(duplicates, (duplicate) => duplicate.accountId)) {
     const found = await selectByRequestKeys(
@@ -226,6 +246,29 @@ async function findEarlier(
     }
   }
   return earlier;
+}
+
+/**
+ * Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. Returns
+ * the ids of those that were not there; if any was, nothing else is stored.
+ */
+export async function restoreResults(
+  transaction: Database,
+  results: readonly ResultRows[],
+): Promise<{ id: number }[]> {
+  const rows = results.map(({ row }) => row);
+  const ending = "on conflict do nothing returning id";
+  const stored = await insertRows(transaction, "evaluation_results", rows, ending);
+  const ids = stored.map(({ id = 0 }) => ({ id }));
+  if (ids.length < rows.length) return ids;
+  await insertTogether(transaction, [
+    { table: "evaluation_payloads", rows: results.map(({ texts }) => texts) },
+    { table: "evaluation_tags", rows: results.flatMap(({ row, texts }) => toTagRows(row, texts.tags)) },
+  ]);
+  await addTimes(transaction, rows);
+  await addCounted(transaction, countResults(rows));
+  await addErrorFindings(transaction, countErrorFindings(results));
+  return ids;
 }
 
 /**
@@ -247,16 +290,15 @@ export function createWriteInParts(database: Database): WriteResults {
       await recordTextsAhead(transaction, taken.ids);
       return taken;
     });
-    const results = numberResults(records, numbers);
+    const results = records.map(toRows);
+    numberRows(results, numbers);
     try {
       for (const part of parts) {
-        await insertPayloads(
-          database,
-          part.flatMap((index) => results[index] ?? []),
-        );
+        const some = part.flatMap((index) => results[index]?.texts ?? []);
+        await insertRows(database, "evaluation_payloads", some);
         await sleep(pauseMs);
       }
-      return await storeResults(database, records, (transaction) => settle(transaction, records, numbers));
+      return await storeResults(database, results, (transaction) => settle(transaction, numbers));
     } catch (error) {
       // What cannot be deleted now is swept at the next start.
       await deletePayloads(database, numbers.ids)
@@ -271,14 +313,14 @@ export function createWriteInParts(database: Database): WriteResults {
  * Keeps the numbers if their texts are stored and no later numbers, which may already be visible, were taken. Otherwise takes new
  * numbers, and the texts are stored with the results.
  */
-async function settle(transaction: Database, records: readonly EvaluationRecord[], taken: Numbers) {
+async function settle(transaction: Database, taken: Numbers) {
   await forgetTextsAhead(transaction, taken.ids);
   const isLast = (await selectLastNumber(transaction)) === taken.ids.at(-1);
-  if (isLast && (await countPayloads(transaction, taken.ids)) === records.length) {
+  if (isLast && (await countPayloads(transaction, taken.ids)) === taken.ids.length) {
     return { numbers: taken, isThere: { hasSeries: false, hasPayloads: true } };
   }
   await deletePayloads(transaction, taken.ids);
-  const numbers = await takeNumbers(transaction, records.length);
+  const numbers = await takeNumbers(transaction, taken.ids.length);
   return { numbers, isThere: { hasSeries: false } };
 }
 

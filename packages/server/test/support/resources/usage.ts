@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { LatencyResponse, UsageResponse, type UsageRow } from "@presage/contract";
 import type { Use } from "../../../src/http/exchange.ts";
-import { addUse, emptyTotals, type UsageTotals } from "../../../src/usage/usage.ts";
+import { addUse, emptyTotals, type UsageTotals } from "../../../src/usage/collect-usage.ts";
 import { callWithKey, type TestPresage } from "../presage/presage.ts";
 
 type Headers = Record<string, string>;

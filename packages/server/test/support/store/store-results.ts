@@ -1,7 +1,7 @@
 import type { Micros } from "../../../src/platform/storage/columns.ts";
 import type { Database } from "../../../src/platform/storage/schema/tables.ts";
 import { ordinaryRecord } from "../../../src/results/evaluation-record.fixture.ts";
-import type { EvaluationRecord, StoredResult } from "../../../src/results/result.ts";
+import { type EvaluationRecord, type StoredResult, toRows } from "../../../src/results/result.ts";
 import { addTimes, takeNumbers } from "../../../src/results/write/results-store.ts";
 import { addResults } from "../../../src/results/write/write-results.ts";
 
@@ -31,8 +31,15 @@ export async function storeResults(
       accountId,
       id: ids[index] ?? 0,
     }));
-    await addTimes(transaction, results);
-    await addResults(transaction, results, { hasSeries: false });
+    const rows = results.map(({ id, createdAt: created_at, ...record }) => {
+      const { row, texts } = toRows(record);
+      return { row: { ...row, id, created_at }, texts: { ...texts, result_id: id } };
+    });
+    await addTimes(
+      transaction,
+      rows.map(({ row }) => row),
+    );
+    await addResults(transaction, rows, { hasSeries: false });
     return results;
   });
 }

@@ -164,7 +164,7 @@ export interface EvaluationCountsTable {
 }
 
 /**
- * An account's results of one day over all series. On PostgreSQL, what is not folded yet is missing. Only triggers on `evaluation_counts`
+ * An account's results of one day over all series. On PostgreSQL, what is not merged yet is missing. Only triggers on `evaluation_counts`
  * write it, so that processes of the version before count in it as well.
  */
 interface EvaluationTotalCountsTable extends Omit<EvaluationCountsTable, "series_id"> {

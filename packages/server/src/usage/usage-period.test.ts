@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
 import { InvalidRequestError } from "../http/validate.ts";
-import { microsPerHour, type RequestedPeriod, readUsagePeriod } from "./usage-route.ts";
+import { microsPerHour } from "../platform/storage/columns.ts";
+import { type RequestedPeriod, readUsagePeriod } from "./usage-period.ts";
 
 beforeEach(() => {
   setSystemTime(new Date("2026-03-10T15:20:00Z"));

@@ -2,21 +2,21 @@ import { sql } from "kysely";
 import { firstWriterLock } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
-/** Readers add what is not folded yet, so folding is not urgent, but there should never be much to add. */
-const foldAfterMs = 2_000;
+/** Readers add what is not merged yet, so merging is not urgent, but there should never be much to add. */
+const mergeAfterMs = 2_000;
 /** The store has a problem, and nothing is lost by waiting. */
-const foldAgainAfterMs = 30_000;
+const mergeAgainAfterMs = 30_000;
 
-/** Folds new counts into the stored ones. */
-export interface Folder {
+/** Merges new counts into the stored ones. */
+export interface CountsMerger {
   /** Call when there are new counts. */
   schedule(): void;
-  /** Waits for a fold in progress, and starts no other. Another process, or this one after its next start, folds the rest. */
+  /** Waits for a merge in progress, and starts no other. Another process, or this one after its next start, merges the rest. */
   stop(): Promise<void>;
 }
 
-/** Folds a moment after it was scheduled, once for everything scheduled until then. */
-export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) => void): Folder {
+/** Merges a moment after it was scheduled, once for everything scheduled until then. */
+export function mergeSoon(merge: () => Promise<void>, onFailure: (error: unknown) => void): CountsMerger {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let isFailing = false;
@@ -25,7 +25,7 @@ export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) 
   function plan(afterMs: number): void {
     if (isStopped || timer !== undefined) return;
     timer = setTimeout(() => {
-      // Counts that arrive from here on need another fold.
+      // Counts that arrive from here on need another merge.
       timer = undefined;
       inProgress = inProgress.then(run);
     }, afterMs);
@@ -34,17 +34,17 @@ export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) 
 
   async function run(): Promise<void> {
     try {
-      await fold();
+      await merge();
       isFailing = false;
     } catch (error) {
       if (!isFailing) onFailure(error);
       isFailing = true;
-      plan(foldAgainAfterMs);
+      plan(mergeAgainAfterMs);
     }
   }
 
   return {
-    schedule: () => plan(isFailing ? foldAgainAfterMs : foldAfterMs),
+    schedule: () => plan(isFailing ? mergeAgainAfterMs : mergeAfterMs),
     async stop() {
       isStopped = true;
       clearTimeout(timer);
@@ -56,9 +56,9 @@ export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) 
 /** A statement of this many rows takes some tens of milliseconds. */
 const rowsAtOnce = 5_000;
 /** Next to the locks of writers. The number below it belongs to processes of the previous version. */
-const foldLock = sql.raw(`${firstWriterLock} - 2`);
+const mergeLock = sql.raw(`${firstWriterLock} - 2`);
 
-interface Fold {
+interface Merge {
   from: string;
   into: string;
   keys: readonly string[];
@@ -66,11 +66,11 @@ interface Fold {
   merged: Readonly<Record<string, "sum" | "least" | "greatest">>;
   /** Columns that are only copied. */
   carried?: readonly string[];
-  /** Rows that cannot be folded yet stay where they are. */
+  /** Rows that cannot be merged yet stay where they are. */
   onlyWhere?: string;
 }
 
-const folds: readonly Fold[] = [
+const merges: readonly Merge[] = [
   {
     from: "evaluation_count_deltas",
     into: "evaluation_counts",
@@ -95,30 +95,30 @@ const folds: readonly Fold[] = [
 ];
 
 /**
- * Adds up ("folds") what writers appended on PostgreSQL and merges it into the stored counts. Each statement is a transaction of its own,
- * so that a process that stops in the middle neither loses nor locks anything. Of several processes one folds at a time.
+ * Adds up what writers appended on PostgreSQL and merges it into the stored counts. Each statement is a transaction of its own,
+ * so that a process that stops in the middle neither loses nor locks anything. Of several processes one merges at a time.
  */
-export async function foldDeltas(database: Database): Promise<void> {
-  for (const fold of folds) {
-    let folded = 0;
+export async function mergeCounts(database: Database): Promise<void> {
+  for (const merge of merges) {
+    let moved = 0;
     for (;;) {
-      const some = await foldSome(database, fold);
-      folded += some;
+      const some = await mergeSome(database, merge);
+      moved += some;
       if (some < rowsAtOnce) break;
     }
     // Reclaimed at once, the space of deleted rows is reused and the table stays small.
-    if (folded > 0) await sql`vacuum (truncate false, skip_locked) ${sql.ref(fold.from)}`.execute(database);
+    if (moved > 0) await sql`vacuum (truncate false, skip_locked) ${sql.ref(merge.from)}`.execute(database);
   }
 }
 
-/** Prevents folding until the transaction ends. */
-export async function lockFolding(transaction: Database): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${foldLock})`.execute(transaction);
+/** Prevents merging until the transaction ends. */
+export async function lockMerging(transaction: Database): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${mergeLock})`.execute(transaction);
 }
 
-async function foldSome(
+async function mergeSome(
   database: Database,
-  { from, into, keys, merged, carried = [], onlyWhere = "true" }: Fold,
+  { from, into, keys, merged, carried = [], onlyWhere = "true" }: Merge,
 ): Promise<number> {
   const columns = [...keys, ...carried, ...Object.keys(merged)];
   const values = [
@@ -133,12 +133,12 @@ async function foldSome(
   );
   const text = sql.raw;
   const { rows } = await sql<{ taken: number }>`
-    with gate as materialized (select pg_try_advisory_xact_lock(${foldLock}) as is_open),
+    with gate as materialized (select pg_try_advisory_xact_lock(${mergeLock}) as is_open),
     taken as (
       delete from ${text(from)} where ctid = any(array(
         select ctid from ${text(from)} where (select is_open from gate) and ${text(onlyWhere)} limit ${rowsAtOnce}))
       returning *
-    ), folded as (
+    ), merged as (
       insert into ${text(into)} (${text(columns.join(", "))})
       select ${text(values.join(", "))} from taken group by ${text(keys.join(", "))} order by ${text(keys.join(", "))}
       on conflict (${text(keys.join(", "))}) do update set ${text(updates.join(", "))}

@@ -4,14 +4,14 @@ import { storeOf } from "../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { openDatabase } from "../../platform/storage/open.ts";
 import { openSqliteDatabase } from "../../platform/storage/sqlite/sqlite.ts";
-import { findResult } from "./stored-results-store.ts";
+import { getResult } from "./stored-results-store.ts";
 
 test("one result is read where no long read is in progress", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // It has no tables: a query of it fails.
   const empty = openSqliteDatabase(":memory:");
   const store = { ...storeOf(database), reader: () => empty };
-  expect(await findResult({ store }, anyRequester(), 1).catch((error: unknown) => error)).toEqual(
+  expect(await getResult({ store }, anyRequester(), 1).catch((error: unknown) => error)).toEqual(
     new ServiceError("not_found", "There is no such evaluation result."),
   );
   await empty.destroy();
