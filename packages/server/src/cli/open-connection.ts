@@ -18,17 +18,25 @@ import { microsPerMs } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
-import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun, sweepRun } from "../runs/change-run.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { createExternalCounts } from "../runs/external/external-counts.ts";
-import { findRun, listRuns } from "../runs/find-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
 import { newLeaseId, runLeaseMs } from "../runs/lease.ts";
 import { writeReport } from "../runs/report/report-route.ts";
 import { reportRun } from "../runs/report/report-run.ts";
 import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
-import { toRun } from "../runs/run-response.ts";
+import { toRun } from "../runs/run.ts";
+import {
+  cancelRun,
+  deleteRun,
+  findRun,
+  finishRun,
+  listRuns,
+  pauseRun,
+  resumeRun,
+  sweepRun,
+} from "../runs/runs.ts";
 
 import { readNewRun } from "../runs/runs-route.ts";
 import { CommandError, commandLineActor, printSandboxNotice } from "./command.ts";

@@ -26,7 +26,7 @@ import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { EnvironmentRevision } from "./environment.ts";
+import type { EnvironmentRevision, IndexedTask } from "./environment.ts";
 import {
   type ConfigServices,
   createEnvironment,
@@ -39,8 +39,8 @@ import {
   measureEnvironments,
   reviseEnvironment,
 } from "./environments.ts";
-import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
-import type { IndexedTask } from "./tasks-store.ts";
+import { readTasks } from "./read-tasks.ts";
+import { addTasks, listTaskPage } from "./tasks.ts";
 
 interface Services extends ConfigServices, HttpServices {
   knownEpisodes: { forget(id: string): void };

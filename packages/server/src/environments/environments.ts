@@ -13,6 +13,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import type { EnvironmentRevision } from "./environment.ts";
+import { sandboxEnvironment, sandboxName } from "./environment.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -28,7 +29,6 @@ import {
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
 import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
-import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
 
 /** A field of an environment that cannot be used, and why. */
 export class InvalidEnvironmentError extends Error {

@@ -16,7 +16,6 @@ import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { noSuchRun } from "./find-run.ts";
 import type { HeldLease } from "./lease.ts";
 import {
   isSameEvaluator,
@@ -26,6 +25,7 @@ import {
   type RunQueue,
   type RunTarget,
 } from "./run.ts";
+import { noSuchRun } from "./runs.ts";
 import { insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
 
 interface CreateNeeds {

@@ -17,11 +17,11 @@ import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { latestEnd } from "../platform/storage/leases.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { noSuchRun } from "./find-run.ts";
 import { type Lease, uploadLeaseMs } from "./lease.ts";
 import { noCounts, type Run } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
+import { noSuchRun } from "./runs.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */

@@ -11,9 +11,8 @@ import { route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun } from "./find-run.ts";
-import { hasEnded, type Run } from "./run.ts";
-import { exampleRun, toRun } from "./run-response.ts";
+import { exampleRun, hasEnded, type Run, toRun } from "./run.ts";
+import { findRun } from "./runs.ts";
 
 interface FindNeeds {
   store: Store;

@@ -21,12 +21,11 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun } from "./change-run.ts";
 import { addEvaluators, createRun, InvalidRunError, type NewRun, type WantedTarget } from "./create-run.ts";
 import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun, listRuns } from "./find-run.ts";
 import type { RunQueue } from "./run.ts";
-import { exampleRun, toRun } from "./run-response.ts";
+import { exampleRun, toRun } from "./run.ts";
+import { cancelRun, deleteRun, findRun, finishRun, listRuns, pauseRun, resumeRun } from "./runs.ts";
 
 interface RunServices {
   store: Store;

@@ -23,7 +23,6 @@ import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun, refuseDeleted } from "./find-run.ts";
 import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
 import type { Run, RunDataset, RunQueue } from "./run.ts";
 import {
@@ -38,6 +37,7 @@ import {
   selectRunTexts,
   selectRunVerdicts,
 } from "./run-samples-store.ts";
+import { findRun, refuseDeleted } from "./runs.ts";
 
 interface FindNeeds {
   store: Store;

@@ -11,7 +11,7 @@ import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
-import { findRun } from "../../src/runs/find-run.ts";
+import { findRun } from "../../src/runs/runs.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { inPlace } from "../../src/runs/run-samples-store.ts";
 import { exportRun, listRunSamples } from "../../src/runs/samples-route.ts";

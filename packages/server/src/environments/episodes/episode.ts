@@ -6,8 +6,8 @@ import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { Task } from "../environment.ts";
+import { sandboxEnvironment } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
-import { sandboxEnvironment } from "../sandbox-environment.ts";
 import {
   type EpisodeFilter,
   type EpisodeRow,

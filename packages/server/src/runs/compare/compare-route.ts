@@ -14,9 +14,15 @@ import { ServiceError } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type ExternalCounts, externalMemoryBytes } from "../external/external-counts.ts";
-import { findRun, refuseDeleted } from "../find-run.ts";
-import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
-import { exampleFinishedRun, toRun } from "../run-response.ts";
+import {
+  exampleFinishedRun,
+  isExternal,
+  isSameEvaluator,
+  type Run,
+  type RunEvaluator,
+  toRun,
+} from "../run.ts";
+import { findRun, refuseDeleted } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import {
   type ComparedSampleCursor,

@@ -4,7 +4,6 @@ import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
-import { refuseDeleted } from "../find-run.ts";
 import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
 import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
 import {
@@ -26,6 +25,7 @@ import {
   sampleName,
   toEvaluatorNames,
 } from "../run.ts";
+import { refuseDeleted } from "../runs.ts";
 import {
   type ComparedValues,
   type ComparisonDimensions,

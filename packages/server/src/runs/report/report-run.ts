@@ -7,8 +7,8 @@ import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readExternalResults } from "../external/read-external-results.ts";
-import { refuseDeleted } from "../find-run.ts";
 import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
