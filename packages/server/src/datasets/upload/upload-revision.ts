@@ -22,15 +22,8 @@ import {
   selectRevisionByDigest,
   sumOfBytes,
 } from "../revisions-store.ts";
-import { readPlacedSamples } from "../samples.ts";
-import {
-  countTrajectories,
-  hasStep,
-  insertParts,
-  insertPayloads,
-  insertSamples,
-  selectSizes,
-} from "../samples-store.ts";
+import { readAllLines } from "../samples.ts";
+import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
 import { type UploadLimits, uploadedLines } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;
@@ -101,7 +94,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   return {
     add(sample, line) {
       count += 1;
-      const { parts, trajectoryId, step, sampleId, body } = sample;
+      const { parts, body, ...key } = sample;
       let bytes = 1;
       for (const text of lineOf(sample)) {
         onText(text);
@@ -114,7 +107,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
         batch.parts.set(part.digest, part);
         batch.textBytes += part.text.length;
       }
-      batch.samples.push({ ...ids, trajectory_id: trajectoryId, step, sample_id: sampleId, bytes });
+      batch.samples.push({ ...ids, ...key, bytes });
       batch.payloads.push({ ...ids, part: parts.at(-1)?.digest ?? null, body });
       batch.lines.push(line);
       batch.textBytes += body.length;
@@ -259,9 +252,11 @@ async function fill(
   const reader = createSampleReader(format);
   const canonicalise = createCanonicaliser();
   if (base !== undefined) {
-    for await (const sample of samplesOf(database, base.id)) {
-      const added = filler.add(canonicalise(sample), 0);
-      if (added !== undefined) await added;
+    for await (const lines of readAllLines(database, base.id)) {
+      for (const line of lines) {
+        const added = filler.add(canonicalise(JSON.parse(line) as DatasetSample), 0);
+        if (added !== undefined) await added;
+      }
     }
   }
   const baseSamples = filler.samples();
@@ -278,21 +273,6 @@ async function fill(
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
   return { digest: hash.update(unhashed).digest("hex"), warnings: reader.warnings() };
-}
-
-/** How many samples are measured at once. */
-const samplesAtOnce = 1_000;
-
-async function* samplesOf(database: Database, revisionId: number): AsyncGenerator<DatasetSample, void> {
-  for (let after = 0; ; ) {
-    const sizes = await selectSizes(database, revisionId, { after, limit: samplesAtOnce });
-    for await (const piece of readPlacedSamples(database, revisionId, sizes)) {
-      for (const { sample } of piece) yield sample;
-    }
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = last.position;
-  }
 }
 
 /** Gives the revision its number, unless the dataset has one with the same lines. */

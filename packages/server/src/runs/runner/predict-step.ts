@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
-import { readPlacedSamples } from "../../datasets/samples.ts";
+import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
@@ -301,7 +301,7 @@ async function readPrompt(
   { run, dataset, size, repeat }: PromptSource,
 ): Promise<MadePrompt | undefined> {
   const reader = store.briefReader(requester);
-  for await (const [placed] of readPlacedSamples(reader, dataset.revisionId, [size])) {
+  for await (const [placed] of readSamplesAt(reader, dataset.revisionId, [size])) {
     if (placed === undefined) continue;
     const { sample } = placed;
     const isTold = run.mode === "free-running" && sample.step > 0;
