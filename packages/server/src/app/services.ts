@@ -22,6 +22,7 @@ import type { Folder } from "../results/write/fold.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";
 import type { ExternalCounts } from "../runs/external/external-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
+import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
@@ -68,6 +69,7 @@ export interface Services
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
+  readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
   readonly keyDigest: KeyDigest;

@@ -1,8 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import {
+  type DeletedBatch,
+  deleteInBatches,
+  inTimedTransaction,
+} from "../platform/storage/delete-in-batches.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres } from "../platform/storage/store.ts";
 import { deleteSomeRows } from "./samples-store.ts";
 
 const columns = [
@@ -223,48 +226,26 @@ async function deleteRevisionRow(database: Database, id: number): Promise<void> 
     .execute();
 }
 
-/** How long a batch should hold the writer. */
-const targetMs = 20;
-const maxRows = 8_000;
-const minRows = 100;
-/** Longer than other writers pause between two attempts at an SQLite file. */
-export const pauseMs = 12;
-
-/** A batch of this many rows is written within milliseconds on any disk. */
-export const firstBatchRows = 200;
-
-/** How many rows the next batch may have, after one of `rows` rows took `tookMs`. */
-export function adaptBatch(allowed: number, rows: number, tookMs: number): number {
-  // A batch that was full of bytes says little about rows, and one that waited for another writer says nothing.
-  const wanted =
-    tookMs > targetMs ? Math.max(allowed / 2, (rows * targetMs) / tookMs) : Math.max(allowed, rows * 1.5);
-  return Math.max(minRows, Math.min(maxRows, Math.floor(wanted)));
-}
-
-/** On SQLite, waits until other writers have had their time since the last batch. What was read meanwhile counts as waiting. */
-export async function letOthersWrite(database: Database, lastBatchEndedAtMs: number): Promise<void> {
-  if (isPostgres(database)) return;
-  const leftMs = lastBatchEndedAtMs + pauseMs - performance.now();
-  if (leftMs > 0) await sleep(leftMs);
-}
-
 /** An upload in progress shows every minute that it is. */
 const abandonedAfterMs = 10 * 60_000;
 
 /** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until there are none or `signal` is aborted. */
 export async function sweepRevisions(database: Database, signal: AbortSignal): Promise<void> {
   await discardAbandoned(database, nowMicros() - abandonedAfterMs * microsPerMs);
-  let rows = firstBatchRows;
-  for (;;) {
-    const id = await selectDiscarded(database);
-    if (id === undefined) return;
-    for (let isMore = true; isMore; ) {
-      if (signal.aborted) return;
-      const startedAtMs = performance.now();
-      isMore = await deleteSomeRows(database, id, rows);
-      rows = adaptBatch(rows, rows, performance.now() - startedAtMs);
-      await sleep(pauseMs);
-    }
-    await deleteRevisionRow(database, id);
-  }
+  await deleteInBatches<number>(database, (id, rows) => sweepSome(database, id, rows), { signal });
+}
+
+async function sweepSome(
+  database: Database,
+  last: number | undefined,
+  rows: number,
+): Promise<DeletedBatch<number>> {
+  const id = last ?? (await selectDiscarded(database));
+  if (id === undefined) return { deleted: 0, heldMs: 0, next: undefined };
+  const { result: isMore, heldMs } = await inTimedTransaction(database, async (transaction) => {
+    const isMore = await deleteSomeRows(transaction, id, rows);
+    if (!isMore) await deleteRevisionRow(transaction, id);
+    return isMore;
+  });
+  return { deleted: rows, heldMs, next: isMore ? id : await selectDiscarded(database) };
 }

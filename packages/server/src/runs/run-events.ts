@@ -14,12 +14,13 @@ import type { ExternalCounts } from "./external/external-counts.ts";
 import { exampleRun, hasEnded, type Run, toRun } from "./run.ts";
 import { findRun } from "./runs.ts";
 
-interface FindNeeds {
+type AuthenticateNeeds = Parameters<typeof authenticate>[0];
+
+interface EventServices extends AuthenticateNeeds, Pick<HttpServices, "log" | "phase"> {
   store: Store;
   externalCounts: ExternalCounts;
+  runStreams: RunStreams;
 }
-type AuthenticateNeeds = Parameters<typeof authenticate>[0];
-type EventServices = FindNeeds & AuthenticateNeeds & Pick<HttpServices, "log" | "phase">;
 
 const lookEveryMs = 500;
 /** How long the streams of a run share a look at it. */
@@ -80,7 +81,7 @@ const streamRun = route({
   },
   async handle(services: EventServices, { call, requester, params }) {
     const run = await findRun(services, requester, params.id);
-    enter(call.caller.userId);
+    enter(services.runStreams, call.caller.userId);
     const body = await streamTexts(events(services, call, run), logBrokenResponse(services, call));
     return new Response(body, { headers: eventStreamHeaders });
   },
@@ -88,30 +89,38 @@ const streamRun = route({
 
 export const runEventRoutes = [streamRun];
 
-/** How many streams of this process each user has open. */
-const streamsOf = new Map<string, number>();
+/** What the streams of a process share. */
+export interface RunStreams {
+  /** How many each user has open. */
+  ofUser: Map<string, number>;
+  /** Runs that are looked at, by their ids. */
+  looks: Map<string, Promise<Run>>;
+}
 
-function enter(userId: string): void {
-  const count = streamsOf.get(userId) ?? 0;
+export function createRunStreams(): RunStreams {
+  return { ofUser: new Map(), looks: new Map() };
+}
+
+function enter({ ofUser }: RunStreams, userId: string): void {
+  const count = ofUser.get(userId) ?? 0;
   if (count >= maxStreamsOfUser)
     throw new ServiceError(
       "rate_limited",
       `A user may have at most ${maxStreamsOfUser} streams of events open. Close one, and try again.`,
       { retryAfterS: 1 },
     );
-  streamsOf.set(userId, count + 1);
+  ofUser.set(userId, count + 1);
 }
 
-function leave(userId: string): void {
-  const count = (streamsOf.get(userId) ?? 0) - 1;
-  if (count > 0) streamsOf.set(userId, count);
-  else streamsOf.delete(userId);
+function leave({ ofUser }: RunStreams, userId: string): void {
+  const count = (ofUser.get(userId) ?? 0) - 1;
+  if (count > 0) ofUser.set(userId, count);
+  else ofUser.delete(userId);
 }
 
 /** One read a run serves all that follow it: the reads of an account that may wait are limited. */
-const looks = new Map<string, Promise<Run>>();
-
-function look(services: FindNeeds, { id, account_id: accountId }: Run): Promise<Run> {
+function look(services: EventServices, { id, account_id: accountId }: Run): Promise<Run> {
+  const { looks } = services.runStreams;
   const shared = looks.get(id);
   if (shared !== undefined) return shared;
   // It goes on if the stream that began it ends.
@@ -151,7 +160,7 @@ async function* events(
       }
     }
   } finally {
-    leave(caller.userId);
+    leave(services.runStreams, caller.userId);
   }
 }
 

@@ -10,12 +10,9 @@ import { noSuchDataset } from "../datasets.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
 import { createSampleReader } from "../formats.ts";
 import {
-  adaptBatch,
   discardRevision,
-  firstBatchRows,
   growRevision,
   insertFillingRevision,
-  letOthersWrite,
   type Revision,
   sealRevision,
   selectRevision,
@@ -25,6 +22,7 @@ import {
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
 import { type UploadLimits, uploadedLines } from "./lines.ts";
+import { createUploadPace } from "./pace.ts";
 
 const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
@@ -63,19 +61,16 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
   let batch = emptyBatch();
-  let maxRows = firstBatchRows;
+  const pace = createUploadPace(database);
   let count = 0;
-  let wroteAtMs = Number.NEGATIVE_INFINITY;
 
   async function flush(): Promise<void> {
     if (batch.samples.length === 0 && batch.parts.size === 0) return;
     const full = batch;
     batch = emptyBatch();
-    await letOthersWrite(database, wroteAtMs);
-    const startedAtMs = performance.now();
-    await database.transaction().execute((transaction) => write(transaction, full));
-    wroteAtMs = performance.now();
-    maxRows = adaptBatch(maxRows, rowsOf(full), wroteAtMs - startedAtMs);
+    await pace.write(rowsOf(full), () =>
+      database.transaction().execute((transaction) => write(transaction, full)),
+    );
     if (known.size > maxKnownParts) known.clear();
     for (const digest of full.parts.keys()) known.add(digest);
   }
@@ -112,7 +107,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
       batch.lines.push(line);
       batch.textBytes += body.length;
       batch.lineBytes += bytes;
-      return rowsOf(batch) >= maxRows || batch.textBytes >= maxBatchBytes ? flush() : undefined;
+      return rowsOf(batch) >= pace.maxRows() || batch.textBytes >= maxBatchBytes ? flush() : undefined;
     },
     flush,
     samples: () => count,
