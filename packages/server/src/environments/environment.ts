@@ -18,8 +18,9 @@ export interface EnvironmentRevision {
   revision: number;
   config: EnvironmentConfig;
   tasks: TaskCounts;
-  /** Undefined if it is built in. */
-  times: { createdAt: Micros; revisedAt: Micros } | undefined;
+  /** Null if it is built in. */
+  created_at: Micros | null;
+  revised_at: Micros | null;
 }
 
 /** What a setting is if the environment has none. */
@@ -121,7 +122,8 @@ export const sandboxEnvironment: EnvironmentRevision = {
     guards: { repeat_limit: 5 },
   },
   tasks: { train: goals.train?.length ?? 0, test: goals.test?.length ?? 0 },
-  times: undefined,
+  created_at: null,
+  revised_at: null,
 };
 
 export function sandboxTasks(split: TaskSplitName): IndexedTask[] {

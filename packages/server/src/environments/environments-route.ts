@@ -304,15 +304,15 @@ export const environmentRoutes = [
   addTasksRoute,
 ];
 
-function toEnvironment({ name, revision, config, tasks, times }: EnvironmentRevision): Environment {
+function toEnvironment({ name, revision, config, tasks, ...row }: EnvironmentRevision): Environment {
   return {
     name,
     revision,
     config,
     tasks: { ...tasks },
-    is_built_in: times === undefined,
-    created_at: times === undefined ? null : toIsoInstant(times.createdAt),
-    revised_at: times === undefined ? null : toIsoInstant(times.revisedAt),
+    is_built_in: row.created_at === null,
+    created_at: row.created_at === null ? null : toIsoInstant(row.created_at),
+    revised_at: row.revised_at === null ? null : toIsoInstant(row.revised_at),
   };
 }
 

@@ -111,23 +111,15 @@ function withRevisions(database: Database, accountId: string) {
     .where("environment.account_id", "=", accountId);
 }
 
-function toEnvironment(row: {
-  id: string;
-  name: string;
-  tasks: string;
-  created_at: Micros;
-  revision: number;
-  config: string;
-  revised_at: Micros;
-}): EnvironmentRevision {
+function toEnvironment(
+  row: Omit<EnvironmentRevision, "config" | "tasks"> & { config: string; tasks: string },
+): EnvironmentRevision {
   return {
-    id: row.id,
-    name: row.name,
+    ...row,
     revision: Number(row.revision),
     // Checked before it was stored.
     config: JSON.parse(row.config) as EnvironmentConfig,
     tasks: JSON.parse(row.tasks) as TaskCounts,
-    times: { createdAt: row.created_at, revisedAt: row.revised_at },
   };
 }
 
@@ -160,14 +152,14 @@ export async function selectEnvironmentRevisions(
   reader: Database,
   environmentId: string,
   page: RevisionPage,
-): Promise<{ revision: number; config: EnvironmentConfig; at: Micros }[]> {
+): Promise<{ revision: number; config: EnvironmentConfig; created_at: Micros }[]> {
   const rows = await revisionsOf(reader, environmentId, page)
     .select(["revision", "config", "created_at"])
     .execute();
-  return rows.map(({ revision, config, created_at: at }) => ({
+  return rows.map(({ revision, config, created_at }) => ({
     revision: Number(revision),
     config: JSON.parse(config) as EnvironmentConfig,
-    at,
+    created_at,
   }));
 }
 

@@ -139,7 +139,7 @@ export async function createEnvironment(
         objectId: id,
         detail: { name },
       });
-      return { id, name, revision: 1, config, tasks: {}, times: { createdAt: now, revisedAt: now } };
+      return { id, name, revision: 1, config, tasks: {}, created_at: now, revised_at: now };
     },
     toReceipt: (environment) => ({ name: environment.name }),
     async recall(receipt) {
@@ -244,7 +244,7 @@ export async function listEnvironmentRevisions(
   const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
   const revisions = found
     .slice(0, limit)
-    .map(({ at, ...same }) => ({ ...same, created_at: toIsoInstant(at) }));
+    .map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) }));
   return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
 }
 
@@ -289,7 +289,7 @@ export async function reviseEnvironment(
       // Locks it against other revisions until the transaction ends.
       if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
       const last = await selectEnvironment(transaction, accountId, { name });
-      if (last?.times === undefined) throw noSuchEnvironment();
+      if (last === undefined) throw noSuchEnvironment();
       const config = withoutNulls({ ...last.config, ...changes });
       const now = nowMicros();
       const revision = last.revision + 1;
@@ -301,7 +301,7 @@ export async function reviseEnvironment(
         objectId: last.id,
         detail: { name, revision, fields: Object.keys(changes) },
       });
-      return { ...last, revision, config, times: { ...last.times, revisedAt: now } };
+      return { ...last, revision, config, revised_at: now };
     });
 }
 

@@ -71,23 +71,23 @@ export async function addTasks(
   });
 }
 
-/** Tasks of a split from a place on, in their order. */
-export async function listTasks(
-  services: { store: Store },
-  requester: Requester,
-  { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
-  part: { from: number; limit: number },
-): Promise<IndexedTask[]> {
-  if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
-  return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
-}
-
 interface Part {
   from: number;
   limit: number;
 }
 
-/** One page of the tasks of a split, and the place of the next one. */
+/** Tasks of a split from an index on, in their order. */
+export async function listTasks(
+  services: { store: Store },
+  requester: Requester,
+  { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
+  part: Part,
+): Promise<IndexedTask[]> {
+  if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
+  return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
+}
+
+/** One page of the tasks of a split, and the index of the next one. */
 export async function listTaskPage(
   services: { store: Store },
   requester: Requester,
@@ -104,7 +104,7 @@ function refuseLargeTasks(bytes: readonly number[]): void {
   refuseLargePage(bytes, "tasks", "Ask for fewer tasks with limit.");
 }
 
-/** Tasks of a split from a place on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
+/** Tasks of a split from an index on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
 export async function readTasksInPieces(
   { store }: { store: Store },
   requester: Requester,
