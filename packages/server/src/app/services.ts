@@ -20,7 +20,7 @@ import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { Folder } from "../results/write/fold.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";
-import type { ExternalCounts } from "../runs/external/external-counts.ts";
+import type { ClientCounts } from "../runs/client/client-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
@@ -40,7 +40,7 @@ export interface EvaluationServices {
   readonly admission: Admission;
   readonly keysInFlight: KeysInFlight;
   readonly freeRunIds: FreeRunIds;
-  readonly externalCounts: ExternalCounts;
+  readonly clientCounts: ClientCounts;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
   /** Deletions by filter are worked off in the background. */

@@ -25,9 +25,9 @@ import { microsPerMs } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
+import { createClientCounts } from "../runs/client/client-counts.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
-import { createExternalCounts } from "../runs/external/external-counts.ts";
 import { uploadPredictions } from "../runs/imported.ts";
 import { newLeaseId, runLeaseMs } from "../runs/lease.ts";
 import { writeReport } from "../runs/report/report-route.ts";
@@ -263,7 +263,7 @@ function namingFile({ name }: BunFile): (error: unknown) => never {
 }
 
 function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client, "runs" | "comparisons"> {
-  const services = { store, runs, externalCounts: createExternalCounts() };
+  const services = { store, runs, clientCounts: createClientCounts() };
   const requester = requesterOf(store);
 
   async function report(id: string) {

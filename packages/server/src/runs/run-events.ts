@@ -10,7 +10,7 @@ import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/resp
 import { route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
 import { exampleRun, hasEnded, type Run, toRun } from "./run.ts";
 import { findRun } from "./runs.ts";
 
@@ -18,7 +18,7 @@ type AuthenticateNeeds = Parameters<typeof authenticate>[0];
 
 interface EventServices extends AuthenticateNeeds, Pick<HttpServices, "log" | "phase"> {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
   runStreams: RunStreams;
 }
 
@@ -179,7 +179,7 @@ async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller)
 /** The same as long as nothing that the event says has changed. */
 function eventId(run: Run): string {
   const { status, status_reason, counts, tries, notes } = run;
-  const judges = (run.externalEvaluators ?? run.evaluators).length;
+  const judges = (run.clientEvaluators ?? run.evaluators).length;
   const said = JSON.stringify([status, status_reason, counts, tries, judges, notes]);
   return Bun.hash(said).toString(36);
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
 import type { Run, RunDataset } from "./run.ts";
 import {
   datasetOrder,
@@ -21,7 +21,7 @@ import { findRun, refuseDeleted } from "./runs.ts";
 
 interface FindNeeds {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
 }
 
 /** Few, since their texts may be long. */

@@ -76,8 +76,8 @@ export interface Run
   target: RunTarget;
   params: Readonly<Record<string, unknown>> | null;
   evaluators: readonly RunEvaluator[];
-  /** Of an external run: those of its results. Absent where they are not needed. */
-  externalEvaluators?: readonly EvaluatorNames[];
+  /** Of a client run: those of its results. Absent where they are not needed. */
+  clientEvaluators?: readonly EvaluatorNames[];
   tags: Readonly<Record<string, string>> | null;
   /** Absent if the target is external. */
   dataset: RunDataset | undefined;
@@ -94,7 +94,7 @@ export interface RunQueue {
 }
 
 /** Whether a client makes its results. */
-export function isExternal({ target }: Pick<Run, "target">): boolean {
+export function isClientRun({ target }: Pick<Run, "target">): boolean {
   return target.kind === "external";
 }
 
@@ -105,7 +105,7 @@ export function hasEnded({ status }: Pick<Run, "status">): boolean {
 
 /** Whether its figures may still change by themselves. When a client's run ends is not known. */
 export function isPreliminary(run: Pick<Run, "status" | "target">): boolean {
-  return !hasEnded(run) && !isExternal(run);
+  return !hasEnded(run) && !isClientRun(run);
 }
 
 /** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
@@ -155,7 +155,7 @@ export function toRun(run: Run): WireRun {
     target: toTarget(run.target),
     params: run.params && { ...run.params },
     mode: run.mode,
-    evaluators: [...(run.externalEvaluators ?? run.evaluators.map(toEvaluatorNames))],
+    evaluators: [...(run.clientEvaluators ?? run.evaluators.map(toEvaluatorNames))],
     repeats: run.repeats,
     concurrency: run.concurrency,
     tags: run.tags && { ...run.tags },

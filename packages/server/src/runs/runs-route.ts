@@ -19,8 +19,8 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
 import { addEvaluators, createRun, InvalidRunError } from "./create-run.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
 import type { RunQueue } from "./run.ts";
 import { exampleRun, toRun } from "./run.ts";
 import { cancelRun, deleteRun, findRun, finishRun, listRuns, pauseRun, resumeRun } from "./runs.ts";
@@ -29,7 +29,7 @@ interface RunServices {
   store: Store;
   registry: Registry;
   deployments: Pick<Deployments, "find">;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
   runs: RunQueue;
 }
 

@@ -19,7 +19,7 @@ import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
 import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
 import type { Run, RunQueue } from "./run.ts";
 import { exportRun, listRunSamples } from "./run-samples.ts";
@@ -28,7 +28,7 @@ import { findRun } from "./runs.ts";
 
 interface FindNeeds {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
 }
 
 type ExportServices = FindNeeds & Pick<HttpServices, "log">;
@@ -47,7 +47,7 @@ interface UploadServices {
 }
 
 const tag = "runs";
-const isExternalRun = {
+const isOfClient = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
 
@@ -101,7 +101,7 @@ const listSamples = route({
   responses: {
     "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
-    ...isExternalRun,
+    ...isOfClient,
   },
   async handle(services: FindNeeds, { requester, params, query }) {
     const run = await findRun(services, requester, params.id);
@@ -195,7 +195,7 @@ const exportPredictions = route({
       content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
     },
     ...noSuch("run"),
-    ...isExternalRun,
+    ...isOfClient,
   },
   async handle(services: ExportServices, { call, requester, params }) {
     const lines = await exportRun(services, requester, params.id);

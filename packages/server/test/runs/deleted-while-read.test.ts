@@ -8,9 +8,9 @@ import {
   readTrajectory,
 } from "../../src/datasets/samples.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
+import { createClientCounts } from "../../src/runs/client/client-counts.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
-import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { exportRun, listRunSamples } from "../../src/runs/run-samples.ts";
 import { datasetOrder } from "../../src/runs/run-samples-store.ts";
@@ -51,7 +51,7 @@ onEachDatabase((database) => {
     const { id } = await create({ dataset_id, target: { baseline: "no-change" } });
     await end(id);
     const requester = anyRequester(store.owner.account_id);
-    const services = { store, externalCounts: createExternalCounts() };
+    const services = { store, clientCounts: createClientCounts() };
     return { services, requester, run: await findRun(services, requester, id) };
   }
 

@@ -12,7 +12,7 @@ import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type ExternalCounts, externalMemoryBytes } from "../external/external-counts.ts";
+import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
 import { exampleFinishedRun, type Run, toRun } from "../run.ts";
 import { findRun } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
@@ -21,7 +21,7 @@ import type { ComparedSampleRow } from "./compared-samples-store.ts";
 
 interface ComparisonServices {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
 }
 
 const usualComparisonBytes = 2_000_000;
@@ -130,8 +130,8 @@ const compareOwnRuns = route({
   },
   async handle(services: ComparisonServices, { call, requester, query }) {
     const runs = await findRuns(services, requester, query.runs);
-    const external = await externalMemoryBytes(services, requester, runs);
-    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
+    const ofClients = await clientMemoryBytes(services, requester, runs);
+    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + ofClients);
     const { leftOut, ...differences } = await compareRuns(services, requester, runs);
     // The client may read slowly.
     reserveResponse(call.exchange, usualComparisonBytes);

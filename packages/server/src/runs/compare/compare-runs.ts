@@ -3,7 +3,7 @@ import { fewestClusters, holm, level } from "../../platform/statistics/differenc
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { readExternalResults } from "../external/read-external-results.ts";
+import { readClientResults } from "../client/client-results.ts";
 import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
 import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "../report/samples.ts";
 import {
   type EvaluatorNames,
-  isExternal,
+  isClientRun,
   isPreliminary,
   isSameNamed,
   type Run,
@@ -100,7 +100,7 @@ interface NamedRun extends Omit<ComparedRun, "match"> {
 }
 
 /**
- * Runs, some of them external. Of an external run's samples only the names are known, so all are matched by the ids of
+ * Runs, some of them clients'. Of a client run's samples only the names are known, so all are matched by the ids of
  * dataset and sample; what has only one of them is in no other run.
  */
 async function matchRunsByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
@@ -125,7 +125,7 @@ function withMatch({ run, evaluators, count }: NamedRun, indexes: Int32Array): C
 async function readNamedRun(reader: Database, run: Run): Promise<NamedRun> {
   const { dataset } = run;
   if (dataset === undefined) {
-    const { samples, indexOf, evaluators } = await readExternalResults(reader, run);
+    const { samples, indexOf, evaluators } = await readClientResults(reader, run);
     return { run, evaluators, count: samples.count, indexOf, samples: () => samples };
   }
   const count = await selectLastPosition(reader, dataset.revisionId);
@@ -171,15 +171,15 @@ export async function compareRuns(
   runs: readonly [Run, ...Run[]],
 ): Promise<RunDifferences> {
   const reader = store.reader(requester);
-  const hasExternal = runs.some(isExternal);
-  const match = hasExternal ? matchRunsByName : matchRuns;
+  const hasClientRun = runs.some(isClientRun);
+  const match = hasClientRun ? matchRunsByName : matchRuns;
   const { samples, compared } = await match(reader, runs);
   const none = { keys: [], of: new Int32Array(samples.count).fill(-1) };
   const dimensions = {
     step: byStep(samples).dimension,
-    // The states of an external run were never compared.
-    changed: isExternal(runs[0]) ? none : byWhetherChanged(samples),
-    changes: isExternal(runs[0]) ? none : byChanges(samples),
+    // The states of a client run were never compared.
+    changed: isClientRun(runs[0]) ? none : byWhetherChanged(samples),
+    changes: isClientRun(runs[0]) ? none : byChanges(samples),
   };
   const differences: Unadjusted[] = [];
   for (const { names } of compared[0].evaluators) {
@@ -304,7 +304,7 @@ const bytesPerSampleOfRun = 80;
 const bytesPerRepeat = 2;
 const bytesOfComparison = 4_000_000;
 
-/** The memory that a comparison takes while it is made, beside that of external runs. */
+/** The memory that a comparison takes while it is made, beside that of client runs. */
 export function comparisonMemoryBytes(runs: readonly Pick<Run, "counts" | "repeats">[]): number {
   return runs.reduce((sum, { counts, repeats }, index) => {
     const perSample = bytesPerSampleOfRun + (index === 0 ? bytesPerSample : 0);

@@ -1,7 +1,7 @@
 import type { Registry } from "../../evaluators/registry.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
+import { isClientRun, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
 import {
   type ComparedSampleCursor,
@@ -26,7 +26,7 @@ export async function listComparedSamples(
   { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
   { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
 ): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
-  if (isExternal(reference) || isExternal(candidate))
+  if (isClientRun(reference) || isClientRun(candidate))
     throw new ServiceError(
       "conflict",
       "A run's target is external: its samples are found by its results, with the search.",
