@@ -31,10 +31,10 @@ import { noSuchRun } from "./runs.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
 /** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
-export type SampleNames = ReturnType<typeof readNames>;
+type SampleNames = ReturnType<typeof readNames>;
 
 /** A prediction that was made elsewhere. */
-export interface PredictionLine {
+interface PredictionLine {
   sample: SampleNames;
   repeat: number;
   answer: ReturnType<typeof answerOfLine>;

@@ -2,8 +2,7 @@ import type { RunSample } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import type { ClientCounts } from "./client/client-counts.ts";
+import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "./run.ts";
 import {
   datasetOrder,
@@ -17,12 +16,7 @@ import {
   selectRunTexts,
   selectRunVerdicts,
 } from "./run-samples-store.ts";
-import { findRun, refuseDeleted } from "./runs.ts";
-
-interface FindNeeds {
-  store: Store;
-  clientCounts: ClientCounts;
-}
+import { type FindNeeds, findRun, refuseDeleted } from "./runs.ts";
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;

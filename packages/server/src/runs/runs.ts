@@ -19,11 +19,13 @@ import {
   updateStatus,
 } from "./runs-store.ts";
 
-export async function findRun(
-  services: { store: Store; clientCounts: ClientCounts },
-  requester: Requester,
-  id: string,
-): Promise<Run> {
+/** What it takes to show runs: those of clients have what their results tell. */
+export interface FindNeeds {
+  store: Store;
+  clientCounts: ClientCounts;
+}
+
+export async function findRun(services: FindNeeds, requester: Requester, id: string): Promise<Run> {
   const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
   if (run === undefined) throw noSuchRun();
   const [found = run] = await withClientCounts(services, requester, [run]);
@@ -48,7 +50,7 @@ export function noSuchRun(): ServiceError {
 
 /** One page of an account's runs, newest first. */
 export async function listRuns(
-  services: { store: Store; clientCounts: ClientCounts },
+  services: FindNeeds,
   requester: Requester,
   filter: RunFilter,
   page: KeysetPage,
@@ -58,9 +60,7 @@ export async function listRuns(
   return { rows: await withClientCounts(services, requester, rows), next };
 }
 
-interface Services {
-  store: Store;
-  clientCounts: ClientCounts;
+interface Services extends FindNeeds {
   runs: RunQueue;
 }
 

@@ -18,18 +18,11 @@ import { receiveUpload } from "../http/receive-upload.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
-import type { Store } from "../platform/storage/store.ts";
-import type { ClientCounts } from "./client/client-counts.ts";
 import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
 import type { Run, RunQueue } from "./run.ts";
 import { exportRun, listRunSamples } from "./run-samples.ts";
 import type { OrderedPosition } from "./run-samples-store.ts";
-import { findRun } from "./runs.ts";
-
-interface FindNeeds {
-  store: Store;
-  clientCounts: ClientCounts;
-}
+import { type FindNeeds, findRun } from "./runs.ts";
 
 type ExportServices = FindNeeds & Pick<HttpServices, "log">;
 

@@ -28,7 +28,7 @@ const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
 const maxKnownParts = 20_000;
 
-export interface RevisionFiller {
+interface RevisionFiller {
   /** Adds a sample, and writes the batch if it is full: to be awaited before the next one. */
   add(sample: CanonicalSample, line: number): Promise<void> | undefined;
   /** Writes what is left. */
@@ -48,7 +48,7 @@ interface Batch {
   lineBytes: number;
 }
 
-export interface FillerOptions {
+interface FillerOptions {
   accountId: string;
   revisionId: number;
   quotaBytes: number;

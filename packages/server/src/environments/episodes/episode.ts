@@ -157,7 +157,7 @@ export interface EpisodeState {
 }
 
 /** The episodes in which this process took the last steps. Others may have taken further ones meanwhile. */
-export type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
+type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
 
 const maxCharacters = 16_000_000;
 /** Of an episode without texts. */

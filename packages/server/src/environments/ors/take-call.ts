@@ -25,7 +25,7 @@ export type CallOutcome =
   | { kind: "refused"; message: string };
 
 /** A call for which this process is taking a step. */
-export interface RunningCall {
+interface RunningCall {
   sessionId: string;
   action: string;
   taskId: string;

@@ -20,23 +20,23 @@ export interface ClientCounts extends CountingLimits {
   kept: LRUCache<string, CountedResults>;
 }
 
-export interface CountingLimits {
+interface CountingLimits {
   /** How many results a statement counts at most of each kind. */
   resultsAtATime: number;
   /** After this time a request shows what is counted so far; the next one continues. */
   maxCountingMs: number;
 }
 
-export interface CountedResults {
+interface CountedResults {
   /** All results up to this number are counted. */
   upTo: number;
   evaluators: CountedEvaluators;
 }
 
 /** By their names as JSON. */
-export type CountedEvaluators = ReadonlyMap<string, EvaluatorCounts>;
+type CountedEvaluators = ReadonlyMap<string, EvaluatorCounts>;
 
-export interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" | "with_score"> {
+interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" | "with_score"> {
   names: EvaluatorNames;
 }
 
@@ -104,7 +104,7 @@ function withMostResults(evaluators: CountedEvaluators, most: number): CountedEv
 }
 
 /** A client run while its results are counted. */
-export interface RunCount {
+interface RunCount {
   readonly id: string;
   /** Of its settled results. */
   counted: CountedResults;

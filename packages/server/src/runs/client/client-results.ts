@@ -23,7 +23,7 @@ export interface ClientResults {
   evaluators: readonly ClientEvaluator[];
 }
 
-export interface ClientEvaluator {
+interface ClientEvaluator {
   names: EvaluatorNames;
   /** Whether its results say if a sample passed, and not only a score. */
   hasPasses: boolean;

@@ -11,18 +11,13 @@ import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
-import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { clientMemoryBytes } from "../client/client-counts.ts";
 import { exampleFinishedRun, type Run, toRun } from "../run.ts";
-import { findRun } from "../runs.ts";
+import { type FindNeeds, findRun } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import { listComparedSamples } from "./compared-samples.ts";
 import type { ComparedSampleRow } from "./compared-samples-store.ts";
-
-interface ComparisonServices {
-  store: Store;
-  clientCounts: ClientCounts;
-}
 
 const usualComparisonBytes = 2_000_000;
 
@@ -128,7 +123,7 @@ const compareOwnRuns = route({
     "200": response("The comparison", Comparison, exampleComparison),
     "404": errorResponse("The account does not have all of these runs", "There is no such run."),
   },
-  async handle(services: ComparisonServices, { call, requester, query }) {
+  async handle(services: FindNeeds, { call, requester, query }) {
     const runs = await findRuns(services, requester, query.runs);
     const ofClients = await clientMemoryBytes(services, requester, runs);
     reserveBytes(call.exchange, comparisonMemoryBytes(runs) + ofClients);
@@ -162,7 +157,7 @@ const listDifferingSamples = route({
       "A run's target is external: its samples are found by its results, with the search.",
     ),
   },
-  async handle(services: ComparisonServices & { registry: Registry }, { requester, query }) {
+  async handle(services: FindNeeds & { registry: Registry }, { requester, query }) {
     const [reference, candidate = reference] = await findRuns(services, requester, query.runs);
     const { evaluator, profile_name: profileName, direction } = query;
     const [distance, position] = query.after?.split(".").map(Number) ?? [];
@@ -184,11 +179,7 @@ const listDifferingSamples = route({
 
 export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
 
-async function findRuns(
-  services: ComparisonServices,
-  requester: Requester,
-  ids: string,
-): Promise<[Run, ...Run[]]> {
+async function findRuns(services: FindNeeds, requester: Requester, ids: string): Promise<[Run, ...Run[]]> {
   const [first = "", ...others] = ids.split(",");
   const runs: [Run, ...Run[]] = [await findRun(services, requester, first)];
   for (const id of others) runs.push(await findRun(services, requester, id));

@@ -37,7 +37,7 @@ import { findTeacherForced, reportSurvival } from "./survival.ts";
 const mostTrajectories = 200;
 
 /** The groups that a revision's samples are in, the same for each evaluator. */
-export interface ReportDimensions {
+interface ReportDimensions {
   step: ReturnType<typeof byStep>;
   trajectory: Dimension;
   changed: Dimension;

@@ -20,7 +20,7 @@ import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
-export interface StepFailure {
+interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
   message: string;
 }
@@ -41,7 +41,7 @@ const longestPauseMs = 10_000;
 const memoryPauseMs = 1_000;
 
 /** What the steps of a run share. */
-export interface StepsOfRun {
+interface StepsOfRun {
   pace: Pace;
   tries: RunTries;
   isStopping(): boolean;
