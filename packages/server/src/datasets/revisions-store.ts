@@ -1,12 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
-import {
-  type DeletedBatch,
-  deleteInBatches,
-  inTimedTransaction,
-} from "../platform/storage/delete-in-batches.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteSomeRows } from "./samples-store.ts";
+import { createWritePace, pauseMs } from "./write-pace.ts";
 
 const columns = [
   "id",
@@ -232,20 +229,18 @@ const abandonedAfterMs = 10 * 60_000;
 /** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until there are none or `signal` is aborted. */
 export async function sweepRevisions(database: Database, signal: AbortSignal): Promise<void> {
   await discardAbandoned(database, nowMicros() - abandonedAfterMs * microsPerMs);
-  await deleteInBatches<number>(database, (id, rows) => sweepSome(database, id, rows), { signal });
-}
-
-async function sweepSome(
-  database: Database,
-  last: number | undefined,
-  rows: number,
-): Promise<DeletedBatch<number>> {
-  const id = last ?? (await selectDiscarded(database));
-  if (id === undefined) return { deleted: 0, heldMs: 0, next: undefined };
-  const { result: isMore, heldMs } = await inTimedTransaction(database, async (transaction) => {
-    const isMore = await deleteSomeRows(transaction, id, rows);
-    if (!isMore) await deleteRevisionRow(transaction, id);
-    return isMore;
-  });
-  return { deleted: rows, heldMs, next: isMore ? id : await selectDiscarded(database) };
+  const pace = createWritePace(database);
+  for (;;) {
+    const id = await selectDiscarded(database);
+    if (id === undefined) return;
+    for (let isMore = true; isMore; ) {
+      if (signal.aborted) return;
+      const rows = pace.maxRows();
+      await pace.write(rows, async () => {
+        isMore = await deleteSomeRows(database, id, rows);
+      });
+      await sleep(pauseMs);
+    }
+    await deleteRevisionRow(database, id);
+  }
 }

@@ -9,7 +9,7 @@ import {
   type UploadLimits,
   uploadedLines,
 } from "../datasets/upload/lines.ts";
-import { createUploadPace, pauseMs } from "../datasets/upload/pace.ts";
+import { createWritePace, pauseMs } from "../datasets/write-pace.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import { readDatabaseClock } from "../platform/storage/clock.ts";
@@ -108,7 +108,7 @@ export async function uploadPredictions(
     const indexes = countRepeatedIndexes();
     const write = createBatchWriter(database, run, lease);
     let batch: Batch = { lines: [], bytes: 0 };
-    const pace = createUploadPace(database);
+    const pace = createWritePace(database);
     for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {

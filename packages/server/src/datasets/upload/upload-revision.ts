@@ -21,8 +21,8 @@ import {
 } from "../revisions-store.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
+import { createWritePace } from "../write-pace.ts";
 import { type UploadLimits, uploadedLines } from "./lines.ts";
-import { createUploadPace } from "./pace.ts";
 
 const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
@@ -61,7 +61,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
   let batch = emptyBatch();
-  const pace = createUploadPace(database);
+  const pace = createWritePace(database);
   let count = 0;
 
   async function flush(): Promise<void> {

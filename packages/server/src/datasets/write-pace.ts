@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import { isPostgres } from "../../platform/storage/store.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 
 /** How long a batch should hold the writer. */
 const targetMs = 20;
@@ -11,14 +11,14 @@ const firstRows = 200;
 /** Longer than other writers pause between two attempts at an SQLite file. */
 export const pauseMs = 12;
 
-/** The batches of an upload, one after the other. */
-export interface UploadPace {
+/** Batches that are written or deleted, one after the other. */
+export interface WritePace {
   /** How many rows the next batch may have. */
   maxRows(): number;
   write(rows: number, work: () => Promise<void>): Promise<void>;
 }
 
-export function createUploadPace(database: Database): UploadPace {
+export function createWritePace(database: Database): WritePace {
   let maxRows = firstRows;
   let wroteAtMs = Number.NEGATIVE_INFINITY;
   return {
