@@ -1,6 +1,8 @@
+import type { EpisodeSelection } from "@presage/contract";
 import { createKnownEpisodes } from "../environments/episodes/episode.ts";
-import { progressReader } from "../environments/episodes/figures.ts";
+import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
+import { progressReader } from "../environments/episodes/progress-store.ts";
 import { createStartTurns, type StartServices } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
 import type { Delivery } from "../environments/ors/ors-sessions-store.ts";
@@ -8,12 +10,14 @@ import type { CallServices } from "../environments/ors/take-call.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { doTogether } from "../platform/storage/batches.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { logFailure, type Writers } from "./storage.ts";
 
 export interface ComposedEnvironments
   extends Pick<StartServices, "startTurns" | "writeStart">,
     Pick<CallServices, "knownEpisodes" | "readProgress" | "writeStep"> {
+  /** The lines of a dataset in which each of some episodes is a trajectory. */
+  episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
   ors: CallServices["ors"] & {
     /** Notes that results were sent whole; those of many sessions share a commit. */
     markDelivered(delivery: Delivery): Promise<unknown>;
@@ -60,6 +64,7 @@ export function composeEnvironments(
     },
     writeStart: (episode) => write({ episode }),
     writeStep: (step) => write({ step }),
+    episodeLines: (requester, selection) => readEpisodeLines({ store }, requester, selection),
     async dispose() {
       stopping.abort();
       await sweeper.stop();

@@ -23,7 +23,7 @@ import { hasUncounted, rollUpSomeTags, rollUpSoon } from "../results/summary/tag
 import { type CountsMerger, mergeCounts, mergeSoon } from "../results/write/merge-counts.ts";
 import { createResultWriter } from "../results/write/result-writer.ts";
 import { createWriteResults, toText, type WriteResults } from "../results/write/write-results.ts";
-import { createExternalCounts } from "../runs/external/external-counts.ts";
+import { createClientCounts } from "../runs/client/client-counts.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
@@ -73,7 +73,7 @@ export interface ComposedEvaluation
     | "runEvaluator"
     | "keysInFlight"
     | "freeRunIds"
-    | "externalCounts"
+    | "clientCounts"
     | "resultWriter"
     | "countsMerger"
   > {
@@ -144,7 +144,7 @@ export function composeEvaluation(
     }),
     keysInFlight: createKeysInFlight(),
     freeRunIds: createFreeRunIds(),
-    externalCounts: createExternalCounts(),
+    clientCounts: createClientCounts(),
     resultWriter,
     countsMerger,
     countTagsSoon: tagRollup.schedule,

@@ -31,6 +31,7 @@ import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
+import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
@@ -305,6 +306,7 @@ export async function composeServer(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     ...environments,
+    runStreams: createRunStreams(),
     sockets,
     sessionCookie,
     signIn,

@@ -1,6 +1,6 @@
 import { selectAccountIds } from "../accounts/users-store.ts";
 import { deleteOldEpisodes } from "../environments/episodes/delete-episodes.ts";
-import type { EpisodePlace } from "../environments/episodes/episodes-store.ts";
+import type { EpisodePosition } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
@@ -19,7 +19,7 @@ import { deleteOldUsage } from "../usage/usage-store.ts";
 export type DeletionStep = { limit: number } & (
   | { kind: "results"; before: Micros; place: AgePosition | undefined }
   | { kind: "predictions"; before: Micros }
-  | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePlace | undefined }
+  | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePosition | undefined }
   | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
   | { kind: "empty counts"; place: CountsPosition | undefined }
@@ -29,7 +29,7 @@ type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> :
 /** What a step deletes, without where it begins and how much it may take. */
 export type DeletionTarget = WithoutPlace<DeletionStep>;
 
-export type Place = AgePosition | EpisodePlace | CountsPosition | true;
+export type Place = AgePosition | EpisodePosition | CountsPosition | true;
 
 export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
   switch (step.kind) {

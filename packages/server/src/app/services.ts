@@ -20,8 +20,9 @@ import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { CountsMerger } from "../results/write/merge-counts.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";
-import type { ExternalCounts } from "../runs/external/external-counts.ts";
+import type { ClientCounts } from "../runs/client/client-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
+import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
@@ -39,7 +40,7 @@ export interface EvaluationServices {
   readonly admission: Admission;
   readonly keysInFlight: KeysInFlight;
   readonly freeRunIds: FreeRunIds;
-  readonly externalCounts: ExternalCounts;
+  readonly clientCounts: ClientCounts;
   readonly resultWriter: ResultWriter;
   readonly countsMerger: Pick<CountsMerger, "schedule">;
   /** Deletions by filter are worked off in the background. */
@@ -67,6 +68,7 @@ export interface Services
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
+  readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
   readonly keyDigest: KeyDigest;

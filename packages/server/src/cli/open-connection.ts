@@ -4,11 +4,18 @@ import { composePrices, needsSandbox } from "../app/compose-deployments.ts";
 import { composeRunner } from "../app/compose-runs.ts";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
-import { createDataset, deleteDataset, listDatasets, listRevisions } from "../datasets/datasets.ts";
-import { toDataset, toDatasetRevision } from "../datasets/datasets-route.ts";
+import {
+  createDataset,
+  deleteDataset,
+  listDatasets,
+  listRevisions,
+  toDataset,
+  toDatasetRevision,
+} from "../datasets/datasets.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
-import { noEpisodes, readEpisodeLines, toWantedEpisodes } from "../environments/make-dataset.ts";
+import { noEpisodes } from "../datasets/upload/upload-route.ts";
+import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import type { Changer } from "../platform/audit.ts";
 import { UploadError } from "../platform/errors.ts";
@@ -18,19 +25,25 @@ import { microsPerMs } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
-import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun, sweepRun } from "../runs/change-run.ts";
+import { createClientCounts } from "../runs/client/client-counts.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
-import { createExternalCounts } from "../runs/external/external-counts.ts";
-import { findRun, listRuns } from "../runs/find-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
 import { newLeaseId, runLeaseMs } from "../runs/lease.ts";
 import { writeReport } from "../runs/report/report-route.ts";
 import { reportRun } from "../runs/report/report-run.ts";
 import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
-import { toRun } from "../runs/run-response.ts";
-
-import { readNewRun } from "../runs/runs-route.ts";
+import { toRun } from "../runs/run.ts";
+import {
+  cancelRun,
+  deleteRun,
+  findRun,
+  finishRun,
+  listRuns,
+  pauseRun,
+  resumeRun,
+  sweepRun,
+} from "../runs/runs.ts";
 import { CommandError, commandLineActor, printSandboxNotice } from "./command.ts";
 import {
   type Client,
@@ -142,13 +155,12 @@ async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<Ru
       checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),
     findDefaultDeployment: async () => runner.defaultDeployment,
     async createRun(wanted, evaluators) {
-      const newRun = { ...readNewRun({ ...wanted, evaluators: [] }), evaluators, userId: owner.id };
       // A server on this database may have other deployments of the same names.
       const until = (await readDatabaseClock(database)) + runLeaseMs * microsPerMs;
       if ("deployment" in wanted.target && needsSandbox(config)) printSandboxNotice();
-      const isAsked = newRun.target.kind !== "imported";
-      const held = isAsked ? { ...newRun, heldBy: { leaseId, until } } : newRun;
-      const created = createRun(services, requester, held, undefined);
+      const heldBy = "predictions" in wanted.target ? undefined : { leaseId, until };
+      const newRun = { ...wanted, evaluators, userId: owner.id, heldBy };
+      const created = createRun(services, requester, newRun, undefined);
       return toRun(
         await created.catch((error: unknown) => {
           throw error instanceof InvalidRunError
@@ -209,9 +221,8 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
         return { items: datasets.map(toDataset), next };
       }),
     async create({ name }) {
-      const newDataset = { name, description: undefined, tags: undefined, userId: owner.id };
-      const dataset = await createDataset({ store }, requester, newDataset);
-      return toDataset({ dataset, latest: undefined });
+      const dataset = await createDataset({ store }, requester, { name, userId: owner.id });
+      return toDataset({ ...dataset, latest: undefined });
     },
     async upload(datasetId, file, options) {
       const upload = { ...common, datasetId, ...options, isAppended: false };
@@ -221,7 +232,7 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
     async uploadEpisodes(datasetId, selection, { append = false } = {}) {
       const format = "presage" as const;
       const upload = { ...common, datasetId, format, isGzip: false, isAppended: append };
-      const lines = readEpisodeLines({ store }, requester, toWantedEpisodes(selection));
+      const lines = readEpisodeLines({ store }, requester, selection);
       const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
       return toDatasetRevision(revision);
     },
@@ -252,7 +263,7 @@ function namingFile({ name }: BunFile): (error: unknown) => never {
 }
 
 function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client, "runs" | "comparisons"> {
-  const services = { store, runs, externalCounts: createExternalCounts() };
+  const services = { store, runs, clientCounts: createClientCounts() };
   const requester = requesterOf(store);
 
   async function report(id: string) {

@@ -12,8 +12,8 @@ export interface Part {
 
 /** A sample as it is stored. Its parts and its body are the line that is exported. */
 export interface CanonicalSample {
-  sampleId: string;
-  trajectoryId: string;
+  sample_id: string;
+  trajectory_id: string;
   step: number;
   /** A context, or all messages. */
   parts: readonly Part[];
@@ -21,7 +21,7 @@ export interface CanonicalSample {
   body: string;
 }
 
-const withInteraction = '{"interaction":';
+const interactionFirst = '{"interaction":';
 const contextFields = [
   "environment_state",
   "task_context",
@@ -37,8 +37,8 @@ const contextFields = [
 export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
   let last: readonly Part[] = [];
   return (sample) => {
-    const { trajectory_id: trajectoryId, step, interaction, reward, done, tags } = sample;
-    const parts = sample.messages ? chainOf(sample.messages, last) : contextPart(sample.context);
+    const { trajectory_id, step, interaction, reward, done, tags } = sample;
+    const parts = sample.messages ? chainMessages(sample.messages, last) : contextPart(sample.context);
     last = parts;
     const names = Object.keys(tags ?? {}).sort();
     const body = {
@@ -49,8 +49,8 @@ export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
       tags: names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, tags?.[name]])),
     };
     return {
-      sampleId: sample.dataset_sample_id ?? `${trajectoryId}/${step}`,
-      trajectoryId,
+      sample_id: sample.dataset_sample_id ?? `${trajectory_id}/${step}`,
+      trajectory_id,
       step,
       parts,
       body: JSON.stringify(body),
@@ -68,7 +68,7 @@ function contextPart(context: Context | null | undefined): Part[] {
 
 type Message = NonNullable<ReadSample["messages"]>[number];
 
-function chainOf(messages: readonly Message[], last: readonly Part[]): Part[] {
+function chainMessages(messages: readonly Message[], last: readonly Part[]): Part[] {
   const parts: Part[] = [];
   let isShared = true;
   for (const [index, { role, content }] of messages.entries()) {
@@ -89,15 +89,15 @@ function toPart(text: string, previous: string | null): Part {
 
 /** The pieces of a sample's line, without its line feed. */
 export function* lineOf(sample: Omit<CanonicalSample, "parts"> & { parts: readonly Pick<Part, "text">[] }) {
-  const { sampleId, trajectoryId, step, parts, body } = sample;
-  const ids = `{"dataset_sample_id":${JSON.stringify(sampleId)},"trajectory_id":${JSON.stringify(trajectoryId)},"step":${step}`;
-  const isAsked = body.startsWith(withInteraction);
+  const { sample_id, trajectory_id, step, parts, body } = sample;
+  const ids = `{"dataset_sample_id":${JSON.stringify(sample_id)},"trajectory_id":${JSON.stringify(trajectory_id)},"step":${step}`;
+  const hasInteraction = body.startsWith(interactionFirst);
   yield ids;
-  if (!isAsked) yield ',"messages":[';
+  if (!hasInteraction) yield ',"messages":[';
   else if (parts.length > 0) yield ',"context":';
   for (const [index, { text }] of parts.entries()) {
     if (index > 0) yield ",";
     yield text;
   }
-  yield `${isAsked ? "" : "]"},${body.slice(1)}`;
+  yield `${hasInteraction ? "" : "]"},${body.slice(1)}`;
 }

@@ -2,7 +2,6 @@ import {
   Dataset,
   DatasetCreateRequest,
   DatasetDeleteQuery,
-  type DatasetFormat,
   DatasetListQuery,
   DatasetListResponse,
   DatasetPath,
@@ -12,24 +11,21 @@ import {
   defaultPageLimit,
   isTrueWord,
 } from "@presage/contract";
-import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import { errorResponse, page, response } from "../http/describe.ts";
-import { receiveUpload } from "../http/receive-upload.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import {
   createDataset,
-  type DatasetWithRevision,
   deleteDataset,
   findDataset,
   listDatasets,
   listRevisions,
+  toDataset,
+  toDatasetRevision,
 } from "./datasets.ts";
-import type { Revision } from "./revisions-store.ts";
 import { noSuchRevision, sampleRoutes } from "./samples-route.ts";
-import type { DatasetUploads, UploadedRevision } from "./upload/upload-revision.ts";
+import type { DatasetUploads } from "./upload/upload-revision.ts";
 
 const tag = "datasets";
 export const exampleRevision: DatasetRevision = {
@@ -90,15 +86,9 @@ const createOneDataset = route({
     ),
   },
   async handle(services: { store: Store }, { call, requester, body, once }) {
-    const newDataset = {
-      name: body.name,
-      description: body.description ?? undefined,
-      tags: body.tags ?? undefined,
-      change: body.change ?? undefined,
-      userId: call.caller.userId,
-    };
+    const newDataset = { ...body, userId: call.caller.userId };
     const dataset = await createDataset(services, requester, newDataset, once);
-    return reply(201, toDataset({ dataset, latest: undefined }));
+    return reply(201, toDataset({ ...dataset, latest: undefined }));
   },
 });
 
@@ -179,7 +169,6 @@ const listDatasetRevisions = route({
   },
 });
 
-/** All but the upload, which may also be of episodes: `environments/make-dataset.ts` has it. */
 export const datasetRoutes = [
   listAllDatasets,
   createOneDataset,
@@ -188,50 +177,3 @@ export const datasetRoutes = [
   listDatasetRevisions,
   ...sampleRoutes,
 ];
-
-export function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
-  return {
-    id: dataset.id,
-    name: dataset.name,
-    description: dataset.description,
-    tags: dataset.tags === null ? null : (JSON.parse(dataset.tags) as Dataset["tags"]),
-    change: dataset.change === null ? null : (JSON.parse(dataset.change) as Dataset["change"]),
-    latest_revision: latest === undefined ? null : toDatasetRevision(latest),
-    created_by: dataset.created_by,
-    created_at: toIsoInstant(dataset.created_at),
-  };
-}
-
-export function toDatasetRevision({
-  number,
-  digest,
-  samples,
-  trajectories,
-  bytes,
-  createdAt,
-  warnings,
-}: Revision): DatasetRevision {
-  const created_at = toIsoInstant(createdAt);
-  return { revision: number, digest, samples, trajectories, bytes, created_at, warnings };
-}
-
-/** Stores the lines of a request's body as a revision, as they arrive. */
-export async function receiveRevision(
-  { datasets }: { datasets: DatasetUploads },
-  call: CallWithCaller,
-  { id, format, isAppended }: { id: string; format: DatasetFormat | undefined; isAppended: boolean },
-): Promise<UploadedRevision> {
-  const { maxBytes, floor, quotaBytes, uploads } = datasets;
-  const { accountId, actor } = requesterOf(call);
-  try {
-    return await receiveUpload(call, (body, { isGzip }) =>
-      uploads.uploadRevision(
-        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, floor, quotaBytes },
-        body,
-        call.request.signal,
-      ),
-    );
-  } finally {
-    datasets.sweeper.schedule();
-  }
-}

@@ -1,7 +1,7 @@
-import type { DatasetChange } from "@presage/contract";
+import type { Dataset, DatasetCreateRequest, DatasetRevision } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
+import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -24,27 +24,66 @@ import {
   selectRevisions,
 } from "./revisions-store.ts";
 
-export interface DatasetWithRevision {
-  dataset: StoredDataset;
+/** A dataset with its latest revision. */
+interface ShownDataset extends StoredDataset {
   latest: Revision | undefined;
+}
+
+export function toDataset(dataset: ShownDataset): Dataset {
+  const { tags, change, latest } = dataset;
+  return {
+    id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    tags: tags === null ? null : (JSON.parse(tags) as Dataset["tags"]),
+    change: change === null ? null : (JSON.parse(change) as Dataset["change"]),
+    latest_revision: latest === undefined ? null : toDatasetRevision(latest),
+    created_by: dataset.created_by,
+    created_at: toIsoInstant(dataset.created_at),
+  };
+}
+
+export function toDatasetRevision({
+  number,
+  digest,
+  samples,
+  trajectories,
+  bytes,
+  created_at,
+  warnings,
+}: Revision): DatasetRevision {
+  return {
+    revision: number,
+    digest,
+    samples,
+    trajectories,
+    bytes,
+    created_at: toIsoInstant(created_at),
+    warnings,
+  };
 }
 
 export async function findDataset(
   { store }: { store: Store },
   requester: Requester,
   id: string,
-): Promise<DatasetWithRevision> {
+): Promise<ShownDataset> {
   const reader = store.briefReader(requester);
   const dataset = await selectDataset(reader, requester.accountId, id);
   if (dataset === undefined) throw noSuchDataset();
-  return { dataset, latest: (await selectLatestRevisions(reader, [dataset])).get(id) };
+  return { ...dataset, latest: (await selectLatestRevisions(reader, [dataset])).get(id) };
 }
 
-/** A revision of a dataset by its number, or the latest. */
+/** A revision of a dataset by its number; without one, the latest. */
+export interface WantedRevision {
+  id: string;
+  number: number | undefined;
+}
+
 export async function findRevision(
   { store }: { store: Store },
   requester: Requester,
-  { id, number }: { id: string; number: number | undefined },
+  { id, number }: WantedRevision,
 ): Promise<Revision> {
   const reader = store.briefReader(requester);
   const dataset = await selectDataset(reader, requester.accountId, id);
@@ -61,7 +100,7 @@ export async function unlessDeleted<Found>(
   reading: Promise<Found>,
   services: { store: Store },
   requester: Requester,
-  wanted: { id: string; number: number | undefined },
+  wanted: WantedRevision,
 ): Promise<Found> {
   const found = await reading;
   await findRevision(services, requester, wanted);
@@ -72,18 +111,10 @@ export function noSuchDataset(): ServiceError {
   return new ServiceError("not_found", "There is no such dataset.");
 }
 
-export interface NewDataset {
-  name: string;
-  description: string | undefined;
-  tags: Readonly<Record<string, string>> | undefined;
-  change?: DatasetChange | undefined;
-  userId: string;
-}
-
 export async function createDataset(
   { store }: { store: Store },
   requester: Changer,
-  { name, description, tags, change, userId }: NewDataset,
+  { name, description, tags, change, userId }: DatasetCreateRequest & { userId: string },
   once?: Once,
 ): Promise<StoredDataset> {
   const { accountId } = requester;
@@ -93,8 +124,8 @@ export async function createDataset(
         id: Bun.randomUUIDv7(),
         name,
         description: description ?? null,
-        tags: tags === undefined ? null : JSON.stringify(tags),
-        change: change === undefined ? null : JSON.stringify(change),
+        tags: tags ? JSON.stringify(tags) : null,
+        change: change ? JSON.stringify(change) : null,
         last_revision: 0,
         created_by: userId,
         created_at: nowMicros(),
@@ -154,11 +185,11 @@ export async function listDatasets(
   { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
-): Promise<{ datasets: DatasetWithRevision[]; next: Keyset | undefined }> {
+): Promise<{ datasets: ShownDataset[]; next: Keyset | undefined }> {
   const reader = store.briefReader(requester);
   const { rows, next } = await selectDatasets(reader, requester.accountId, page);
   const latest = await selectLatestRevisions(reader, rows);
-  return { datasets: rows.map((dataset) => ({ dataset, latest: latest.get(dataset.id) })), next };
+  return { datasets: rows.map((dataset) => ({ ...dataset, latest: latest.get(dataset.id) })), next };
 }
 
 /** One page of a dataset's revisions below a number, the highest first. */
@@ -168,9 +199,9 @@ export async function listRevisions(
   id: string,
   { limit, below }: { limit: number; below: number | undefined },
 ): Promise<{ revisions: Revision[]; next: number | undefined }> {
-  const { dataset } = await findDataset(services, requester, id);
+  await findDataset(services, requester, id);
   const reader = services.store.briefReader(requester);
-  const found = await selectRevisions(reader, dataset.id, { limit: limit + 1, below });
+  const found = await selectRevisions(reader, id, { limit: limit + 1, below });
   const revisions = found.slice(0, limit);
   return { revisions, next: found.length > limit ? revisions.at(-1)?.number : undefined };
 }

@@ -2,22 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres } from "../platform/storage/store.ts";
 import { deleteSomeRows } from "./samples-store.ts";
-
-/** A revision that is complete. */
-export interface Revision {
-  id: number;
-  datasetId: string;
-  number: number;
-  digest: string;
-  samples: number;
-  trajectories: number;
-  bytes: number;
-  createdAt: Micros;
-  /** Of an upload: what was passed over. */
-  warnings?: string[] | undefined;
-}
+import { createWritePace, pauseMs } from "./write-pace.ts";
 
 const columns = [
   "id",
@@ -30,14 +16,21 @@ const columns = [
   "created_at",
 ] as const;
 
-type SealedRow = Pick<DatasetRevisionsTable, Exclude<(typeof columns)[number], "id">> & { id: number };
+type Row = Pick<DatasetRevisionsTable, Exclude<(typeof columns)[number], "id">> & { id: number };
+type SetBySealing = Pick<DatasetRevisionsTable, "number" | "digest" | "trajectories">;
 
-function toRevision(row: SealedRow): Revision {
-  const { number, digest, trajectories } = row;
+/** A revision that is complete. */
+export type Revision = Omit<Row, keyof SetBySealing> & {
+  [Name in keyof SetBySealing]: NonNullable<SetBySealing[Name]>;
+} & {
+  /** Of an upload: what was passed over. */
+  warnings?: string[] | undefined;
+};
+
+function sealed({ number, digest, trajectories, ...row }: Row): Revision {
   if (number === null || digest === null || trajectories === null)
     throw new Error("A sealed revision lacks what sealing sets");
-  const { id, dataset_id: datasetId, samples, bytes, created_at: createdAt } = row;
-  return { id, datasetId, number, digest, samples, trajectories, bytes, createdAt };
+  return { ...row, number, digest, trajectories };
 }
 
 /** A revision by its number, or the latest. */
@@ -53,7 +46,7 @@ export async function selectRevision(
     .where("state", "=", "sealed");
   if (number !== undefined) query = query.where("number", "=", number);
   const row = await query.orderBy("number", "desc").limit(1).executeTakeFirst();
-  return row && toRevision(row);
+  return row && sealed(row);
 }
 
 /** The revision of a dataset with these lines. */
@@ -69,7 +62,7 @@ export async function selectRevisionByDigest(
     .where("digest", "=", digest)
     .where("state", "=", "sealed")
     .executeTakeFirst();
-  return row && toRevision(row);
+  return row && sealed(row);
 }
 
 /** The latest revisions of datasets, by the datasets' ids. */
@@ -90,7 +83,7 @@ export async function selectLatestRevisions(
     .where("dataset_revisions.dataset_id", "in", ids)
     .where("state", "=", "sealed")
     .execute();
-  return new Map(rows.map((row) => [row.dataset_id, toRevision(row)]));
+  return new Map(rows.map((row) => [row.dataset_id, sealed(row)]));
 }
 
 /** A dataset's revisions below a number, the highest first. */
@@ -105,7 +98,7 @@ export async function selectRevisions(
     .where("dataset_id", "=", datasetId)
     .where("state", "=", "sealed");
   if (below !== undefined) query = query.where("number", "<", below);
-  return (await query.orderBy("number", "desc").limit(limit).execute()).map(toRevision);
+  return (await query.orderBy("number", "desc").limit(limit).execute()).map(sealed);
 }
 
 /** Begins a revision that is invisible until it is sealed. Returns its id. */
@@ -178,7 +171,7 @@ export async function sealRevision(
     .where("state", "=", "filling")
     .returning(columns)
     .executeTakeFirst();
-  return row && toRevision(row);
+  return row && sealed(row);
 }
 
 /** Abandons a revision that is being filled, so that its rows may be deleted. */
@@ -230,46 +223,22 @@ async function deleteRevisionRow(database: Database, id: number): Promise<void> 
     .execute();
 }
 
-/** How long a batch should hold the writer. */
-const targetMs = 20;
-const maxRows = 8_000;
-const minRows = 100;
-/** Longer than other writers pause between two attempts at an SQLite file. */
-export const pauseMs = 12;
-
-/** A batch of this many rows is written within milliseconds on any disk. */
-export const firstBatchRows = 200;
-
-/** How many rows the next batch may have, after one of `rows` rows took `tookMs`. */
-export function adaptBatch(allowed: number, rows: number, tookMs: number): number {
-  // A batch that was full of bytes says little about rows, and one that waited for another writer says nothing.
-  const wanted =
-    tookMs > targetMs ? Math.max(allowed / 2, (rows * targetMs) / tookMs) : Math.max(allowed, rows * 1.5);
-  return Math.max(minRows, Math.min(maxRows, Math.floor(wanted)));
-}
-
-/** On SQLite, waits until other writers have had their time since the last batch. What was read meanwhile counts as waiting. */
-export async function letOthersWrite(database: Database, lastBatchEndedAtMs: number): Promise<void> {
-  if (isPostgres(database)) return;
-  const leftMs = lastBatchEndedAtMs + pauseMs - performance.now();
-  if (leftMs > 0) await sleep(leftMs);
-}
-
 /** An upload in progress shows every minute that it is. */
 const abandonedAfterMs = 10 * 60_000;
 
 /** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until there are none or `signal` is aborted. */
 export async function sweepRevisions(database: Database, signal: AbortSignal): Promise<void> {
   await discardAbandoned(database, nowMicros() - abandonedAfterMs * microsPerMs);
-  let rows = firstBatchRows;
+  const pace = createWritePace(database);
   for (;;) {
     const id = await selectDiscarded(database);
     if (id === undefined) return;
     for (let isMore = true; isMore; ) {
       if (signal.aborted) return;
-      const startedAtMs = performance.now();
-      isMore = await deleteSomeRows(database, id, rows);
-      rows = adaptBatch(rows, rows, performance.now() - startedAtMs);
+      const rows = pace.maxRows();
+      await pace.write(rows, async () => {
+        isMore = await deleteSomeRows(database, id, rows);
+      });
       await sleep(pauseMs);
     }
     await deleteRevisionRow(database, id);

@@ -9,7 +9,6 @@ import {
   DatasetTrajectoryListResponse,
   DatasetTrajectoryPath,
   DatasetTrajectoryQuery,
-  type DatasetTrajectorySummary,
   defaultSampleLimit,
   defaultTrajectoryLimit,
 } from "@presage/contract";
@@ -19,63 +18,9 @@ import type { HttpServices } from "../http/exchange.ts";
 import { reservePiece } from "../http/memory.ts";
 import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
-import { type Pieces, readInPieces } from "../platform/storage/lists.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
-import { exportSamples, pageOfSamples, readTrajectory, upToPage, type WantedRevision } from "./samples.ts";
-import {
-  type StoredTrajectory,
-  selectBodies,
-  selectTrajectories,
-  type TrajectoryPage,
-} from "./samples-store.ts";
-
-/** One page of a revision's trajectories, and the one after which the next page starts. */
-export async function listTrajectories(
-  { store }: { store: Store },
-  requester: Requester,
-  wanted: WantedRevision,
-  page: TrajectoryPage,
-): Promise<{ trajectories: Pieces<DatasetTrajectorySummary>; next: StoredTrajectory | undefined }> {
-  const { id } = await findRevision({ store }, requester, wanted);
-  // Both may look at all of the revision's samples.
-  const isLong = page.contains !== undefined || page.order !== "trajectory_id";
-  const reader = isLong ? store.reader(requester) : store.briefReader(requester);
-  const reading = selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
-  const found = await unlessDeleted(reading, { store }, requester, wanted);
-  // Tags are in the body of the first sample, which may be long.
-  const shown = upToPage(found.slice(0, page.limit));
-  const byPosition = new Map(shown.map((trajectory) => [trajectory.position, trajectory]));
-  const bytesOf = new Map(shown.map(({ position, bytes }) => [position, bytes]));
-  return {
-    trajectories: readInPieces([...byPosition.keys()], bytesOf, async (positions) => {
-      const bodies = await selectBodies(reader, id, positions);
-      return positions.flatMap((position) => {
-        const trajectory = byPosition.get(position);
-        const body = bodies.get(position);
-        // It was there when the trajectory was found.
-        if (body === undefined) throw noSuchDataset();
-        return trajectory === undefined ? [] : [toSummary(trajectory, body)];
-      });
-    }),
-    next: shown.length < found.length ? shown.at(-1) : undefined,
-  };
-}
-
-function toSummary(
-  { trajectoryId, steps, firstStep, lastStep }: StoredTrajectory,
-  body: string,
-): DatasetTrajectorySummary {
-  // It was written as one.
-  const { tags }: Pick<DatasetSample, "tags"> = JSON.parse(body);
-  return {
-    trajectory_id: trajectoryId,
-    steps,
-    first_step: firstStep,
-    last_step: lastStep,
-    tags: tags ?? null,
-  };
-}
+import type { Store } from "../platform/storage/store.ts";
+import type { WantedRevision } from "./datasets.ts";
+import { exportSamples, listTrajectories, pageOfSamples, readTrajectory } from "./samples.ts";
 
 interface SampleServices extends Pick<HttpServices, "log"> {
   store: Store;
@@ -165,7 +110,7 @@ const listDatasetTrajectories = route({
     );
     const name: keyof DatasetTrajectoryListResponse = "data";
     return await streamList(services, call, name, trajectories, JSON.stringify, {
-      next: next === undefined ? null : `${next.steps}.${next.trajectoryId}`,
+      next: next === undefined ? null : `${next.steps}.${next.trajectory_id}`,
     });
   },
 });
@@ -246,14 +191,14 @@ export const sampleRoutes = [
   exportDataset,
 ];
 
-function wantedRevision({ id }: { id: string }, { revision }: DatasetRevisionQuery) {
+function wantedRevision({ id }: { id: string }, { revision }: DatasetRevisionQuery): WantedRevision {
   return { id, number: revision === undefined ? undefined : Number(revision) };
 }
 
-/** The place in a list of trajectories that a cursor, checked by its schema, stands for. */
-function readCursor(cursor: string): { steps: number; trajectoryId: string } {
+/** The position in a list of trajectories that a cursor, checked by its schema, stands for. */
+function readCursor(cursor: string): { steps: number; trajectory_id: string } {
   const end = cursor.indexOf(".");
-  return { steps: Number(cursor.slice(0, end)), trajectoryId: cursor.slice(end + 1) };
+  return { steps: Number(cursor.slice(0, end)), trajectory_id: cursor.slice(end + 1) };
 }
 
 /** A sample is stored, and read, as the JSON that it is sent as. */

@@ -224,15 +224,11 @@ export async function deleteSomeRows(
   return true;
 }
 
-/** A trajectory of a revision, and its first sample. */
-export interface StoredTrajectory {
-  trajectoryId: string;
+/** A trajectory of a revision, and its first sample's position and the length of its line. */
+export interface StoredTrajectory extends Pick<DatasetSamplesTable, "trajectory_id" | "position" | "bytes"> {
   steps: number;
-  firstStep: number;
-  lastStep: number;
-  position: number;
-  /** The length of the first sample's line. */
-  bytes: number;
+  first_step: number;
+  last_step: number;
 }
 
 export interface TrajectoryPage {
@@ -240,7 +236,7 @@ export interface TrajectoryPage {
   contains: string | undefined;
   order: "trajectory_id" | "steps" | "-steps";
   limit: number;
-  after: { steps: number; trajectoryId: string } | undefined;
+  after: Pick<StoredTrajectory, "steps" | "trajectory_id"> | undefined;
 }
 
 /** A page of a revision's trajectories. By id it walks an index; by steps it counts all of them first. */
@@ -265,7 +261,7 @@ export async function selectTrajectories(
       sql<SqlBool>`lower(counted.trajectory_id) like ${patternOf(contains)} escape '!'`,
     );
   if (order === "trajectory_id") {
-    if (after !== undefined) grouped = grouped.where("counted.trajectory_id", ">", after.trajectoryId);
+    if (after !== undefined) grouped = grouped.where("counted.trajectory_id", ">", after.trajectory_id);
   } else {
     if (after !== undefined) grouped = grouped.having(isBehind(after, order));
     grouped = grouped.orderBy(steps, order === "steps" ? "asc" : "desc");
@@ -283,19 +279,17 @@ export async function selectTrajectories(
     .$if(order !== "trajectory_id", (all) => all.orderBy("steps", order === "steps" ? "asc" : "desc"))
     .orderBy("page.trajectory_id")
     .execute();
-  return rows.map(({ trajectory_id, steps, first_step, last_step, position, bytes }) => ({
-    trajectoryId: trajectory_id,
-    steps: Number(steps),
-    firstStep: Number(first_step),
-    lastStep: Number(last_step),
-    position,
-    bytes,
+  return rows.map((row) => ({
+    ...row,
+    steps: Number(row.steps),
+    first_step: Number(row.first_step),
+    last_step: Number(row.last_step),
   }));
 }
 
-function isBehind({ steps, trajectoryId }: NonNullable<TrajectoryPage["after"]>, order: "steps" | "-steps") {
+function isBehind({ steps, trajectory_id }: NonNullable<TrajectoryPage["after"]>, order: "steps" | "-steps") {
   const isFurther = order === "steps" ? sql`count(*) > ${steps}` : sql`count(*) < ${steps}`;
-  return sql<SqlBool>`(${isFurther} or (count(*) = ${steps} and counted.trajectory_id > ${trajectoryId}))`;
+  return sql<SqlBool>`(${isFurther} or (count(*) = ${steps} and counted.trajectory_id > ${trajectory_id}))`;
 }
 
 /** Ids are lowered by the database, which on both lowers ASCII letters only. */

@@ -1,32 +1,30 @@
-import type { DatasetSample } from "@presage/contract";
+import type { DatasetSample, DatasetTrajectorySummary } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
-import { findRevision, noSuchDataset, unlessDeleted } from "./datasets.ts";
+import { findRevision, noSuchDataset, unlessDeleted, type WantedRevision } from "./datasets.ts";
 import {
   type SampleSize,
   type StoredSample,
+  type StoredTrajectory,
+  selectBodies,
   selectParts,
   selectSamples,
   selectSizes,
+  selectTrajectories,
   selectTrajectorySizes,
+  type TrajectoryPage,
 } from "./samples-store.ts";
-
-export interface WantedRevision {
-  id: string;
-  /** Absent: the latest. */
-  number: number | undefined;
-}
 
 /** A page with more text ends early. */
 const maxPageBytes = 16_000_000;
 /** How many samples are measured at once. */
 const samplesAtOnce = 1_000;
 
-/** A sample and its place in its revision. */
-export interface PlacedSample {
+/** A sample and its position in its revision. */
+export interface PositionedSample {
   position: number;
   sample: DatasetSample;
 }
@@ -51,7 +49,7 @@ export async function pageOfSamples(
 }
 
 /** As many samples from the start as fit on a page, but at least one. */
-export function upToPage<Size extends Pick<SampleSize, "bytes">>(sizes: readonly Size[]): Size[] {
+function upToPage<Size extends Pick<SampleSize, "bytes">>(sizes: readonly Size[]): Size[] {
   let sum = 0;
   return sizes.filter(({ bytes }, index) => {
     sum += bytes;
@@ -67,14 +65,17 @@ export async function exportSamples(
 ): Promise<AsyncGenerator<string[], void>> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.reader(requester);
-  return readAll(
-    reader,
-    id,
-    (after) =>
-      unlessDeleted(selectSizes(reader, id, { after, limit: samplesAtOnce }), services, requester, wanted),
-    ({ position }) => position,
-    0,
-  );
+  return readAllLines(reader, id, (reading) => unlessDeleted(reading, services, requester, wanted));
+}
+
+/** The same of a revision by its id. `check` may refuse what was read. */
+export function readAllLines(
+  reader: Database,
+  revisionId: number,
+  check = (reading: Promise<SampleSize[]>) => reading,
+): AsyncGenerator<string[], void> {
+  const select = (after: number) => check(selectSizes(reader, revisionId, { after, limit: samplesAtOnce }));
+  return readAll(reader, revisionId, select, ({ position }) => position, 0);
 }
 
 /** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
@@ -94,14 +95,8 @@ export async function readTrajectory(
     throw new ServiceError("not_found", "The revision has no such trajectory.");
   }
   if (limit === undefined) {
-    const read = () =>
-      readAll(
-        reader,
-        id,
-        (from) => select(from, samplesAtOnce),
-        ({ step }) => step,
-        after,
-      );
+    const selectSome = (from: number) => select(from, samplesAtOnce);
+    const read = () => readAll(reader, id, selectSome, ({ step }) => step, after);
     return { samples: { count: 2, maxBytes: piece.maxBytes, read }, next: undefined };
   }
   const sizes = await select(after, limit + 1);
@@ -112,12 +107,53 @@ export async function readTrajectory(
   };
 }
 
+/** One page of a revision's trajectories, and the one after which the next page starts. */
+export async function listTrajectories(
+  { store }: { store: Store },
+  requester: Requester,
+  wanted: WantedRevision,
+  page: TrajectoryPage,
+): Promise<{ trajectories: Pieces<DatasetTrajectorySummary>; next: StoredTrajectory | undefined }> {
+  const { id } = await findRevision({ store }, requester, wanted);
+  // Both may look at all of the revision's samples.
+  const isLong = page.contains !== undefined || page.order !== "trajectory_id";
+  const reader = isLong ? store.reader(requester) : store.briefReader(requester);
+  const reading = selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
+  const found = await unlessDeleted(reading, { store }, requester, wanted);
+  // Tags are in the body of the first sample, which may be long.
+  const shown = upToPage(found.slice(0, page.limit));
+  const byPosition = new Map(shown.map((trajectory) => [trajectory.position, trajectory]));
+  const bytesOf = new Map(shown.map(({ position, bytes }) => [position, bytes]));
+  return {
+    trajectories: readInPieces([...byPosition.keys()], bytesOf, async (positions) => {
+      const bodies = await selectBodies(reader, id, positions);
+      return positions.flatMap((position) => {
+        const trajectory = byPosition.get(position);
+        const body = bodies.get(position);
+        // It was there when the trajectory was found.
+        if (body === undefined) throw noSuchDataset();
+        return trajectory === undefined ? [] : [toSummary(trajectory, body)];
+      });
+    }),
+    next: shown.length < found.length ? shown.at(-1) : undefined,
+  };
+}
+
+function toSummary(
+  { trajectory_id, steps, first_step, last_step }: StoredTrajectory,
+  body: string,
+): DatasetTrajectorySummary {
+  // It was written as one.
+  const { tags }: Pick<DatasetSample, "tags"> = JSON.parse(body);
+  return { trajectory_id, steps, first_step, last_step, tags: tags ?? null };
+}
+
 /** The samples of these sizes, in their order, a piece at a time. */
-export async function* readPlacedSamples(
+export async function* readSamplesAt(
   reader: Database,
   revisionId: number,
   sizes: readonly SampleSize[],
-): AsyncGenerator<PlacedSample[], void> {
+): AsyncGenerator<PositionedSample[], void> {
   const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
   for (const positions of splitByBytes([...bytesOf.keys()], bytesOf, piece)) {
     const lines = await readLines(reader, revisionId, positions);
@@ -133,7 +169,7 @@ async function* readAll<Size extends SampleSize>(
   reader: Database,
   revisionId: number,
   select: (after: number) => Promise<Size[]>,
-  placeOf: (size: Size) => number,
+  orderOf: (size: Size) => number,
   first: number,
 ): AsyncGenerator<string[], void> {
   let after = first;
@@ -142,7 +178,7 @@ async function* readAll<Size extends SampleSize>(
     yield* inPieces(reader, revisionId, sizes).read();
     const last = sizes.at(-1);
     if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = placeOf(last);
+    after = orderOf(last);
   }
 }
 
@@ -179,6 +215,5 @@ function toLine(sample: StoredSample, parts: ReadonlyMap<string, Omit<Part, "dig
     chain.push(part);
     digest = part.previous;
   }
-  const { trajectory_id: trajectoryId, step, sample_id: sampleId, body } = sample;
-  return [...lineOf({ sampleId, trajectoryId, step, parts: chain.reverse(), body })].join("");
+  return [...lineOf({ ...sample, parts: chain.reverse() })].join("");
 }

@@ -26,7 +26,7 @@ import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { EnvironmentRevision } from "./environment.ts";
+import type { EnvironmentRevision, IndexedTask } from "./environment.ts";
 import {
   type ConfigServices,
   createEnvironment,
@@ -39,8 +39,8 @@ import {
   measureEnvironments,
   reviseEnvironment,
 } from "./environments.ts";
-import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
-import type { IndexedTask } from "./tasks-store.ts";
+import { readTasks } from "./read-tasks.ts";
+import { addTasks, listTaskPage } from "./tasks.ts";
 
 interface Services extends ConfigServices, HttpServices {
   knownEpisodes: { forget(id: string): void };
@@ -304,15 +304,15 @@ export const environmentRoutes = [
   addTasksRoute,
 ];
 
-function toEnvironment({ name, revision, config, tasks, times }: EnvironmentRevision): Environment {
+function toEnvironment({ name, revision, config, tasks, ...row }: EnvironmentRevision): Environment {
   return {
     name,
     revision,
     config,
     tasks: { ...tasks },
-    is_built_in: times === undefined,
-    created_at: times === undefined ? null : toIsoInstant(times.createdAt),
-    revised_at: times === undefined ? null : toIsoInstant(times.revisedAt),
+    is_built_in: row.created_at === null,
+    created_at: row.created_at === null ? null : toIsoInstant(row.created_at),
+    revised_at: row.revised_at === null ? null : toIsoInstant(row.revised_at),
   };
 }
 

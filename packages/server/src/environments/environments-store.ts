@@ -1,13 +1,22 @@
-import type { EnvironmentConfig } from "@presage/contract";
+import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
-import { prepareStatement } from "../platform/storage/rows.ts";
-import type { EnvironmentRevisionsTable, EnvironmentsTable } from "../platform/storage/schema/runs.ts";
+import { insertRows, prepareStatement } from "../platform/storage/rows.ts";
+import type {
+  EnvironmentRevisionsTable,
+  EnvironmentsTable,
+  EnvironmentTasksTable,
+} from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import type { EnvironmentRevision, TaskCounts } from "./environment.ts";
-import { sandboxEnvironment } from "./sandbox-environment.ts";
+import {
+  type EnvironmentRevision,
+  type IndexedTask,
+  sandboxEnvironment,
+  type Task,
+  type TaskCounts,
+} from "./environment.ts";
 
 /** Stores an environment, unless its account has one of this name. Returns whether it did. */
 export async function insertEnvironment(transaction: Database, row: EnvironmentsTable): Promise<boolean> {
@@ -102,23 +111,15 @@ function withRevisions(database: Database, accountId: string) {
     .where("environment.account_id", "=", accountId);
 }
 
-function toEnvironment(row: {
-  id: string;
-  name: string;
-  tasks: string;
-  created_at: Micros;
-  revision: number;
-  config: string;
-  revised_at: Micros;
-}): EnvironmentRevision {
+function toEnvironment(
+  row: Omit<EnvironmentRevision, "config" | "tasks"> & { config: string; tasks: string },
+): EnvironmentRevision {
   return {
-    id: row.id,
-    name: row.name,
+    ...row,
     revision: Number(row.revision),
     // Checked before it was stored.
     config: JSON.parse(row.config) as EnvironmentConfig,
     tasks: JSON.parse(row.tasks) as TaskCounts,
-    times: { createdAt: row.created_at, revisedAt: row.revised_at },
   };
 }
 
@@ -151,14 +152,14 @@ export async function selectEnvironmentRevisions(
   reader: Database,
   environmentId: string,
   page: RevisionPage,
-): Promise<{ revision: number; config: EnvironmentConfig; at: Micros }[]> {
+): Promise<{ revision: number; config: EnvironmentConfig; created_at: Micros }[]> {
   const rows = await revisionsOf(reader, environmentId, page)
     .select(["revision", "config", "created_at"])
     .execute();
-  return rows.map(({ revision, config, created_at: at }) => ({
+  return rows.map(({ revision, config, created_at }) => ({
     revision: Number(revision),
     config: JSON.parse(config) as EnvironmentConfig,
-    at,
+    created_at,
   }));
 }
 
@@ -212,4 +213,62 @@ export async function deleteEnvironmentRows(transaction: Database, id: string): 
   await transaction.deleteFrom("environment_tasks").where("environment_id", "=", id).execute();
   await transaction.deleteFrom("environment_revisions").where("environment_id", "=", id).execute();
   await transaction.deleteFrom("environments").where("id", "=", id).execute();
+}
+
+export async function insertTasks(
+  transaction: Database,
+  rows: readonly EnvironmentTasksTable[],
+): Promise<void> {
+  await insertRows(transaction, "environment_tasks", rows);
+}
+
+export async function updateTaskCounts(transaction: Database, id: string, counts: TaskCounts): Promise<void> {
+  await transaction
+    .updateTable("environments")
+    .set({ tasks: JSON.stringify(counts) })
+    .where("id", "=", id)
+    .execute();
+}
+
+interface TaskPart {
+  from: number;
+  limit: number;
+}
+
+/** How long the tasks of a split are from a place on, in their order. */
+export async function selectTaskSizes(
+  reader: Database,
+  environmentId: string,
+  split: TaskSplitName,
+  part: TaskPart,
+): Promise<{ index: number; bytes: number }[]> {
+  const rows = await tasksFrom(reader, environmentId, split, part)
+    .select(["position", sql<number>`octet_length(task)`.as("bytes")])
+    .execute();
+  return rows.map(({ position, bytes }) => ({ index: Number(position), bytes: Number(bytes) }));
+}
+
+/** Tasks of a split from a place on, in their order. */
+export async function selectTasks(
+  reader: Database,
+  environmentId: string,
+  split: TaskSplitName,
+  part: TaskPart,
+): Promise<IndexedTask[]> {
+  const rows = await tasksOfPart(reader, [environmentId, split, part.from, part.limit]);
+  return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
+}
+
+const tasksOfPart = prepareStatement((database) =>
+  tasksFrom(database, "", "train", { from: 0, limit: 0 }).select(["position", "task"]),
+);
+
+function tasksFrom(reader: Database, environmentId: string, split: TaskSplitName, { from, limit }: TaskPart) {
+  return reader
+    .selectFrom("environment_tasks")
+    .where("environment_id", "=", environmentId)
+    .where("split", "=", split)
+    .where("position", ">=", from)
+    .orderBy("position")
+    .limit(limit);
 }

@@ -13,6 +13,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import type { EnvironmentRevision } from "./environment.ts";
+import { sandboxEnvironment, sandboxName } from "./environment.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -28,7 +29,6 @@ import {
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
 import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
-import { sandboxEnvironment, sandboxName } from "./sandbox-environment.ts";
 
 /** A field of an environment that cannot be used, and why. */
 export class InvalidEnvironmentError extends Error {
@@ -139,7 +139,7 @@ export async function createEnvironment(
         objectId: id,
         detail: { name },
       });
-      return { id, name, revision: 1, config, tasks: {}, times: { createdAt: now, revisedAt: now } };
+      return { id, name, revision: 1, config, tasks: {}, created_at: now, revised_at: now };
     },
     toReceipt: (environment) => ({ name: environment.name }),
     async recall(receipt) {
@@ -244,7 +244,7 @@ export async function listEnvironmentRevisions(
   const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
   const revisions = found
     .slice(0, limit)
-    .map(({ at, ...same }) => ({ ...same, created_at: toIsoInstant(at) }));
+    .map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) }));
   return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
 }
 
@@ -289,7 +289,7 @@ export async function reviseEnvironment(
       // Locks it against other revisions until the transaction ends.
       if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
       const last = await selectEnvironment(transaction, accountId, { name });
-      if (last?.times === undefined) throw noSuchEnvironment();
+      if (last === undefined) throw noSuchEnvironment();
       const config = withoutNulls({ ...last.config, ...changes });
       const now = nowMicros();
       const revision = last.revision + 1;
@@ -301,7 +301,7 @@ export async function reviseEnvironment(
         objectId: last.id,
         detail: { name, revision, fields: Object.keys(changes) },
       });
-      return { ...last, revision, config, times: { ...last.times, revisedAt: now } };
+      return { ...last, revision, config, revised_at: now };
     });
 }
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../test/support/store/databases.ts";
 import { openStore } from "../../test/support/store/open-store.ts";
 import { anyRequester } from "../../test/support/store/requester.ts";
+import { insertTasks } from "./environments-store.ts";
 import { readTasksInPieces } from "./tasks.ts";
-import { insertTasks } from "./tasks-store.ts";
 
 onEachDatabase(({ create }) => {
   test("tasks of an environment that is deleted while they are read break off, and do not just end", async () => {

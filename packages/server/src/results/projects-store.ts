@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Change } from "../platform/audit.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
@@ -94,6 +94,9 @@ export async function selectOwnRunIds(
   return rows.map(({ id }) => id);
 }
 
+/** Without a parameter, so that the indexes of these runs serve it. */
+export const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
+
 /** The project ids of an account's experiments, by the experiments' ids. */
 export async function selectProjectsOfExperiments(
   database: Database,
@@ -108,8 +111,7 @@ export async function selectProjectsOfExperiments(
     .select((of) => of.ref("project_id").$notNull().as("project_id"))
     .where("id", "in", ids)
     .where("account_id", "=", accountId)
-    // Without a parameter, so that the indexes of external runs serve it.
-    .where(sql<boolean>`target_kind = 'external' and status <> 'deleted'`)
+    .where(isExperiment)
     .execute();
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
 }

@@ -1,4 +1,9 @@
-import { type DatasetChange, maxRunEvaluators } from "@presage/contract";
+import {
+  type DatasetChange,
+  defaultRunConcurrency,
+  maxRunEvaluators,
+  type RunCreateRequest,
+} from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset } from "../datasets/datasets-store.ts";
@@ -16,7 +21,6 @@ import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { noSuchRun } from "./find-run.ts";
 import type { HeldLease } from "./lease.ts";
 import {
   isSameEvaluator,
@@ -26,6 +30,7 @@ import {
   type RunQueue,
   type RunTarget,
 } from "./run.ts";
+import { noSuchRun } from "./runs.ts";
 import { insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
 
 interface CreateNeeds {
@@ -34,27 +39,13 @@ interface CreateNeeds {
   runs: RunQueue;
 }
 
-/** A revision of a dataset as a client names it; without a number, the latest. */
-export interface NamedRevision {
-  datasetId: string;
-  revision: number | undefined;
-}
+type RequestedRun = Omit<RunCreateRequest, "evaluators">;
 
-export type WantedTarget =
-  | Exclude<RunTarget, { kind: "most-frequent" | "external" }>
-  | { kind: "most-frequent"; from: NamedRevision | undefined };
-
-export interface NewRun extends Pick<Run, "mode" | "repeats" | "concurrency"> {
-  params: Readonly<Record<string, unknown>> | undefined;
-  tags: Readonly<Record<string, string>> | undefined;
-  /** Absent: the target and the dataset name it. */
-  name: string | undefined;
-  dataset: NamedRevision;
-  target: WantedTarget;
+export interface NewRun extends RequestedRun {
   evaluators: readonly WantedEvaluator[];
   userId: string;
   /** Who works on it first. Absent: whichever process takes it. */
-  heldBy?: HeldLease;
+  heldBy?: HeldLease | undefined;
 }
 
 /** A run that names a dataset, a revision or a deployment that does not exist. */
@@ -86,7 +77,7 @@ export async function createRun(
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
-      const { revision, change } = await findRevision(transaction, accountId, wanted.dataset, []);
+      const { revision, change } = await findRevision(transaction, accountId, wanted, []);
       const target = await resolveTarget(transaction, accountId, wanted.target);
       const parts = { account_id: accountId, api_key_id: apiKeyId, evaluators, revision, change, target };
       const created = toQueuedRun(wanted, parts);
@@ -94,7 +85,7 @@ export async function createRun(
       await recordChange(transaction, requester, {
         action: "run.create",
         objectId: created.id,
-        detail: { name: created.name, dataset_id: wanted.dataset.datasetId },
+        detail: { name: created.name, dataset_id: wanted.dataset_id },
       });
       return created;
     },
@@ -109,13 +100,16 @@ export async function createRun(
   return run;
 }
 
-function refuseWrong({ target, params, repeats }: NewRun, deployments: Pick<Deployments, "find">): void {
-  if (target.kind === "deployment" && deployments.find(target.deployment) === undefined)
+function refuseWrong(
+  { target, params, repeats }: RequestedRun,
+  deployments: Pick<Deployments, "find">,
+): void {
+  if ("deployment" in target && deployments.find(target.deployment) === undefined)
     throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = params ?? {};
   if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
   if (typeof seed !== "number") return;
-  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + repeats - 1))
+  if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + (repeats ?? 1) - 1))
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
@@ -124,25 +118,22 @@ interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" 
   change: string | null;
 }
 
-function toQueuedRun(
-  { name, mode, params, repeats, concurrency, tags, dataset: { datasetId }, userId }: NewRun,
-  { account_id, api_key_id, evaluators, revision, change, target }: RunParts,
-): Run {
+function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): Run {
+  const { target } = parts;
+  const repeats = wanted.repeats ?? 1;
   return {
+    ...parts,
     id: Bun.randomUUIDv7(),
-    account_id,
-    name: name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
+    name: wanted.name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
     status: "queued",
     status_reason: null,
     paused_by: null,
-    target,
-    mode,
-    params: params ?? null,
-    evaluators,
+    mode: wanted.mode ?? "teacher-forced",
+    params: wanted.params ?? null,
     repeats,
-    concurrency,
-    tags: tags ?? null,
-    dataset: { datasetId, revisionId: revision.id, revision: revision.number },
+    concurrency: wanted.concurrency ?? defaultRunConcurrency,
+    tags: wanted.tags ?? null,
+    dataset: { datasetId: wanted.dataset_id, revisionId: revision.id, revision: revision.number },
     counts: { samples: revision.samples * repeats, ...noCounts },
     tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : null,
     provenance: {
@@ -156,8 +147,7 @@ function toQueuedRun(
         (target.from === undefined || target.from.revisionId === revision.id),
     },
     notes: [],
-    created_by: userId,
-    api_key_id,
+    created_by: wanted.userId,
     created_at: nowMicros(),
     started_at: null,
     finished_at: null,
@@ -177,14 +167,14 @@ function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[]
 async function findRevision(
   transaction: Database,
   accountId: string,
-  { datasetId, revision }: NamedRevision,
+  { dataset_id: datasetId, revision }: Pick<RequestedRun, "dataset_id" | "revision">,
   path: readonly string[],
 ): Promise<{ revision: Revision; change: string | null }> {
   const dataset = await lockDataset(transaction, accountId, datasetId);
   if (dataset === undefined) throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
-  const found = await selectRevision(transaction, datasetId, revision);
+  const found = await selectRevision(transaction, datasetId, revision ?? undefined);
   if (found !== undefined) return { revision: found, change: dataset.change };
-  if (revision === undefined)
+  if (revision === undefined || revision === null)
     throw new InvalidRunError([...path, "dataset_id"], "The dataset has no revision yet");
   throw new InvalidRunError([...path, "revision"], "The dataset has no such revision");
 }
@@ -192,15 +182,18 @@ async function findRevision(
 async function resolveTarget(
   transaction: Database,
   accountId: string,
-  target: WantedTarget,
+  target: RequestedRun["target"],
 ): Promise<RunTarget> {
-  if (target.kind !== "most-frequent") return target;
+  if ("deployment" in target)
+    return { kind: "deployment", deployment: target.deployment, model: target.model ?? undefined };
+  if ("predictions" in target) return { kind: "imported" };
+  if (target.baseline === "no-change") return { kind: "no-change" };
   const { from } = target;
-  if (from === undefined) return { kind: "most-frequent", from: undefined };
+  if (!from) return { kind: "most-frequent", from: undefined };
   const { revision } = await findRevision(transaction, accountId, from, ["target", "from"]);
   return {
     kind: "most-frequent",
-    from: { datasetId: from.datasetId, revision: revision.number, revisionId: revision.id },
+    from: { datasetId: from.dataset_id, revision: revision.number, revisionId: revision.id },
   };
 }
 

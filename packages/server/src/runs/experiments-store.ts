@@ -1,6 +1,7 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { isExperiment } from "../results/projects-store.ts";
 
 /** A run whose target is external, as `/v1/experiments` has it. */
 export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
@@ -8,9 +9,6 @@ export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | 
 }
 
 const columns = ["id", "name", "tags", "metadata", "created_at"] as const;
-
-/** Without a parameter, so that the indexes of external runs serve it. */
-const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
 export async function selectExperiment(
   database: Database,

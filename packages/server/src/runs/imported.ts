@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunPredictionLine } from "@presage/contract";
 import { answerOfLine, countRepeatedIndexes, predictionFields } from "../datasets/formats.ts";
-import { adaptBatch, firstBatchRows, letOthersWrite, pauseMs } from "../datasets/revisions-store.ts";
 import {
   atLine,
   checkLine,
@@ -10,143 +9,32 @@ import {
   type UploadLimits,
   uploadedLines,
 } from "../datasets/upload/lines.ts";
+import { createWritePace, pauseMs } from "../datasets/write-pace.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import { readDatabaseClock } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
-import { latestEnd } from "../platform/storage/leases.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { noSuchRun } from "./find-run.ts";
+import {
+  abandonUpload,
+  addUploaded,
+  claimForUpload,
+  completeUpload,
+  selectNamedPositions,
+} from "./imported-store.ts";
 import { type Lease, uploadLeaseMs } from "./lease.ts";
-import { noCounts, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
+import { noSuchRun } from "./runs.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
-/** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
-async function claimForUpload(
-  database: Database,
-  accountId: string,
-  { id, leaseId }: Lease,
-  { now, until }: { now: Micros; until: Micros },
-): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({ lease_id: leaseId, lease_until: until, ...noCounts })
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("target_kind", "=", "imported")
-    .where("status", "=", "queued")
-    .where((of) =>
-      of.or([of("lease_until", "<", now), of("lease_until", ">", latestEnd(now, uploadLeaseMs))]),
-    )
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
-async function addUploaded(
-  transaction: Database,
-  { id, leaseId }: Lease,
-  { predicted, failed, empty, until }: Record<"predicted" | "failed" | "empty", number> & { until: Micros },
-): Promise<boolean> {
-  const row = await transaction
-    .updateTable("runs")
-    .set((of) => ({
-      predicted: of("predicted", "+", predicted),
-      // Nothing will judge them.
-      evaluated: of("evaluated", "+", failed),
-      failed: of("failed", "+", failed),
-      unpredicted: of("unpredicted", "+", failed),
-      empty: of("empty", "+", empty),
-      lease_until: until,
-    }))
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "=", "queued")
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
-async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
-  const row = await database
-    .updateTable("runs")
-    .set({ lease_id: null, lease_until: 0, status: "running" })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "=", "queued")
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Lets the next upload begin, even if the run was paused and resumed during this one. */
-async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
-  await database
-    .updateTable("runs")
-    .set((of) => ({
-      lease_id: null,
-      lease_until: 0,
-      status: of
-        .case()
-        .when("status", "=", "running")
-        .then("queued" as const)
-        .else(of.ref("status"))
-        .end(),
-      ...noCounts,
-    }))
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .execute();
-}
-
-interface NamedPosition {
-  position: number;
-  sample_id: string;
-  trajectory_id: string;
-  step: number;
-}
-
-/** The samples of a revision with these ids or positions, and those of these trajectories at these steps. */
-async function selectNamedPositions(
-  database: Database,
-  revisionId: number,
-  {
-    ids,
-    steps,
-    positions,
-  }: {
-    ids: readonly string[];
-    steps: readonly { trajectoryId: string; step: number }[];
-    positions: readonly number[];
-  },
-): Promise<NamedPosition[]> {
-  const found: NamedPosition[] = [];
-  const all = database
-    .selectFrom("dataset_samples")
-    .select(["position", "sample_id", "trajectory_id", "step"])
-    .where("revision_id", "=", revisionId);
-  if (ids.length > 0) found.push(...(await all.where("sample_id", "in", ids).execute()));
-  if (positions.length > 0) found.push(...(await all.where("position", "in", positions).execute()));
-  const byTrajectory = Map.groupBy(steps, ({ trajectoryId }) => trajectoryId);
-  for (const [trajectoryId, some] of byTrajectory) {
-    const numbers = some.map(({ step }) => step);
-    found.push(
-      ...(await all.where("trajectory_id", "=", trajectoryId).where("step", "in", numbers).execute()),
-    );
-  }
-  return found;
-}
-
 /** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
-export type SampleNames = ReturnType<typeof readNames>;
+type SampleNames = ReturnType<typeof readNames>;
 
 /** A prediction that was made elsewhere. */
-export interface PredictionLine {
+interface PredictionLine {
   sample: SampleNames;
   repeat: number;
   answer: ReturnType<typeof answerOfLine>;
@@ -211,8 +99,7 @@ export async function uploadPredictions(
   if (run === undefined) throw noSuchRun();
   const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
   const now = await readDatabaseClock(database);
-  const span = { now, until: now + uploadLeaseMs * microsPerMs };
-  if (!(await claimForUpload(database, accountId, lease, span))) throw refused(run);
+  if (!(await claimForUpload(database, accountId, lease, now))) throw refused(run);
   try {
     // What a process left behind that died in the middle.
     await deleteAll(database, lease);
@@ -221,8 +108,7 @@ export async function uploadPredictions(
     const indexes = countRepeatedIndexes();
     const write = createBatchWriter(database, run, lease);
     let batch: Batch = { lines: [], bytes: 0 };
-    let maxRows = firstBatchRows;
-    let wroteAtMs = Number.NEGATIVE_INFINITY;
+    const pace = createWritePace(database);
     for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
         const line = atLine(raw.number, () => {
@@ -233,14 +119,10 @@ export async function uploadPredictions(
         batch.lines.push({ number: raw.number, line });
         batch.bytes += raw.bytes.length;
         predictions += 1;
-        if (batch.lines.length * 2 < maxRows && batch.bytes < maxBatchBytes) continue;
+        if (batch.lines.length * 2 < pace.maxRows() && batch.bytes < maxBatchBytes) continue;
         const full = batch;
         batch = { lines: [], bytes: 0 };
-        await letOthersWrite(database, wroteAtMs);
-        const startedAtMs = performance.now();
-        await write(full);
-        wroteAtMs = performance.now();
-        maxRows = adaptBatch(maxRows, full.lines.length * 2, wroteAtMs - startedAtMs);
+        await pace.write(full.lines.length * 2, () => write(full));
       }
     }
     await write(batch);
@@ -304,7 +186,7 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
     const empty = rows.filter(({ payload }) => payload.output?.trim() === "").length;
     await database.transaction().execute(async (transaction) => {
       const failed = rows.length - predicted;
-      if (!(await addUploaded(transaction, lease, { predicted, failed, empty, until }))) throw interrupted();
+      if (!(await addUploaded(transaction, lease, until, { predicted, failed, empty }))) throw interrupted();
       const narrow = rows.map(({ row }) => row);
       const payloads = rows.map(({ payload }) => payload);
       await insertRows(transaction, "predictions", narrow);

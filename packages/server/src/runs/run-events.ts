@@ -10,17 +10,17 @@ import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/resp
 import { route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun } from "./find-run.ts";
-import { hasEnded, type Run } from "./run.ts";
-import { exampleRun, toRun } from "./run-response.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
+import { exampleRun, hasEnded, type Run, toRun } from "./run.ts";
+import { findRun } from "./runs.ts";
 
-interface FindNeeds {
-  store: Store;
-  externalCounts: ExternalCounts;
-}
 type AuthenticateNeeds = Parameters<typeof authenticate>[0];
-type EventServices = FindNeeds & AuthenticateNeeds & Pick<HttpServices, "log" | "phase">;
+
+interface EventServices extends AuthenticateNeeds, Pick<HttpServices, "log" | "phase"> {
+  store: Store;
+  clientCounts: ClientCounts;
+  runStreams: RunStreams;
+}
 
 const lookEveryMs = 500;
 /** How long the streams of a run share a look at it. */
@@ -81,7 +81,7 @@ const streamRun = route({
   },
   async handle(services: EventServices, { call, requester, params }) {
     const run = await findRun(services, requester, params.id);
-    enter(call.caller.userId);
+    enter(services.runStreams, call.caller.userId);
     const body = await streamTexts(events(services, call, run), logBrokenResponse(services, call));
     return new Response(body, { headers: eventStreamHeaders });
   },
@@ -89,30 +89,38 @@ const streamRun = route({
 
 export const runEventRoutes = [streamRun];
 
-/** How many streams of this process each user has open. */
-const streamsOf = new Map<string, number>();
+/** What the streams of a process share. */
+export interface RunStreams {
+  /** How many each user has open. */
+  ofUser: Map<string, number>;
+  /** Runs that are looked at, by their ids. */
+  looks: Map<string, Promise<Run>>;
+}
 
-function enter(userId: string): void {
-  const count = streamsOf.get(userId) ?? 0;
+export function createRunStreams(): RunStreams {
+  return { ofUser: new Map(), looks: new Map() };
+}
+
+function enter({ ofUser }: RunStreams, userId: string): void {
+  const count = ofUser.get(userId) ?? 0;
   if (count >= maxStreamsOfUser)
     throw new ServiceError(
       "rate_limited",
       `A user may have at most ${maxStreamsOfUser} streams of events open. Close one, and try again.`,
       { retryAfterS: 1 },
     );
-  streamsOf.set(userId, count + 1);
+  ofUser.set(userId, count + 1);
 }
 
-function leave(userId: string): void {
-  const count = (streamsOf.get(userId) ?? 0) - 1;
-  if (count > 0) streamsOf.set(userId, count);
-  else streamsOf.delete(userId);
+function leave({ ofUser }: RunStreams, userId: string): void {
+  const count = (ofUser.get(userId) ?? 0) - 1;
+  if (count > 0) ofUser.set(userId, count);
+  else ofUser.delete(userId);
 }
 
 /** One read a run serves all that follow it: the reads of an account that may wait are limited. */
-const looks = new Map<string, Promise<Run>>();
-
-function look(services: FindNeeds, { id, account_id: accountId }: Run): Promise<Run> {
+function look(services: EventServices, { id, account_id: accountId }: Run): Promise<Run> {
+  const { looks } = services.runStreams;
   const shared = looks.get(id);
   if (shared !== undefined) return shared;
   // It goes on if the stream that began it ends.
@@ -152,7 +160,7 @@ async function* events(
       }
     }
   } finally {
-    leave(caller.userId);
+    leave(services.runStreams, caller.userId);
   }
 }
 
@@ -171,7 +179,7 @@ async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller)
 /** The same as long as nothing that the event says has changed. */
 function eventId(run: Run): string {
   const { status, status_reason, counts, tries, notes } = run;
-  const judges = (run.externalEvaluators ?? run.evaluators).length;
+  const judges = (run.clientEvaluators ?? run.evaluators).length;
   const said = JSON.stringify([status, status_reason, counts, tries, judges, notes]);
   return Bun.hash(said).toString(36);
 }

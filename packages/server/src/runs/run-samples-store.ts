@@ -5,13 +5,13 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "./run.ts";
 
 /** The place of a sample and a repeat in a run. */
-export interface RunPlace {
+export interface RunPosition {
   position: number;
   repeat: number;
 }
 
 /** A place in an order: behind it come higher values, or lower ones, and of equal values later places. */
-export interface OrderedPlace extends RunPlace {
+export interface OrderedPosition extends RunPosition {
   /** Absent if the order is by place. */
   value: number | undefined;
 }
@@ -25,10 +25,10 @@ export interface RunSampleSort {
 export interface RunSamplePage extends RunSampleSort {
   limit: number;
   /** Absent: from the start. */
-  after: OrderedPlace | undefined;
+  after: OrderedPosition | undefined;
 }
 
-export const inPlace: RunSampleSort = { order: "position", evaluator: undefined };
+export const datasetOrder: RunSampleSort = { order: "position", evaluator: undefined };
 
 export interface RunSampleFilter {
   /** The evaluator's place in the run's list. */
@@ -45,7 +45,7 @@ export interface RunSampleFilter {
 }
 
 /** A prediction of a run without its texts. */
-export interface RunSampleRow extends RunPlace {
+export interface RunSampleRow extends RunPosition {
   sample_id: string;
   trajectory_id: string;
   step: number;
@@ -74,7 +74,7 @@ const figures: Record<string, RawBuilder<number>> = {
 };
 
 function isBehind(
-  { position, repeat, value }: OrderedPlace,
+  { position, repeat, value }: OrderedPosition,
   figure: RawBuilder<number> | undefined,
   isDescending: boolean,
 ): RawBuilder<SqlBool> {

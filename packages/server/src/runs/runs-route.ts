@@ -1,12 +1,10 @@
 import {
-  defaultRunConcurrency,
   Run,
   RunCreateRequest,
   RunEvaluatorsRequest,
   RunListQuery,
   RunListResponse,
   RunPath,
-  type RunTarget,
 } from "@presage/contract";
 import { type NamedReference, readReferences } from "../evaluators/old-names.ts";
 import type { Registry } from "../evaluators/registry.ts";
@@ -17,18 +15,17 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { cancelRun, deleteRun, finishRun, pauseRun, resumeRun } from "./change-run.ts";
-import { addEvaluators, createRun, InvalidRunError, type NewRun, type WantedTarget } from "./create-run.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun, listRuns } from "./find-run.ts";
+import type { ClientCounts } from "./client/client-counts.ts";
+import { addEvaluators, createRun, InvalidRunError } from "./create-run.ts";
 import type { RunQueue } from "./run.ts";
-import { exampleRun, toRun } from "./run-response.ts";
+import { exampleRun, toRun } from "./run.ts";
+import { cancelRun, deleteRun, findRun, finishRun, listRuns, pauseRun, resumeRun } from "./runs.ts";
 
 interface RunServices {
   store: Store;
   registry: Registry;
   deployments: Pick<Deployments, "find">;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
   runs: RunQueue;
 }
 
@@ -73,11 +70,7 @@ const createOwnRun = route({
   responses: { "201": response("The run, which starts soon", Run, exampleRun) },
   async handle(services: RunServices, { call, requester, body, once }) {
     const references = readReferences(body);
-    const wanted = {
-      ...readNewRun(body),
-      evaluators: references,
-      userId: call.caller.userId,
-    };
+    const wanted = { ...body, evaluators: references, userId: call.caller.userId };
     const run = await createRun(services, requester, wanted, once).catch((error: unknown) => {
       if (!(error instanceof InvalidRunError)) throw toInvalidRequest(error, references);
       throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
@@ -205,32 +198,6 @@ function changing(change: typeof cancelRun, { refused, ...declared }: Changing) 
     handle: async (services: RunServices, { requester, params }) =>
       reply(200, toRun(await change(services, requester, params.id))),
   });
-}
-
-/** What a request says of a run, besides its evaluators. */
-export function readNewRun(body: RunCreateRequest): Omit<NewRun, "evaluators" | "userId"> {
-  return {
-    name: body.name ?? undefined,
-    dataset: { datasetId: body.dataset_id, revision: body.revision ?? undefined },
-    target: readTarget(body.target),
-    params: body.params ?? undefined,
-    mode: body.mode ?? "teacher-forced",
-    repeats: body.repeats ?? 1,
-    concurrency: body.concurrency ?? defaultRunConcurrency,
-    tags: body.tags ?? undefined,
-  };
-}
-
-function readTarget(target: RunTarget): WantedTarget {
-  if ("deployment" in target)
-    return { kind: "deployment", deployment: target.deployment, model: target.model ?? undefined };
-  if ("predictions" in target) return { kind: "imported" };
-  if (target.baseline === "no-change") return { kind: "no-change" };
-  const { from } = target;
-  return {
-    kind: "most-frequent",
-    from: from ? { datasetId: from.dataset_id, revision: from.revision ?? undefined } : undefined,
-  };
 }
 
 function toInvalidRequest(error: unknown, references: readonly NamedReference[]): unknown {

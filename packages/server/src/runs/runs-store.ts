@@ -47,7 +47,7 @@ export const runColumns = [
 
 type Row = Pick<RunsTable, (typeof runColumns)[number]>;
 
-export function toRun(row: Row): Run {
+export function parseRun(row: Row): Run {
   const { dataset_id: datasetId, revision_id: revisionId, revision } = row;
   const { samples, predicted, evaluated, failed, unpredicted, truncated, empty, repaired } = row;
   const target = JSON.parse(row.target) as RunTarget;
@@ -155,7 +155,7 @@ export async function selectRun(database: Database, accountId: string, id: strin
     .where("account_id", "=", accountId)
     .where("status", "!=", "deleted")
     .executeTakeFirst();
-  return row && toRun(row);
+  return row && parseRun(row);
 }
 
 export interface RunFilter {
@@ -180,7 +180,7 @@ export async function selectRuns(
   if (status !== undefined) query = query.where("status", "=", status);
   if (name !== undefined) query = query.where("name", "=", name);
   const part = await selectNewestFirst(query, page);
-  return { rows: part.rows.map(toRun), next: part.next };
+  return { rows: part.rows.map(parseRun), next: part.next };
 }
 
 /** Changes a run's status under a lock. Returns undefined unless it has one of these statuses. */
@@ -205,7 +205,7 @@ export async function updateStatus(
     .where("status", "in", from)
     .returning(runColumns)
     .executeTakeFirst();
-  return row && toRun(row);
+  return row && parseRun(row);
 }
 
 /** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
@@ -227,7 +227,7 @@ export async function lockRun(
     .where("status", "!=", "deleted")
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .executeTakeFirst();
-  return row && toRun(row);
+  return row && parseRun(row);
 }
 
 /** Replaces a run's evaluators. Everything predicted is to be evaluated again, so the counts start over. */
@@ -256,7 +256,7 @@ export async function replaceEvaluators(
     .where("id", "=", run.id)
     .returning(runColumns)
     .executeTakeFirstOrThrow();
-  return toRun(row);
+  return parseRun(row);
 }
 
 /** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */

@@ -18,31 +18,11 @@ import { receiveUpload } from "../http/receive-upload.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { shownTokens } from "../platform/storage/answer-columns.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import type { ExternalCounts } from "./external/external-counts.ts";
-import { findRun, refuseDeleted } from "./find-run.ts";
 import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
-import type { Run, RunDataset, RunQueue } from "./run.ts";
-import {
-  inPlace,
-  type OrderedPlace,
-  type RunPlace,
-  type RunSampleFilter,
-  type RunSamplePage,
-  type RunSampleRow,
-  selectExcerpts,
-  selectRunSamples,
-  selectRunTexts,
-  selectRunVerdicts,
-} from "./run-samples-store.ts";
-
-interface FindNeeds {
-  store: Store;
-  externalCounts: ExternalCounts;
-}
+import type { Run, RunQueue } from "./run.ts";
+import { exportRun, listRunSamples } from "./run-samples.ts";
+import type { OrderedPosition } from "./run-samples-store.ts";
+import { type FindNeeds, findRun } from "./runs.ts";
 
 type ExportServices = FindNeeds & Pick<HttpServices, "log">;
 
@@ -60,7 +40,7 @@ interface UploadServices {
 }
 
 const tag = "runs";
-const isExternalRun = {
+const isOfClient = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
 
@@ -114,7 +94,7 @@ const listSamples = route({
   responses: {
     "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
-    ...isExternalRun,
+    ...isOfClient,
   },
   async handle(services: FindNeeds, { requester, params, query }) {
     const run = await findRun(services, requester, params.id);
@@ -208,7 +188,7 @@ const exportPredictions = route({
       content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
     },
     ...noSuch("run"),
-    ...isExternalRun,
+    ...isOfClient,
   },
   async handle(services: ExportServices, { call, requester, params }) {
     const lines = await exportRun(services, requester, params.id);
@@ -226,133 +206,14 @@ const exportPredictions = route({
 /** Reads of a run's predictions, and their upload. */
 export const runSampleRoutes = [listSamples, uploadPredictions, exportPredictions];
 
-/** Few, since their texts may be long. */
-const exportedAtOnce = 50;
-
-/** One page of a run's predictions with their verdicts, and the place after which the next one starts. */
-export async function listRunSamples(
-  services: FindNeeds,
-  requester: Requester,
-  run: Run,
-  filter: RunSampleFilter,
-  page: RunSamplePage,
-  textLimit: number | undefined,
-): Promise<{ samples: RunSample[]; next: OrderedPlace | undefined }> {
-  const { limit, order } = page;
-  const { store } = services;
-  const reader = order === "position" ? store.briefReader(requester) : store.reader(requester);
-  const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const judged = await withVerdicts(reader, run, rows);
-  const samples = textLimit === undefined ? judged : await withExcerpts(reader, judged, textLimit);
-  await refuseDeleted(services, requester, [run]);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  return {
-    samples,
-    next: last && { position: last.position, repeat: last.repeat, value: last.ordered_by ?? undefined },
-  };
-}
-
-async function withExcerpts(
-  reader: Database,
-  samples: readonly RunSample[],
-  textLimit: number,
-): Promise<RunSample[]> {
-  const ids = samples.map(({ prediction }) => prediction.id);
-  const excerpts = await selectExcerpts(reader, ids, textLimit);
-  return samples.map(({ prediction, ...sample }) => ({
-    ...sample,
-    prediction: { ...prediction, excerpt: excerpts.get(prediction.id) ?? null },
-  }));
-}
-
-/** All predictions of a run with their texts and verdicts, as JSON lines, a piece at a time. */
-export async function exportRun(
-  services: FindNeeds,
-  requester: Requester,
-  id: string,
-): Promise<AsyncGenerator<string, void>> {
-  const run = withDataset(await findRun(services, requester, id));
-  return exportLines(services, requester, run);
-}
-
-async function* exportLines(
-  services: FindNeeds,
-  requester: Requester,
-  run: Run & { dataset: RunDataset },
-): AsyncGenerator<string, void> {
-  const reader = services.store.reader(requester);
-  for (let after: OrderedPlace | undefined; ; ) {
-    const rows = await selectRunSamples(reader, run, {}, { ...inPlace, limit: exportedAtOnce, after });
-    const last = rows.at(-1);
-    if (last === undefined) return await refuseDeleted(services, requester, [run]);
-    const texts = await selectRunTexts(
-      reader,
-      rows.map(({ prediction_id }) => prediction_id),
-    );
-    const samples = await withVerdicts(reader, run, rows);
-    yield samples
-      .map(({ prediction, ...sample }) => {
-        const { output = null, ...rest } = texts.get(prediction.id) ?? {};
-        return `${JSON.stringify({ ...sample, prediction: output, ...rest, details: prediction })}\n`;
-      })
-      .join("");
-    after = { ...last, value: undefined };
-  }
-}
-
-async function withVerdicts(
-  reader: Database,
-  run: Pick<Run, "id" | "evaluators">,
-  rows: readonly RunSampleRow[],
-): Promise<RunSample[]> {
-  const positions = [...new Set(rows.map(({ position }) => position))];
-  const keyOf = ({ position, repeat }: RunPlace) => `${position}/${repeat}`;
-  const verdicts = Map.groupBy(await selectRunVerdicts(reader, run, positions), keyOf);
-  return rows.map((row) => ({
-    dataset_sample_id: row.sample_id,
-    trajectory_id: row.trajectory_id,
-    step: row.step,
-    repeat: row.repeat,
-    changes: row.changes,
-    verb: row.verb,
-    prediction: {
-      id: row.prediction_id,
-      status: row.status,
-      error_category: row.error_category,
-      finish_reason: row.finish_reason,
-      usage: shownTokens(
-        { prompt_tokens: row.prompt_tokens, completion_tokens: row.completion_tokens },
-        row.latency_micros !== null,
-      ),
-      latency_ms: row.latency_micros === null ? null : row.latency_micros / 1000,
-    },
-    verdicts: (verdicts.get(keyOf(row)) ?? []).map((verdict) => ({
-      evaluator: run.evaluators[verdict.evaluator]?.id ?? "",
-      profile_name: run.evaluators[verdict.evaluator]?.profile.name ?? "",
-      status: verdict.status,
-      pass: verdict.pass === null ? null : verdict.pass === 1,
-      score: verdict.score,
-      evaluation_result_id: verdict.result_id === null ? null : String(verdict.result_id),
-    })),
-  }));
-}
-
-function withDataset(run: Run): Run & { dataset: RunDataset } {
-  const { dataset } = run;
-  if (dataset === undefined)
-    throw new ServiceError("conflict", "The run's target is external: it has results, and no predictions.");
-  return { ...run, dataset };
-}
-
 /** A cursor, checked by its schema, and the place that it stands for. */
-function readCursor(cursor: string): OrderedPlace {
+function readCursor(cursor: string): OrderedPosition {
   const [place = "", value] = cursor.split("_");
   const [position = 0, repeat = 0] = place.split(".").map(Number);
   return { position, repeat, value: value === undefined ? undefined : Number(value) };
 }
 
-function toCursor({ position, repeat, value }: OrderedPlace): string {
+function toCursor({ position, repeat, value }: OrderedPosition): string {
   return value === undefined ? `${position}.${repeat}` : `${position}.${repeat}_${value}`;
 }
 

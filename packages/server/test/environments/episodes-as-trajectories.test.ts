@@ -10,7 +10,7 @@ import {
   StepResponse,
   StoredPredictionDetail,
 } from "@presage/contract";
-import { readEpisodeLines } from "../../src/environments/make-dataset.ts";
+import { readEpisodeLines } from "../../src/environments/episodes/episode-lines.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";

@@ -11,8 +11,12 @@ import { selectApps, selectTags } from "../../src/results/search/values-store.ts
 import { summarise } from "../../src/results/summary/summary-route.ts";
 import { selectScoreCounts } from "../../src/results/summary/summary-store.ts";
 import { selectResult } from "../../src/results/write/stored-results-store.ts";
+import {
+  countResults,
+  resultsParts,
+  selectClientResults,
+} from "../../src/runs/client/client-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
-import { countResults, resultsParts, selectExternalResults } from "../../src/runs/external/external-store.ts";
 import type { UsagePeriod } from "../../src/usage/usage-period.ts";
 import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -269,7 +273,7 @@ onEachDatabase((database) => {
     ...resultsParts.map((part): [string, () => Promise<unknown>] => [
       `results of an external run by ${part.column}, ${part.hasVerdict ? "with" : "without"} a verdict`,
       () =>
-        selectExternalResults(watched, { id: "experiment1", account_id: account }, part, {
+        selectClientResults(watched, { id: "experiment1", account_id: account }, part, {
           after: 0,
           limit: 50,
         }),

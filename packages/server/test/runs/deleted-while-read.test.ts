@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RootOperationNode } from "kysely";
+import type { WantedRevision } from "../../src/datasets/datasets.ts";
 import {
   exportSamples,
+  listTrajectories,
   pageOfSamples,
   readTrajectory,
-  type WantedRevision,
 } from "../../src/datasets/samples.ts";
-import { listTrajectories } from "../../src/datasets/samples-route.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
-import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
+import { createClientCounts } from "../../src/runs/client/client-counts.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
-import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
-import { findRun } from "../../src/runs/find-run.ts";
+import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
-import { inPlace } from "../../src/runs/run-samples-store.ts";
-import { exportRun, listRunSamples } from "../../src/runs/samples-route.ts";
+import { exportRun, listRunSamples } from "../../src/runs/run-samples.ts";
+import { datasetOrder } from "../../src/runs/run-samples-store.ts";
+import { findRun } from "../../src/runs/runs.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
@@ -51,7 +51,7 @@ onEachDatabase((database) => {
     const { id } = await create({ dataset_id, target: { baseline: "no-change" } });
     await end(id);
     const requester = anyRequester(store.owner.account_id);
-    const services = { store, externalCounts: createExternalCounts() };
+    const services = { store, clientCounts: createClientCounts() };
     return { services, requester, run: await findRun(services, requester, id) };
   }
 
@@ -139,7 +139,7 @@ onEachDatabase((database) => {
     await remove(`/v1/runs/${run.id}`);
     const gone = "There is no such run.";
     await expect(Array.fromAsync(lines)).rejects.toThrow(gone);
-    const page = { ...inPlace, limit: 10, after: undefined };
+    const page = { ...datasetOrder, limit: 10, after: undefined };
     await expect(listRunSamples(services, requester, run, {}, page, undefined)).rejects.toThrow(gone);
     await expect(reportRun(services, requester, run, undefined)).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [reference, run])).rejects.toThrow(gone);

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Experiment, ExperimentResponse, Project, Run, RunListResponse } from "@presage/contract";
 import { storeUnavailable } from "../../src/platform/storage/store-error.ts";
-import { createExternalCounts } from "../../src/runs/external/external-counts.ts";
-import { findRun, listRuns } from "../../src/runs/find-run.ts";
-import { toRun } from "../../src/runs/run-response.ts";
+import { createClientCounts } from "../../src/runs/client/client-counts.ts";
+import { toRun } from "../../src/runs/run.ts";
+import { findRun, listRuns } from "../../src/runs/runs.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -124,19 +124,19 @@ onAnyDatabase((database) => {
       const { samples: all, predicted, evaluated, failed } = (await read(id)).progress;
       const expected = {
         counts: { samples: all, predicted, evaluated, failed },
-        externalEvaluators: expect.any(Array),
+        clientEvaluators: expect.any(Array),
       };
-      const externalCounts = createExternalCounts({ resultsAtATime: 10, maxCountingMs: 0 });
+      const clientCounts = createClientCounts({ resultsAtATime: 10, maxCountingMs: 0 });
       const samples: number[] = [];
       while (samples.length < 40)
-        samples.push((await findRun({ store, externalCounts }, requester, id)).counts.samples);
+        samples.push((await findRun({ store, clientCounts }, requester, id)).counts.samples);
       expect(samples[0]).toBeLessThan(expected.counts.samples);
       expect(samples).toEqual(samples.toSorted((a, b) => a - b));
-      expect(await findRun({ store, externalCounts }, requester, id)).toMatchObject(expected);
+      expect(await findRun({ store, clientCounts }, requester, id)).toMatchObject(expected);
     }
     const services = {
       store,
-      externalCounts: createExternalCounts({ resultsAtATime: 10, maxCountingMs: 60_000 }),
+      clientCounts: createClientCounts({ resultsAtATime: 10, maxCountingMs: 60_000 }),
     };
     const { rows } = await listRuns(services, requester, { name: "large" }, { limit: 10, after: undefined });
     expect(rows.map((row) => toRun(row).progress)).toEqual(
@@ -151,7 +151,7 @@ onAnyDatabase((database) => {
     const requester = anyRequester(store.owner.account_id);
     let calls = 0;
     const services = {
-      externalCounts: createExternalCounts(),
+      clientCounts: createClientCounts(),
       store: {
         ...store,
         briefReader(...of: Parameters<typeof store.briefReader>) {

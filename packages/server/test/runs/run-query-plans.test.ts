@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { countRunsOf } from "../../src/datasets/datasets-store.ts";
 import { selectTrajectories } from "../../src/datasets/samples-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
-import { inPlace, selectRunSamples } from "../../src/runs/run-samples-store.ts";
+import { datasetOrder, selectRunSamples } from "../../src/runs/run-samples-store.ts";
 import {
   claimRun,
   selectStoredPredictions,
@@ -15,7 +15,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 
 const page = { limit: 10, after: undefined };
-const behind = { ...inPlace, limit: 10, after: { position: 5, repeat: 0, value: undefined } };
+const behind = { ...datasetOrder, limit: 10, after: { position: 5, repeat: 0, value: undefined } };
 const dataset = { datasetId: "d", revisionId: 1, revision: 1 };
 
 const reads: Record<string, (database: Database) => Promise<unknown>> = {
@@ -35,7 +35,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
       contains: undefined,
       order: "trajectory_id",
       limit: 10,
-      after: { steps: 3, trajectoryId: "t" },
+      after: { steps: 3, trajectory_id: "t" },
     }),
   "predictions of samples": (database) => selectStoredPredictions(database, "r", [1, 2]),
   "verdicts on samples": (database) => selectStoredVerdicts(database, "r", 2, [1, 2]),

@@ -6,33 +6,96 @@ import { scanJson } from "../../platform/limits/scan-json.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite/sqlite.ts";
 
-/** A line that its reader cannot use. */
-export class LineError extends Error {
-  /** The field in the line's JSON. */
-  readonly path: (string | number)[];
+export interface RawLine {
+  /** From 1. */
+  number: number;
+  bytes: Uint8Array;
+}
 
-  constructor(reason: string, path: (string | number)[] = []) {
-    super(reason);
-    this.name = "LineError";
-    this.path = path;
+/** How much is stored before the next look at the disk. */
+const bytesPerLook = 16 * 1024 * 1024;
+
+export interface UploadLimits {
+  /** Decompressed. */
+  maxBytes: number;
+  /** Absent: the data is not on a disk of this machine. */
+  floor: DiskFloor | undefined;
+}
+
+/** The lines of an uploaded body as they arrive, several at a time. */
+export function uploadedLines(
+  database: Database,
+  body: AsyncIterable<Uint8Array>,
+  { isGzip, ...limits }: UploadLimits & { isGzip: boolean },
+): AsyncGenerator<RawLine[], void> {
+  return splitLines(within(database, isGzip ? gunzip(body) : body, limits));
+}
+
+async function* within(
+  database: Database,
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, floor }: UploadLimits,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  let lookAtBytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > lookAtBytes) {
+      await refuseShortage(database, floor);
+      lookAtBytes = bytes + bytesPerLook;
+    }
+    yield chunk;
   }
 }
 
-/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue. */
-export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
-  const issue = schema.safeParse(value).error?.issues[0];
-  if (issue === undefined) return value as z.input<Schema>;
-  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-  const isMissing = issue.code === "invalid_type" && path.length > 0 && !has(value, path);
-  throw new LineError(isMissing ? "Field required" : issue.message, path);
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
+  return new ServiceError("body_too_large", message);
 }
 
-function has(value: unknown, path: readonly (string | number)[]): boolean {
-  const found = path.reduce<unknown>(
-    (inner, name) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, name) : undefined),
-    value,
-  );
-  return found !== undefined;
+const lineFeed = 0x0a;
+const maxLineBytes = 16 * 1024 * 1024;
+
+/** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine[], void> {
+  let number = 0;
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+
+  function take(end: Uint8Array): RawLine {
+    number += 1;
+    const bytes = begun.length === 0 ? end : new Uint8Array(Bun.concatArrayBuffers([...begun, end]));
+    begun = [];
+    begunBytes = 0;
+    return { number, bytes };
+  }
+
+  for await (const chunk of chunks) {
+    const lines: RawLine[] = [];
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(lineFeed, from);
+      const length = (end < 0 ? chunk.length : end) - from;
+      if (begunBytes + length > maxLineBytes) {
+        if (lines.length > 0) yield lines;
+        const reason = `The line is longer than ${maxLineBytes} bytes`;
+        throw new UploadError({ line: number + 1, path: [], reason });
+      }
+      if (end < 0) break;
+      if (begunBytes + length > 0) lines.push(take(chunk.subarray(from, end)));
+      else number += 1;
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      // A copy: the sender of a chunk may use its memory again.
+      const rest = chunk.slice(from);
+      begun.push(rest);
+      begunBytes += rest.length;
+    }
+    if (lines.length > 0) yield lines;
+  }
+  if (begunBytes > 0) yield [take(new Uint8Array())];
 }
 
 /** A short input may become a thousand times longer; this much of the output is made at once. */
@@ -76,8 +139,34 @@ function isOfZlib(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
 }
 
-/** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
-const shortLineBytes = 64 * 1024;
+/** A line that its reader cannot use. */
+export class LineError extends Error {
+  /** The field in the line's JSON. */
+  readonly path: (string | number)[];
+
+  constructor(reason: string, path: (string | number)[] = []) {
+    super(reason);
+    this.name = "LineError";
+    this.path = path;
+  }
+}
+
+/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue. */
+export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
+  const issue = schema.safeParse(value).error?.issues[0];
+  if (issue === undefined) return value as z.input<Schema>;
+  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+  const isMissing = issue.code === "invalid_type" && path.length > 0 && !has(value, path);
+  throw new LineError(isMissing ? "Field required" : issue.message, path);
+}
+
+function has(value: unknown, path: readonly (string | number)[]): boolean {
+  const found = path.reduce<unknown>(
+    (inner, name) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, name) : undefined),
+    value,
+  );
+  return found !== undefined;
+}
 
 /** Handles a line. A `LineError` becomes an `UploadError` that names the line. */
 export function atLine<Result>(line: number, work: () => Result): Result {
@@ -107,6 +196,9 @@ function decode(utf8: TextDecoder, bytes: Uint8Array): string {
   }
 }
 
+/** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
+const shortLineBytes = 64 * 1024;
+
 function parse(text: string, bytes: Uint8Array): unknown {
   if (bytes.length > shortLineBytes) {
     const { refusal } = scanJson(bytes);
@@ -117,99 +209,4 @@ function parse(text: string, bytes: Uint8Array): unknown {
   } catch {
     throw new LineError("The line is not JSON");
   }
-}
-
-const lineFeed = 0x0a;
-
-export interface RawLine {
-  /** From 1. */
-  number: number;
-  bytes: Uint8Array;
-}
-
-/** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
-async function* splitLines(
-  chunks: AsyncIterable<Uint8Array>,
-  maxLineBytes: number,
-): AsyncGenerator<RawLine[], void> {
-  let number = 0;
-  let begun: Uint8Array[] = [];
-  let begunBytes = 0;
-
-  function take(end: Uint8Array): RawLine {
-    number += 1;
-    const bytes = begun.length === 0 ? end : new Uint8Array(Bun.concatArrayBuffers([...begun, end]));
-    begun = [];
-    begunBytes = 0;
-    return { number, bytes };
-  }
-
-  for await (const chunk of chunks) {
-    const lines: RawLine[] = [];
-    let from = 0;
-    for (;;) {
-      const end = chunk.indexOf(lineFeed, from);
-      const length = (end < 0 ? chunk.length : end) - from;
-      if (begunBytes + length > maxLineBytes) {
-        if (lines.length > 0) yield lines;
-        const reason = `The line is longer than ${maxLineBytes} bytes`;
-        throw new UploadError({ line: number + 1, path: [], reason });
-      }
-      if (end < 0) break;
-      if (begunBytes + length > 0) lines.push(take(chunk.subarray(from, end)));
-      else number += 1;
-      from = end + 1;
-    }
-    if (from < chunk.length) {
-      // A copy: the sender of a chunk may use its memory again.
-      const rest = chunk.slice(from);
-      begun.push(rest);
-      begunBytes += rest.length;
-    }
-    if (lines.length > 0) yield lines;
-  }
-  if (begunBytes > 0) yield [take(new Uint8Array())];
-}
-
-const maxLineBytes = 16 * 1024 * 1024;
-/** How much is stored before the next look at the disk. */
-const bytesPerLook = 16 * 1024 * 1024;
-
-export interface UploadLimits {
-  /** Decompressed. */
-  maxBytes: number;
-  /** Absent: the data is not on a disk of this machine. */
-  floor: DiskFloor | undefined;
-}
-
-/** The lines of an uploaded body as they arrive, several at a time. */
-export function uploadedLines(
-  database: Database,
-  body: AsyncIterable<Uint8Array>,
-  { isGzip, ...limits }: UploadLimits & { isGzip: boolean },
-): AsyncGenerator<RawLine[], void> {
-  return splitLines(within(database, isGzip ? gunzip(body) : body, limits), maxLineBytes);
-}
-
-async function* within(
-  database: Database,
-  chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, floor }: UploadLimits,
-): AsyncGenerator<Uint8Array, void> {
-  let bytes = 0;
-  let lookAtBytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    if (bytes > lookAtBytes) {
-      await refuseShortage(database, floor);
-      lookAtBytes = bytes + bytesPerLook;
-    }
-    yield chunk;
-  }
-}
-
-function tooLarge(maxBytes: number): ServiceError {
-  const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
-  return new ServiceError("body_too_large", message);
 }

@@ -10,34 +10,25 @@ import { noSuchDataset } from "../datasets.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
 import { createSampleReader } from "../formats.ts";
 import {
-  adaptBatch,
   discardRevision,
-  firstBatchRows,
   growRevision,
   insertFillingRevision,
-  letOthersWrite,
   type Revision,
   sealRevision,
   selectRevision,
   selectRevisionByDigest,
   sumOfBytes,
 } from "../revisions-store.ts";
-import { readPlacedSamples } from "../samples.ts";
-import {
-  countTrajectories,
-  hasStep,
-  insertParts,
-  insertPayloads,
-  insertSamples,
-  selectSizes,
-} from "../samples-store.ts";
+import { readAllLines } from "../samples.ts";
+import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
+import { createWritePace } from "../write-pace.ts";
 import { type UploadLimits, uploadedLines } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
 const maxKnownParts = 20_000;
 
-export interface RevisionFiller {
+interface RevisionFiller {
   /** Adds a sample, and writes the batch if it is full: to be awaited before the next one. */
   add(sample: CanonicalSample, line: number): Promise<void> | undefined;
   /** Writes what is left. */
@@ -57,7 +48,7 @@ interface Batch {
   lineBytes: number;
 }
 
-export interface FillerOptions {
+interface FillerOptions {
   accountId: string;
   revisionId: number;
   quotaBytes: number;
@@ -70,19 +61,16 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
   let batch = emptyBatch();
-  let maxRows = firstBatchRows;
+  const pace = createWritePace(database);
   let count = 0;
-  let wroteAtMs = Number.NEGATIVE_INFINITY;
 
   async function flush(): Promise<void> {
     if (batch.samples.length === 0 && batch.parts.size === 0) return;
     const full = batch;
     batch = emptyBatch();
-    await letOthersWrite(database, wroteAtMs);
-    const startedAtMs = performance.now();
-    await database.transaction().execute((transaction) => write(transaction, full));
-    wroteAtMs = performance.now();
-    maxRows = adaptBatch(maxRows, rowsOf(full), wroteAtMs - startedAtMs);
+    await pace.write(rowsOf(full), () =>
+      database.transaction().execute((transaction) => write(transaction, full)),
+    );
     if (known.size > maxKnownParts) known.clear();
     for (const digest of full.parts.keys()) known.add(digest);
   }
@@ -101,7 +89,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   return {
     add(sample, line) {
       count += 1;
-      const { parts, trajectoryId, step, sampleId, body } = sample;
+      const { parts, body, ...key } = sample;
       let bytes = 1;
       for (const text of lineOf(sample)) {
         onText(text);
@@ -114,12 +102,12 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
         batch.parts.set(part.digest, part);
         batch.textBytes += part.text.length;
       }
-      batch.samples.push({ ...ids, trajectory_id: trajectoryId, step, sample_id: sampleId, bytes });
+      batch.samples.push({ ...ids, ...key, bytes });
       batch.payloads.push({ ...ids, part: parts.at(-1)?.digest ?? null, body });
       batch.lines.push(line);
       batch.textBytes += body.length;
       batch.lineBytes += bytes;
-      return rowsOf(batch) >= maxRows || batch.textBytes >= maxBatchBytes ? flush() : undefined;
+      return rowsOf(batch) >= pace.maxRows() || batch.textBytes >= maxBatchBytes ? flush() : undefined;
     },
     flush,
     samples: () => count,
@@ -259,9 +247,11 @@ async function fill(
   const reader = createSampleReader(format);
   const canonicalise = createCanonicaliser();
   if (base !== undefined) {
-    for await (const sample of samplesOf(database, base.id)) {
-      const added = filler.add(canonicalise(sample), 0);
-      if (added !== undefined) await added;
+    for await (const lines of readAllLines(database, base.id)) {
+      for (const line of lines) {
+        const added = filler.add(canonicalise(JSON.parse(line) as DatasetSample), 0);
+        if (added !== undefined) await added;
+      }
     }
   }
   const baseSamples = filler.samples();
@@ -278,21 +268,6 @@ async function fill(
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
   return { digest: hash.update(unhashed).digest("hex"), warnings: reader.warnings() };
-}
-
-/** How many samples are measured at once. */
-const samplesAtOnce = 1_000;
-
-async function* samplesOf(database: Database, revisionId: number): AsyncGenerator<DatasetSample, void> {
-  for (let after = 0; ; ) {
-    const sizes = await selectSizes(database, revisionId, { after, limit: samplesAtOnce });
-    for await (const piece of readPlacedSamples(database, revisionId, sizes)) {
-      for (const { sample } of piece) yield sample;
-    }
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = last.position;
-  }
 }
 
 /** Gives the revision its number, unless the dataset has one with the same lines. */

@@ -3,7 +3,7 @@ import { episodeRow } from "../../../test/support/environments/episode-row.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
 import { closeAccount } from "../../platform/storage/closed-accounts-store.ts";
-import { sandboxEnvironment } from "../sandbox-environment.ts";
+import { sandboxEnvironment } from "../environment.ts";
 import { applyWrites } from "./new-steps-store.ts";
 
 const newEpisode = (id: string, changes: object = {}, requestId?: string) => ({

@@ -4,7 +4,12 @@ import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/de
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { expiredBefore, noSuchEpisode } from "./episode.ts";
-import { deleteEpisodeRows, type EpisodePlace, selectEpisode, selectOldEpisodes } from "./episodes-store.ts";
+import {
+  deleteEpisodeRows,
+  type EpisodePosition,
+  selectEpisode,
+  selectOldEpisodes,
+} from "./episodes-store.ts";
 
 /** Deletes an episode with its steps. */
 export async function deleteEpisode(
@@ -25,7 +30,7 @@ export async function deleteEpisode(
   services.knownEpisodes.forget(id);
 }
 
-const start: EpisodePlace = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
+const start: EpisodePosition = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
 /** To look at episodes that stay takes microseconds each. */
 const candidatesAtOnce = 200;
 
@@ -36,13 +41,13 @@ const candidatesAtOnce = 200;
 export async function deleteOldEpisodes(
   database: Database,
   { accountId, before }: { accountId: string; before: Micros },
-  place: EpisodePlace | undefined,
+  place: EpisodePosition | undefined,
   limit: number,
-): Promise<DeletedBatch<EpisodePlace>> {
+): Promise<DeletedBatch<EpisodePosition>> {
   const unused = Math.min(before, expiredBefore());
   const candidates = await selectOldEpisodes(database, accountId, unused, place ?? start, candidatesAtOnce);
   let steps = 0;
-  const wanted: EpisodePlace[] = [];
+  const wanted: EpisodePosition[] = [];
   for (const episode of candidates) {
     if (episode.isInDataset) continue;
     steps += episode.steps + 1;

@@ -6,8 +6,8 @@ import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { Task } from "../environment.ts";
+import { sandboxEnvironment } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
-import { sandboxEnvironment } from "../sandbox-environment.ts";
 import {
   type EpisodeFilter,
   type EpisodeRow,
@@ -157,7 +157,7 @@ export interface EpisodeState {
 }
 
 /** The episodes in which this process took the last steps. Others may have taken further ones meanwhile. */
-export type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
+type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
 
 const maxCharacters = 16_000_000;
 /** Of an episode without texts. */

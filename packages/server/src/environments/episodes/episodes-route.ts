@@ -25,11 +25,12 @@ import type { Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
+import { findEnvironment } from "../environments.ts";
 import { askDeployment } from "./ask.ts";
 import { deleteEpisode } from "./delete-episodes.ts";
-import { findEpisode, listEpisodes } from "./episode.ts";
+import { expiredBefore, findEpisode, listEpisodes } from "./episode.ts";
 import { countCharacters, selectSteps } from "./episodes-store.ts";
-import { countEpisodes } from "./figures.ts";
+import { selectEpisodeCounts } from "./figures-store.ts";
 import { toEpisode, toEpisodeFigures, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
@@ -174,13 +175,14 @@ const countEpisodesRoute = route({
   },
   async handle(services: { store: Store }, { requester, query }) {
     const { by = "environment", environment, from, to } = query;
-    const wanted = {
-      by,
-      environment,
+    const found =
+      environment === undefined ? undefined : await findEnvironment(services, requester, environment);
+    const counts = await selectEpisodeCounts(services.store.reader(requester), requester.accountId, by, {
+      environmentId: found?.id,
       from: from === undefined ? undefined : readInstant(from),
       to: to === undefined ? undefined : readInstant(to),
-    };
-    const counts = await countEpisodes(services, requester, wanted);
+      expiredBefore: expiredBefore(),
+    });
     return reply(200, { data: counts.map((one) => toEpisodeFigures(by, one)) });
   },
 });

@@ -267,7 +267,7 @@ export async function selectEpisodeIds(
 }
 
 /** A place in the order of an account's episodes. */
-export interface EpisodePlace {
+export interface EpisodePosition {
   createdAt: Micros;
   id: string;
 }
@@ -283,9 +283,9 @@ export async function selectOldEpisodes(
   database: Database,
   accountId: string,
   before: Micros,
-  after: EpisodePlace,
+  after: EpisodePosition,
   limit: number,
-): Promise<(EpisodePlace & { isInDataset: boolean; steps: number })[]> {
+): Promise<(EpisodePosition & { isInDataset: boolean; steps: number })[]> {
   const rows = await database
     .selectFrom("episodes")
     .select(["id", "created_at", "steps", isInDataset.as("is_in_dataset")])

@@ -1,9 +1,7 @@
 import type { EpisodeGrouping } from "@presage/contract";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
-import { prepareStatement } from "../../platform/storage/rows.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { EpisodeProgress } from "./episode.ts";
 
 /** Which episodes are counted. */
 export interface CountedEpisodes {
@@ -127,31 +125,3 @@ function partOf(by: EpisodeGrouping): RawBuilder<string | number | null> {
   if (by === "deployment") return sql`first.deployment`;
   return sql`cast(null as text)`;
 }
-
-/** How far an episode is; undefined: there is none. */
-export async function selectProgressOfOne(
-  database: Database,
-  id: string,
-): Promise<EpisodeProgress | undefined> {
-  return (await progressOfOne(database, [id])).at(0);
-}
-
-/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
-export async function selectProgressOfSome(
-  database: Database,
-  ids: readonly string[],
-): Promise<(EpisodeProgress | undefined)[]> {
-  const found = await progressOfSome(database, [ids]);
-  const byId = new Map(found.map((one) => [one.id, one]));
-  return ids.map((id) => byId.get(id));
-}
-
-const progressColumns = ["id", "status", "steps", "created_at", "last_active_at"] as const;
-
-const progressOfOne = prepareStatement((database) =>
-  database.selectFrom("episodes").select(progressColumns).where("id", "=", ""),
-);
-
-const progressOfSome = prepareStatement((database) =>
-  database.selectFrom("episodes").select(progressColumns).where(sql<SqlBool>`id = any(${""})`),
-);

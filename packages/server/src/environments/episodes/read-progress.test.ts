@@ -5,7 +5,7 @@ import { openStore } from "../../../test/support/store/open-store.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import { idleMs } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
-import { progressReader } from "./figures.ts";
+import { progressReader } from "./progress-store.ts";
 
 onEachDatabase(({ create }) => {
   test("an episode that was kept open since is not taken for one that expired", async () => {

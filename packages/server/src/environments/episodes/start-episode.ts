@@ -7,11 +7,10 @@ import { nowMicros } from "../../platform/storage/columns.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
-import type { EnvironmentRevision, Task } from "../environment.ts";
+import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
 import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
-import type { IndexedTask } from "../tasks-store.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
 import { insertEpisode, type NewEpisodeRow } from "./episodes-store.ts";
 

@@ -24,7 +24,7 @@ import type { NewStep } from "./new-steps-store.ts";
 import { composeMessages, type End, type EpisodeMessage, findEnd, promptFormOf, type Turn } from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
-export type TimedAnswer = Answer & { latencyMs: number };
+type TimedAnswer = Answer & { latencyMs: number };
 
 /** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that is no observation. */
 export type Ask = (

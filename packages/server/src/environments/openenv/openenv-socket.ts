@@ -66,7 +66,7 @@ export async function orLate<Answer>(
 }
 
 /** A client's message. Its data are not validated yet. */
-export type Message =
+type Message =
   | { type: "reset"; data: unknown }
   | { type: "step"; data: unknown; bytes: number }
   | { type: "state" }

@@ -3,7 +3,7 @@ import { type CallWithCaller, requesterOf } from "../../http/call.ts";
 import type { HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders } from "../../http/response.ts";
-import type { EnvironmentRevision } from "../environment.ts";
+import { type EnvironmentRevision, toolOf } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
 import {
   createSession,
@@ -23,7 +23,6 @@ import {
   toPlay,
   withEnvironment,
 } from "./protocol.ts";
-import { toolOf } from "./take-call.ts";
 import { readSplit, showSplits, showTask, streamTasks } from "./task-catalog.ts";
 
 type Services = HttpServices & SessionServices;

@@ -10,10 +10,10 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { lruLimit } from "../../platform/words.ts";
 import type { EnvironmentRevision } from "../environment.ts";
+import { sandboxEnvironment, sandboxName } from "../environment.ts";
 import { findEnvironment, listEnvironments } from "../environments.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
-import { sandboxEnvironment, sandboxName } from "../sandbox-environment.ts";
 import {
   deleteOldSessions,
   deleteSessionRow,

@@ -5,7 +5,7 @@ import { readJsonBody } from "../../http/request.ts";
 import { hiddenRoute, type Operation } from "../../http/route.ts";
 import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { sandboxName } from "../sandbox-environment.ts";
+import { sandboxName } from "../environment.ts";
 
 /** A route of the protocol: whoever calls it plays. */
 export function toPlay<Services>(

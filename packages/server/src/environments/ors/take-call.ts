@@ -1,9 +1,10 @@
-import type { EnvironmentConfig, EnvironmentTool } from "@presage/contract";
+import type { EnvironmentConfig } from "@presage/contract";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import { toolOf } from "../environment.ts";
 import { type Episode, findEpisode } from "../episodes/episode.ts";
 import { endFailedEpisode, selectStepByKey, selectSteps } from "../episodes/episodes-store.ts";
 import {
@@ -24,25 +25,15 @@ export type CallOutcome =
   | { kind: "refused"; message: string };
 
 /** A call for which this process is taking a step. */
-export interface RunningCall {
+interface RunningCall {
   sessionId: string;
   action: string;
   taskId: string;
   outcome: Promise<CallOutcome>;
 }
 
-const defaultTool: EnvironmentTool = {
-  name: "act",
-  description: "Does something in the environment. Returns what is seen after it.",
-  argument: "action",
-};
 /** As in a step over HTTP. */
 const maxActionCharacters = 100_000;
-
-/** The tool that agents act with. */
-export function toolOf({ tool }: Pick<EnvironmentConfig, "tool">): EnvironmentTool {
-  return tool ?? defaultTool;
-}
 
 /** The action of a call, or, for the agent to read, why it is not valid. */
 function readAction(

@@ -7,9 +7,8 @@ import { logBrokenResponse, streamTexts } from "../../http/response.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
-import type { EnvironmentRevision } from "../environment.ts";
+import type { EnvironmentRevision, IndexedTask } from "../environment.ts";
 import { listTasks, readTasksInPieces } from "../tasks.ts";
-import type { IndexedTask } from "../tasks-store.ts";
 
 // The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them alike.
 

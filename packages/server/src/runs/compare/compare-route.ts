@@ -10,25 +10,14 @@ import type { Registry } from "../../evaluators/registry.ts";
 import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
-import { ServiceError } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
-import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type ExternalCounts, externalMemoryBytes } from "../external/external-counts.ts";
-import { findRun, refuseDeleted } from "../find-run.ts";
-import { isExternal, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
-import { exampleFinishedRun, toRun } from "../run-response.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { clientMemoryBytes } from "../client/client-counts.ts";
+import { exampleFinishedRun, type Run, toRun } from "../run.ts";
+import { type FindNeeds, findRun } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
-import {
-  type ComparedSampleCursor,
-  type ComparedSampleRow,
-  type ComparedVerdicts,
-  selectComparedSamples,
-} from "./compared-samples-store.ts";
-
-interface ComparisonServices {
-  store: Store;
-  externalCounts: ExternalCounts;
-}
+import { listComparedSamples } from "./compared-samples.ts";
+import type { ComparedSampleRow } from "./compared-samples-store.ts";
 
 const usualComparisonBytes = 2_000_000;
 
@@ -134,10 +123,10 @@ const compareOwnRuns = route({
     "200": response("The comparison", Comparison, exampleComparison),
     "404": errorResponse("The account does not have all of these runs", "There is no such run."),
   },
-  async handle(services: ComparisonServices, { call, requester, query }) {
+  async handle(services: FindNeeds, { call, requester, query }) {
     const runs = await findRuns(services, requester, query.runs);
-    const external = await externalMemoryBytes(services, requester, runs);
-    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + external);
+    const ofClients = await clientMemoryBytes(services, requester, runs);
+    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + ofClients);
     const { leftOut, ...differences } = await compareRuns(services, requester, runs);
     // The client may read slowly.
     reserveResponse(call.exchange, usualComparisonBytes);
@@ -168,7 +157,7 @@ const listDifferingSamples = route({
       "A run's target is external: its samples are found by its results, with the search.",
     ),
   },
-  async handle(services: ComparisonServices & { registry: Registry }, { requester, query }) {
+  async handle(services: FindNeeds & { registry: Registry }, { requester, query }) {
     const [reference, candidate = reference] = await findRuns(services, requester, query.runs);
     const { evaluator, profile_name: profileName, direction } = query;
     const [distance, position] = query.after?.split(".").map(Number) ?? [];
@@ -190,11 +179,7 @@ const listDifferingSamples = route({
 
 export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
 
-async function findRuns(
-  services: ComparisonServices,
-  requester: Requester,
-  ids: string,
-): Promise<[Run, ...Run[]]> {
+async function findRuns(services: FindNeeds, requester: Requester, ids: string): Promise<[Run, ...Run[]]> {
   const [first = "", ...others] = ids.split(",");
   const runs: [Run, ...Run[]] = [await findRun(services, requester, first)];
   for (const id of others) runs.push(await findRun(services, requester, id));
@@ -227,59 +212,4 @@ function toComparedSample(row: ComparedSampleRow): ComparedSample {
 
 function toResultId(id: number | null): string | null {
   return id === null ? null : String(id);
-}
-
-interface WantedSamples {
-  reference: Run;
-  candidate: Run;
-  /** By its id or its family's name. */
-  evaluator: string;
-  profileName: string | undefined;
-  direction: "worse" | "better";
-}
-
-/** One page of the samples that got worse or better, the most different first. */
-export async function listComparedSamples(
-  { store, registry }: { store: Store; registry: Registry },
-  requester: Requester,
-  { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
-  { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
-): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
-  if (isExternal(reference) || isExternal(candidate))
-    throw new ServiceError(
-      "conflict",
-      "A run's target is external: its samples are found by its results, with the search.",
-    );
-  const ids = [wanted.evaluator, registry.find(wanted.evaluator)?.id];
-  const evaluator = reference.evaluators.find(
-    (one) =>
-      ids.includes(one.id) &&
-      (profileName === undefined || one.profile.name === profileName) &&
-      candidate.evaluators.some((other) => isSameEvaluator(one, other)),
-  );
-  if (evaluator === undefined) throw noCommonEvaluator();
-  const sides = { reference: verdictsOf(reference, evaluator), candidate: verdictsOf(candidate, evaluator) };
-  const rows = await selectComparedSamples(store.reader(requester), sides, direction, {
-    limit: limit + 1,
-    after,
-  });
-  await refuseDeleted({ store }, requester, [reference, candidate]);
-  const samples = rows.slice(0, limit);
-  const last = rows.length > limit ? samples.at(-1) : undefined;
-  return { samples, next: last && { distance: last.distance, position: last.reference_position } };
-}
-
-function verdictsOf(run: Run, evaluator: RunEvaluator): ComparedVerdicts {
-  return {
-    runId: run.id,
-    revisionId: run.dataset?.revisionId ?? 0,
-    evaluator: run.evaluators.findIndex((one) => isSameEvaluator(one, evaluator)),
-  };
-}
-
-function noCommonEvaluator(): ServiceError {
-  return new ServiceError(
-    "not_found",
-    "The runs do not both have this evaluator with the same revision of the same profile.",
-  );
 }

@@ -3,8 +3,7 @@ import { fewestClusters, holm, level } from "../../platform/statistics/differenc
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { readExternalResults } from "../external/read-external-results.ts";
-import { refuseDeleted } from "../find-run.ts";
+import { readClientResults } from "../client/client-results.ts";
 import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
 import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
 import {
@@ -18,7 +17,7 @@ import {
 } from "../report/samples.ts";
 import {
   type EvaluatorNames,
-  isExternal,
+  isClientRun,
   isPreliminary,
   isSameNamed,
   type Run,
@@ -26,6 +25,7 @@ import {
   sampleName,
   toEvaluatorNames,
 } from "../run.ts";
+import { refuseDeleted } from "../runs.ts";
 import {
   type ComparedValues,
   type ComparisonDimensions,
@@ -39,14 +39,14 @@ import {
 } from "./compare-values.ts";
 
 /** One of the runs that are compared. */
-export interface Side {
+interface ComparedRun {
   run: Run;
   /** Where it has the reference's samples. */
   match: SampleMatch;
-  evaluators: readonly SideEvaluator[];
+  evaluators: readonly ComparedEvaluator[];
 }
 
-export interface SideEvaluator {
+interface ComparedEvaluator {
   names: EvaluatorNames;
   /** Whether its results say if a sample passed, and not only a score. */
   hasPasses: boolean;
@@ -55,89 +55,87 @@ export interface SideEvaluator {
 }
 
 /** The runs in their order, with the samples of the first one. */
-export interface Sides {
+interface ComparedRuns {
   samples: RunSamples;
-  sides: [Side, ...Side[]];
+  compared: [ComparedRun, ...ComparedRun[]];
 }
 
-function findEvaluator({ evaluators }: Side, names: EvaluatorNames): SideEvaluator | undefined {
+function findEvaluator({ evaluators }: ComparedRun, names: EvaluatorNames): ComparedEvaluator | undefined {
   return evaluators.find((one) => isSameNamed(one.names, names));
 }
 
 /** Runs of datasets. Their samples are matched by what they are. */
-async function readSides(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
+async function matchRuns(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
   const [reference, ...others] = runs;
   const samples = await readRunSamples(reader, reference.dataset?.revisionId ?? 0);
   const [own, ...matches] = await matchSamples(reader, reference, runs, samples.count);
   if (own === undefined) throw new Error("There is no reference to compare with");
-  const sides: Sides["sides"] = [await toSide(reader, reference, own)];
-  for (const [index, run] of others.entries()) {
-    const match = matches[index];
-    if (match !== undefined) sides.push(await toSide(reader, run, match));
-  }
-  return { samples, sides };
-}
-
-async function toSide(reader: Database, run: Run, match: SampleMatch): Promise<Side> {
-  const failed = await readFailedPredictions(reader, run, match.samples);
-  return {
+  const toCompared = async (run: Run, match: SampleMatch): Promise<ComparedRun> => ({
     run,
     match,
-    evaluators: run.evaluators.map((evaluator, index) => ({
-      names: toEvaluatorNames(evaluator),
-      hasPasses: true,
-      outcomes: () => readOutcomes(reader, run, index, failed),
-    })),
-  };
+    evaluators: await evaluatorsOf(reader, run, match.samples),
+  });
+  const compared: ComparedRuns["compared"] = [await toCompared(reference, own)];
+  for (const [index, run] of others.entries()) {
+    const match = matches[index];
+    if (match !== undefined) compared.push(await toCompared(run, match));
+  }
+  return { samples, compared };
+}
+
+async function evaluatorsOf(reader: Database, run: Run, samples: number): Promise<ComparedEvaluator[]> {
+  const failed = await readFailedPredictions(reader, run, samples);
+  return run.evaluators.map((evaluator, index) => ({
+    names: toEvaluatorNames(evaluator),
+    hasPasses: true,
+    outcomes: () => readOutcomes(reader, run, index, failed),
+  }));
 }
 
 /** A run with the indexes of its samples by `sampleName`. */
-interface NamedSide extends Omit<Side, "match"> {
+interface NamedRun extends Omit<ComparedRun, "match"> {
   count: number;
   indexOf: ReadonlyMap<string, number>;
+  samples(): RunSamples | Promise<RunSamples>;
 }
 
 /**
- * Runs, some of them external. Of an external run's samples only the names are known, so all are matched by the ids of
+ * Runs, some of them clients'. Of a client run's samples only the names are known, so all are matched by the ids of
  * dataset and sample; what has only one of them is in no other run.
  */
-async function readSidesByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<Sides> {
-  const [reference, ...others] = runs;
-  const { samples, ...own } = await readReference(reader, reference);
-  const sides: Sides["sides"] = [
-    matched(
-      own,
-      Int32Array.from({ length: samples.count }, (_, index) => index),
-    ),
-  ];
+async function matchRunsByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
+  const [first, ...others] = runs;
+  const reference = await readNamedRun(reader, first);
+  const samples = await reference.samples();
+  const own = Int32Array.from({ length: samples.count }, (_, index) => index);
+  const compared: ComparedRuns["compared"] = [withMatch(reference, own)];
   for (const run of others) {
-    const side = await readSide(reader, run);
+    const candidate = await readNamedRun(reader, run);
     const indexes = new Int32Array(samples.count).fill(-1);
-    for (const [name, index] of own.indexOf) indexes[index] = side.indexOf.get(name) ?? -1;
-    sides.push(matched(side, indexes));
+    for (const [name, index] of reference.indexOf) indexes[index] = candidate.indexOf.get(name) ?? -1;
+    compared.push(withMatch(candidate, indexes));
   }
-  return { samples, sides };
+  return { samples, compared };
 }
 
-function matched({ run, evaluators, count }: NamedSide, indexes: Int32Array): Side {
+function withMatch({ run, evaluators, count }: NamedRun, indexes: Int32Array): ComparedRun {
   return { run, evaluators, match: { indexes, samples: count } };
 }
 
-async function readReference(reader: Database, run: Run): Promise<NamedSide & { samples: RunSamples }> {
-  if (!isExternal(run)) {
-    const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
-    return { samples, ...(await readSide(reader, run)) };
-  }
-  const { samples, indexOf, evaluators } = await readExternalResults(reader, run);
-  return { run, samples, indexOf, evaluators, count: samples.count };
-}
-
-async function readSide(reader: Database, run: Run): Promise<NamedSide> {
+async function readNamedRun(reader: Database, run: Run): Promise<NamedRun> {
   const { dataset } = run;
-  if (dataset === undefined) return await readReference(reader, run);
+  if (dataset === undefined) {
+    const { samples, indexOf, evaluators } = await readClientResults(reader, run);
+    return { run, evaluators, count: samples.count, indexOf, samples: () => samples };
+  }
   const count = await selectLastPosition(reader, dataset.revisionId);
-  const { evaluators } = await toSide(reader, run, { indexes: new Int32Array(0), samples: count });
-  return { run, evaluators, count, indexOf: await readNames(reader, dataset, count) };
+  return {
+    run,
+    evaluators: await evaluatorsOf(reader, run, count),
+    count,
+    indexOf: await readNames(reader, dataset, count),
+    samples: () => readRunSamples(reader, dataset.revisionId),
+  };
 }
 
 async function readNames(
@@ -173,28 +171,29 @@ export async function compareRuns(
   runs: readonly [Run, ...Run[]],
 ): Promise<RunDifferences> {
   const reader = store.reader(requester);
-  const hasExternal = runs.some(isExternal);
-  const { samples, sides } = await (hasExternal ? readSidesByName(reader, runs) : readSides(reader, runs));
+  const hasClientRun = runs.some(isClientRun);
+  const match = hasClientRun ? matchRunsByName : matchRuns;
+  const { samples, compared } = await match(reader, runs);
   const none = { keys: [], of: new Int32Array(samples.count).fill(-1) };
   const dimensions = {
     step: byStep(samples).dimension,
-    // The states of an external run were never compared.
-    changed: isExternal(runs[0]) ? none : byWhetherChanged(samples),
-    changes: isExternal(runs[0]) ? none : byChanges(samples),
+    // The states of a client run were never compared.
+    changed: isClientRun(runs[0]) ? none : byWhetherChanged(samples),
+    changes: isClientRun(runs[0]) ? none : byChanges(samples),
   };
-  const compared: Unadjusted[] = [];
-  for (const { names } of sides[0].evaluators) {
-    const having = sides.filter((side) => findEvaluator(side, names) !== undefined);
+  const differences: Unadjusted[] = [];
+  for (const { names } of compared[0].evaluators) {
+    const having = compared.filter((one) => findEvaluator(one, names) !== undefined);
     if (having.length < 2) continue;
-    compared.push(await compareBy(names, having, samples, dimensions));
+    differences.push(await compareBy(names, having, samples, dimensions));
   }
-  const matches = sides.map(({ match }) => match);
+  const matches = compared.map(({ match }) => match);
   const inAll = countInAll(matches, samples.count);
   await refuseDeleted({ store }, requester, runs);
   return {
     preliminary: runs.some(isPreliminary),
-    evaluators: withAdjusted(compared),
-    evaluators_left_out: evaluatorsLeftOut(sides),
+    evaluators: withAdjusted(differences),
+    evaluators_left_out: evaluatorsLeftOut(compared),
     leftOut: matches.map((match) => match.samples - inAll),
     seed: permutationSeed,
     provenance: { statistics: 2 },
@@ -204,16 +203,16 @@ export async function compareRuns(
 /** Compares the runs that have this evaluator, the first of which is the reference. */
 async function compareBy(
   names: EvaluatorNames,
-  sides: readonly Side[],
+  runs: readonly ComparedRun[],
   samples: RunSamples,
   dimensions: ComparisonDimensions,
 ): Promise<Unadjusted> {
   const all: { run: Run; values: Values; hasPasses: boolean }[] = [];
-  for (const side of sides) {
-    const evaluator = findEvaluator(side, names);
+  for (const one of runs) {
+    const evaluator = findEvaluator(one, names);
     if (evaluator === undefined) continue;
-    const values = await valuesOf(await evaluator.outcomes(), side.match.indexes);
-    all.push({ run: side.run, values, hasPasses: evaluator.hasPasses });
+    const values = await valuesOf(await evaluator.outcomes(), one.match.indexes);
+    all.push({ run: one.run, values, hasPasses: evaluator.hasPasses });
   }
   const [reference, ...candidates] = all;
   if (reference === undefined) throw new Error("There is no reference to compare with");
@@ -280,15 +279,15 @@ function decide(
 }
 
 /** What the reference has alone, and what it has not. */
-function evaluatorsLeftOut([reference, ...others]: readonly [
-  Side,
-  ...Side[],
-]): Comparison["evaluators_left_out"] {
-  const leftOut = ({ run, evaluators }: Side, among: readonly Side[]) =>
+function evaluatorsLeftOut([
+  reference,
+  ...others
+]: ComparedRuns["compared"]): Comparison["evaluators_left_out"] {
+  const leftOut = ({ run, evaluators }: ComparedRun, among: readonly ComparedRun[]) =>
     evaluators
-      .filter(({ names }) => !among.some((side) => findEvaluator(side, names) !== undefined))
+      .filter(({ names }) => !among.some((one) => findEvaluator(one, names) !== undefined))
       .map(({ names }) => ({ run_id: run.id, ...names }));
-  return [...leftOut(reference, others), ...others.flatMap((side) => leftOut(side, [reference]))];
+  return [...leftOut(reference, others), ...others.flatMap((one) => leftOut(one, [reference]))];
 }
 
 /** How many samples all runs' revisions have. */
@@ -305,7 +304,7 @@ const bytesPerSampleOfRun = 80;
 const bytesPerRepeat = 2;
 const bytesOfComparison = 4_000_000;
 
-/** The memory that a comparison takes while it is made, beside that of external runs. */
+/** The memory that a comparison takes while it is made, beside that of client runs. */
 export function comparisonMemoryBytes(runs: readonly Pick<Run, "counts" | "repeats">[]): number {
   return runs.reduce((sum, { counts, repeats }, index) => {
     const perSample = bytesPerSampleOfRun + (index === 0 ? bytesPerSample : 0);

@@ -9,7 +9,7 @@ export type ReportPart =
   | { kind: "block"; text: string };
 
 /** A share at a step. */
-export interface ChartPoint {
+interface ChartPoint {
   step: number;
   share: number;
   interval: { lower: number; upper: number } | null;

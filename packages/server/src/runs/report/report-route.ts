@@ -6,16 +6,16 @@ import { reply, route } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type ExternalCounts, externalMemoryBytes } from "../external/external-counts.ts";
-import { findRun } from "../find-run.ts";
-import { exampleEvaluator, exampleFinishedRun, exampleProvenance, toRun } from "../run-response.ts";
+import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
+import { exampleEvaluator, exampleFinishedRun, exampleProvenance, toRun } from "../run.ts";
+import { findRun } from "../runs.ts";
 import { reportDocument } from "./document.ts";
 import { reportPolicy, toHtml, toMarkdown } from "./pages.ts";
 import { reportMemoryBytes, reportRun } from "./report-run.ts";
 
 interface ReportServices {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
   prices: PriceList;
 }
 
@@ -110,8 +110,8 @@ const getReport = route({
   },
   async handle(services: ReportServices, { call, requester, params, query }) {
     const run = await findRun(services, requester, params.id);
-    const external = await externalMemoryBytes(services, requester, [run]);
-    reserveBytes(call.exchange, reportMemoryBytes(run) + external);
+    const ofClients = await clientMemoryBytes(services, requester, [run]);
+    reserveBytes(call.exchange, reportMemoryBytes(run) + ofClients);
     const findings = await reportRun(services, requester, run, services.prices.current());
     const report: RunReport = { run: toRun(run), ...findings };
     // The client may read slowly.

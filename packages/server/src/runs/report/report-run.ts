@@ -6,9 +6,9 @@ import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { readExternalResults } from "../external/read-external-results.ts";
-import { refuseDeleted } from "../find-run.ts";
-import { isExternal, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { readClientResults } from "../client/client-results.ts";
+import { isClientRun, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
@@ -37,7 +37,7 @@ import { findTeacherForced, reportSurvival } from "./survival.ts";
 const mostTrajectories = 200;
 
 /** The groups that a revision's samples are in, the same for each evaluator. */
-export interface ReportDimensions {
+interface ReportDimensions {
   step: ReturnType<typeof byStep>;
   trajectory: Dimension;
   changed: Dimension;
@@ -139,11 +139,11 @@ async function worstTrajectories(
 }
 
 /** Figures of a run that its client makes, from the results that name it. */
-async function reportExternal(
+async function reportClientResults(
   reader: Database,
   run: Run,
 ): Promise<{ evaluators: RunReport["evaluators"]; failures: Record<string, number> }> {
-  const { samples, evaluators } = await readExternalResults(reader, run);
+  const { samples, evaluators } = await readClientResults(reader, run);
   const dimensions = {
     ...(await reportDimensions(samples)),
     trajectory: namedTrajectories(samples.trajectories),
@@ -211,7 +211,7 @@ export async function reportRun(
   prices: Prices | undefined,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
-  if (isExternal(run)) return await externalFindings(reader, run);
+  if (isClientRun(run)) return await clientFindings(reader, run);
   const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
@@ -264,8 +264,8 @@ function answerWarnings({ params, counts }: Run, { answers, truncated }: Predict
 }
 
 /** Its predictions are not known. */
-async function externalFindings(reader: Database, run: Run): Promise<RunFindings> {
-  const { evaluators, failures } = await reportExternal(reader, run);
+async function clientFindings(reader: Database, run: Run): Promise<RunFindings> {
+  const { evaluators, failures } = await reportClientResults(reader, run);
   return {
     preliminary: false,
     evaluators,

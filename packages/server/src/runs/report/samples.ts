@@ -65,7 +65,7 @@ export interface Texts {
 export interface RunSamples {
   count: number;
   trajectories: Texts;
-  /** NaN where it is not known, in external runs. */
+  /** NaN where it is not known, in client runs. */
   step: Float64Array;
   /** -1 if they cannot be compared, or no run has reached the sample. */
   changes: Int32Array;

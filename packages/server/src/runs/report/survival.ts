@@ -16,7 +16,7 @@ import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
 
 /** What is compared to find a run with the same target and params. JSON. */
-export interface TeacherForcedRow {
+interface TeacherForcedRow {
   id: string;
   target: string;
   params: string | null;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
 import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
-import { readPlacedSamples } from "../../datasets/samples.ts";
+import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
@@ -106,7 +106,7 @@ async function* stepsOf(
   const states = (await readStates(reader, run, sizes, repeats)).filter(isWanted);
   const byPosition = Map.groupBy(states, ({ position }) => position);
   const wanted = sizes.filter(({ position }) => byPosition.has(position));
-  for await (const piece of readPlacedSamples(reader, run.dataset.revisionId, wanted)) {
+  for await (const piece of readSamplesAt(reader, run.dataset.revisionId, wanted)) {
     const ofPiece = piece.flatMap(({ position }) => byPosition.get(position) ?? []);
     const outputs = await selectOutputs(
       reader,

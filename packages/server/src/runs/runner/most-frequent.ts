@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type PlacedSample, readPlacedSamples } from "../../datasets/samples.ts";
+import { type PositionedSample, readSamplesAt } from "../../datasets/samples.ts";
 import { selectSizes } from "../../datasets/samples-store.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./missing-work.ts";
 
 /** The most common next state of a sample's action; undefined if there is none. */
-export type MostFrequent = (placed: PlacedSample) => Promise<string | undefined>;
+export type MostFrequent = (placed: PositionedSample) => Promise<string | undefined>;
 
 /** A next state of an action. */
 interface Transition {
@@ -69,7 +69,7 @@ async function readTransitions(
   for (let after = 0; ; ) {
     signal.throwIfAborted();
     const sizes = await selectSizes(reader, revisionId, { after, limit: pageSize });
-    for await (const piece of readPlacedSamples(reader, revisionId, sizes)) {
+    for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
       for (const { position, sample } of piece) {
         const action = numberOf(actions, digestOf(actionOf(sample)));
         const digest = digestOf(sample.next_state);
@@ -165,7 +165,7 @@ async function readNextState(
   position: number | undefined,
 ): Promise<string | undefined> {
   if (position === undefined || position === 0) return undefined;
-  for await (const [placed] of readPlacedSamples(reader, revisionId, [{ position, bytes: 0 }])) {
+  for await (const [placed] of readSamplesAt(reader, revisionId, [{ position, bytes: 0 }])) {
     return placed?.sample.next_state;
   }
   return undefined;

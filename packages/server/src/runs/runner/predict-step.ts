@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
-import { readPlacedSamples } from "../../datasets/samples.ts";
+import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
@@ -20,7 +20,7 @@ import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
-export interface StepFailure {
+interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
   message: string;
 }
@@ -41,7 +41,7 @@ const longestPauseMs = 10_000;
 const memoryPauseMs = 1_000;
 
 /** What the steps of a run share. */
-export interface StepsOfRun {
+interface StepsOfRun {
   pace: Pace;
   tries: RunTries;
   isStopping(): boolean;
@@ -301,7 +301,7 @@ async function readPrompt(
   { run, dataset, size, repeat }: PromptSource,
 ): Promise<MadePrompt | undefined> {
   const reader = store.briefReader(requester);
-  for await (const [placed] of readPlacedSamples(reader, dataset.revisionId, [size])) {
+  for await (const [placed] of readSamplesAt(reader, dataset.revisionId, [size])) {
     if (placed === undefined) continue;
     const { sample } = placed;
     const isTold = run.mode === "free-running" && sample.step > 0;

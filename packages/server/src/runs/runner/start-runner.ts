@@ -153,7 +153,7 @@ function waitingNotes({ rate, memory, outages }: ReturnType<Pace["waitedMs"]>): 
   ];
 }
 
-export interface HeldRun {
+interface HeldRun {
   /** Looks at once whether the run was cancelled or paused. */
   look(): void;
   /** Lets another process take the run. Resolves once this one has stopped. */
@@ -330,7 +330,7 @@ interface WatchOptions {
   onError(error: unknown): void;
 }
 
-export interface RunWatch {
+interface RunWatch {
   /** Looks at once. */
   look(): void;
   isPausedByUser(): boolean;

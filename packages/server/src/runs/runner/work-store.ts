@@ -13,7 +13,7 @@ import type {
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { type Lease, runLeaseMs, uploadLeaseMs } from "../lease.ts";
 import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
-import { never, runColumns, toRun } from "../runs-store.ts";
+import { never, parseRun, runColumns } from "../runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
@@ -96,7 +96,7 @@ export async function claimRun(
       .where("status", "in", ["queued", "running", "paused"])
       .returning(runColumns)
       .executeTakeFirst();
-    return claimed && toRun(claimed);
+    return claimed && parseRun(claimed);
   });
 }
 

@@ -5,41 +5,41 @@ import { type Outcomes, outcome } from "../report/outcomes.ts";
 import { createTexts, inTrajectories, type RunSamples } from "../report/samples.ts";
 import { type EvaluatorNames, type Run, sampleName } from "../run.ts";
 import {
-  type ExternalResultRow,
+  type ClientResultRow,
   evaluatorNamesOf,
   resultsParts,
-  selectExternalResults,
-} from "./external-store.ts";
+  selectClientResults,
+} from "./client-results-store.ts";
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 2_000;
 const stepTag = "step";
 
-/** An external run's samples, as its results name them, and what its evaluators said of them. */
-export interface ExternalResults {
+/** A client run's samples, as its results name them, and what its evaluators said of them. */
+export interface ClientResults {
   samples: RunSamples;
   /** The indexes of samples that have both a dataset's id and a sample's, by `sampleName`. */
   indexOf: ReadonlyMap<string, number>;
-  evaluators: readonly ExternalEvaluator[];
+  evaluators: readonly ClientEvaluator[];
 }
 
-export interface ExternalEvaluator {
+interface ClientEvaluator {
   names: EvaluatorNames;
   /** Whether its results say if a sample passed, and not only a score. */
   hasPasses: boolean;
   outcomes(): Outcomes;
 }
 
-/** Reads all results that name an external run, a range at a time. */
-export async function readExternalResults(
+/** Reads all results that name a client run, a range at a time. */
+export async function readClientResults(
   reader: Database,
   run: Pick<Run, "id" | "account_id">,
-): Promise<ExternalResults> {
+): Promise<ClientResults> {
   const samples = collectSamples();
   const evaluators = new Map<string, Collected>();
   for (const part of resultsParts) {
     for (let after = 0; ; ) {
-      const rows = await selectExternalResults(reader, run, part, { after, limit: rowsAtOnce });
+      const rows = await selectClientResults(reader, run, part, { after, limit: rowsAtOnce });
       for (const row of rows) {
         const names = evaluatorNamesOf(row);
         const key = JSON.stringify(names);
@@ -66,7 +66,7 @@ export async function readExternalResults(
 type Result = { pass: boolean | undefined; score: number | null } | string;
 
 /** The evaluator's own verdict, as in other runs: a correction changes no report. */
-function toResult({ pass, score }: ExternalResultRow): Result {
+function toResult({ pass, score }: ClientResultRow): Result {
   if (pass === null) return score === null ? "incomplete" : { pass: undefined, score };
   return { pass: pass === 1, score };
 }
@@ -78,7 +78,7 @@ interface Collected {
   results: Result[];
 }
 
-function toEvaluator({ names, of, results }: Collected, count: number): ExternalEvaluator {
+function toEvaluator({ names, of, results }: Collected, count: number): ClientEvaluator {
   const hasPasses = results.some((result) => typeof result === "object" && result.pass !== undefined);
   return { names, hasPasses, outcomes: () => toOutcomes({ of, results }, count, hasPasses) };
 }
@@ -156,7 +156,7 @@ function collectSamples() {
 
   return {
     /** The index of a result's sample. What the first of its results says of it counts. */
-    add(row: ExternalResultRow): number {
+    add(row: ClientResultRow): number {
       const { dataset_id: datasetId, sample_key: key } = row;
       const name = key === null ? undefined : sampleName(datasetId, key);
       const known = name === undefined ? undefined : indexes.get(name);
@@ -171,7 +171,7 @@ function collectSamples() {
       }
       return index;
     },
-    end(): Pick<ExternalResults, "samples" | "indexOf"> {
+    end(): Pick<ClientResults, "samples" | "indexOf"> {
       const count = clusterOf.length;
       const trajectories = { texts: clusterNames, of: Int32Array.from(clusterOf) };
       const step = Float64Array.from(steps);

@@ -3,16 +3,64 @@ import type { RunStatus } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
+import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { type ExternalCounts, withExternalCounts } from "./external/external-counts.ts";
-import { findRun, noSuchRun } from "./find-run.ts";
-import { isExternal, type Run, type RunQueue } from "./run.ts";
-import { deleteRunRow, deleteSomeRunRows, discardRun, resumedStatus, updateStatus } from "./runs-store.ts";
+import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
+import { isClientRun, type Run, type RunQueue } from "./run.ts";
+import {
+  deleteRunRow,
+  deleteSomeRunRows,
+  discardRun,
+  type RunFilter,
+  resumedStatus,
+  selectRun,
+  selectRuns,
+  updateStatus,
+} from "./runs-store.ts";
 
-interface Services {
+/** What it takes to show runs: those of clients have what their results tell. */
+export interface FindNeeds {
   store: Store;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
+}
+
+export async function findRun(services: FindNeeds, requester: Requester, id: string): Promise<Run> {
+  const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
+  if (run === undefined) throw noSuchRun();
+  const [found = run] = await withClientCounts(services, requester, [run]);
+  return found;
+}
+
+/** For figures made of several reads: throws if a run was deleted meanwhile, as some of its rows may have been missing. */
+export async function refuseDeleted(
+  { store }: { store: Store },
+  requester: Requester,
+  runs: readonly Pick<Run, "id">[],
+): Promise<void> {
+  const reader = store.briefReader(requester);
+  for (const { id } of runs) {
+    if ((await selectRun(reader, requester.accountId, id)) === undefined) throw noSuchRun();
+  }
+}
+
+export function noSuchRun(): ServiceError {
+  return new ServiceError("not_found", "There is no such run.");
+}
+
+/** One page of an account's runs, newest first. */
+export async function listRuns(
+  services: FindNeeds,
+  requester: Requester,
+  filter: RunFilter,
+  page: KeysetPage,
+): Promise<ListPart<Run>> {
+  const reader = services.store.briefReader(requester);
+  const { rows, next } = await selectRuns(reader, requester.accountId, filter, page);
+  return { rows: await withClientCounts(services, requester, rows), next };
+}
+
+interface Services extends FindNeeds {
   runs: RunQueue;
 }
 
@@ -36,7 +84,7 @@ export async function cancelRun(services: Services, requester: Changer, id: stri
 
 /** Stops a run until it is resumed. Predictions that are in progress are finished. */
 export async function pauseRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  await refuseExternal(services, requester, id);
+  await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: unfinished,
     change: () => ({ status: "paused", status_reason: null, paused_by: "user" }),
@@ -48,7 +96,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
 
 /** Lets a paused run go on. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  const run = await refuseExternal(services, requester, id);
+  const run = await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     change: () => ({
@@ -66,7 +114,7 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
 
 /** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
 export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  const run = await refuseExternal(services, requester, id);
+  const run = await refuseClientRun(services, requester, id);
   const provenance = JSON.stringify({ ...run.provenance, finished_early: true });
   return await changeStatus(services, requester, id, {
     from: ["paused"],
@@ -80,9 +128,9 @@ export async function finishRun(services: Services, requester: Changer, id: stri
 const unheld = { lease_id: null, lease_until: 0 };
 
 /** No run changes its target, so that it is enough to look before. */
-async function refuseExternal(services: Services, requester: Requester, id: string): Promise<Run> {
+async function refuseClientRun(services: Services, requester: Requester, id: string): Promise<Run> {
   const run = await findRun(services, requester, id);
-  if (isExternal(run))
+  if (isClientRun(run))
     throw new ServiceError("conflict", "The run's target is external: only its client can stop and go on.");
   return run;
 }
@@ -114,7 +162,7 @@ async function changeStatus(
     });
   if (changed !== undefined) {
     services.runs.wake();
-    const [found = changed] = await withExternalCounts(services, requester, [changed]);
+    const [found = changed] = await withClientCounts(services, requester, [changed]);
     return found;
   }
   const run = await findRun(services, requester, id);

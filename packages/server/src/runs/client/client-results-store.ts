@@ -52,7 +52,7 @@ export async function countResults(reader: Database, { id, account_id }: RunIds)
   return count;
 }
 
-export type ExternalResultRow = Pick<
+export type ClientResultRow = Pick<
   EvaluationResultsTable,
   | "id"
   | "evaluator_id"
@@ -69,12 +69,12 @@ export type ExternalResultRow = Pick<
 > & { tags: EvaluationPayloadsTable["tags"] };
 
 /** Some results of a part, in the order of their numbers. Each result is in one part only. */
-export async function selectExternalResults(
+export async function selectClientResults(
   reader: Database,
   { id, account_id }: RunIds,
   { column, hasVerdict }: ResultsPart,
   { after, limit }: { after: number; limit: number },
-): Promise<ExternalResultRow[]> {
+): Promise<ClientResultRow[]> {
   let query = reader
     .selectFrom("evaluation_results")
     .leftJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")

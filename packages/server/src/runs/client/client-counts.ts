@@ -4,7 +4,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { selectLastSettled } from "../../results/write/results-store.ts";
-import { type EvaluatorNames, isExternal, notCounted, type Run, type RunCounts } from "../run.ts";
+import { type EvaluatorNames, isClientRun, notCounted, type Run, type RunCounts } from "../run.ts";
 import {
   countByEvaluator,
   countResults,
@@ -13,30 +13,30 @@ import {
   type ResultCountsRow,
   selectHighestId,
   selectRangeEnd,
-} from "./external-store.ts";
+} from "./client-results-store.ts";
 
-/** What has been counted of external runs, by their ids. Results are only added, so the next request counts only those added since. */
-export interface ExternalCounts extends CountingLimits {
+/** What has been counted of client runs, by their ids. Results are only added, so the next request counts only those added since. */
+export interface ClientCounts extends CountingLimits {
   kept: LRUCache<string, CountedResults>;
 }
 
-export interface CountingLimits {
+interface CountingLimits {
   /** How many results a statement counts at most of each kind. */
   resultsAtATime: number;
   /** After this time a request shows what is counted so far; the next one continues. */
   maxCountingMs: number;
 }
 
-export interface CountedResults {
+interface CountedResults {
   /** All results up to this number are counted. */
   upTo: number;
   evaluators: CountedEvaluators;
 }
 
 /** By their names as JSON. */
-export type CountedEvaluators = ReadonlyMap<string, EvaluatorCounts>;
+type CountedEvaluators = ReadonlyMap<string, EvaluatorCounts>;
 
-export interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" | "with_score"> {
+interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" | "with_score"> {
   names: EvaluatorNames;
 }
 
@@ -57,7 +57,7 @@ const recountAfterMs = 10 * 60_000;
 const defaults: CountingLimits = { resultsAtATime: 100_000, maxCountingMs: 2_000 };
 
 /** A process's. */
-export function createExternalCounts(limits = defaults): ExternalCounts {
+export function createClientCounts(limits = defaults): ClientCounts {
   return {
     ...limits,
     kept: new LRUCache({
@@ -103,8 +103,8 @@ function withMostResults(evaluators: CountedEvaluators, most: number): CountedEv
   return new Map(sorted.slice(0, most));
 }
 
-/** An external run while its results are counted. */
-export interface RunCount {
+/** A client run while its results are counted. */
+interface RunCount {
   readonly id: string;
   /** Of its settled results. */
   counted: CountedResults;
@@ -115,7 +115,7 @@ export interface RunCount {
 interface Counting {
   reader: Database;
   accountId: string;
-  externalCounts: ExternalCounts;
+  clientCounts: ClientCounts;
   settled: number;
 }
 
@@ -130,7 +130,7 @@ interface Group {
  * results are counted alone, a range after the other, in turns. Ends early when the time is up.
  */
 async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
-  const endsAtMs = performance.now() + counting.externalCounts.maxCountingMs;
+  const endsAtMs = performance.now() + counting.clientCounts.maxCountingMs;
   const groups = [...Map.groupBy(runCounts, ({ counted }) => counted.upTo)].map(
     ([after, some]): Group => ({ runCounts: some, after }),
   );
@@ -143,8 +143,8 @@ async function countInRanges(counting: Counting, runCounts: readonly RunCount[])
 
 /** Returns what is still to be counted. */
 async function countSome(counting: Counting, group: Group): Promise<Group[]> {
-  const { reader, accountId, externalCounts } = counting;
-  const { resultsAtATime } = externalCounts;
+  const { reader, accountId, clientCounts } = counting;
+  const { resultsAtATime } = clientCounts;
   const { runCounts, after } = group;
   const [first] = runCounts;
   if (first === undefined) return [];
@@ -170,7 +170,7 @@ function halvesOf({ runCounts, after }: Group): Group[] {
 
 /** Adds to what is known of a run, and remembers what is settled. */
 function addRows(
-  { externalCounts: { kept }, settled }: Counting,
+  { clientCounts: { kept }, settled }: Counting,
   runCount: RunCount,
   rows: readonly ResultCountsRow[],
   end: number | undefined,
@@ -186,20 +186,20 @@ function addRows(
 
 /** A result, and a sample's names and tags where it has one of its own. */
 const bytesPerResult = 500;
-/** Names of samples, by which runs of datasets are matched with external ones. */
+/** Names of samples, by which runs of datasets are matched with client ones. */
 const bytesPerName = 200;
 
-/** The memory that a report or a comparison takes for the external ones of these runs. */
-export async function externalMemoryBytes(
+/** The memory that a report or a comparison takes for the client ones of these runs. */
+export async function clientMemoryBytes(
   { store }: { store: Store },
   requester: Requester,
   runs: readonly Run[],
 ): Promise<number> {
-  if (!runs.some(isExternal)) return 0;
+  if (!runs.some(isClientRun)) return 0;
   const reader = store.reader(requester);
   let bytes = 0;
   for (const run of runs) {
-    bytes += isExternal(run)
+    bytes += isClientRun(run)
       ? (await countResults(reader, run)) * bytesPerResult
       : (run.counts.samples / run.repeats) * bytesPerName;
   }
@@ -209,19 +209,19 @@ export async function externalMemoryBytes(
 /** A run lists those with the most results. */
 const maxListed = 100;
 
-type Services = { store: Store; externalCounts: ExternalCounts };
+type Services = { store: Store; clientCounts: ClientCounts };
 
 /**
- * Runs, of which external ones have the evaluators and the progress that their results tell. Where that takes long or the database
+ * Runs, of which client ones have the evaluators and the progress that their results tell. Where that takes long or the database
  * does not count, they have what was counted before: a run is shown and changed in any case.
  */
-export async function withExternalCounts(
+export async function withClientCounts(
   services: Services,
   requester: Requester,
   runs: readonly Run[],
 ): Promise<Run[]> {
-  const { kept } = services.externalCounts;
-  const runCounts = runs.filter(isExternal).map(
+  const { kept } = services.clientCounts;
+  const runCounts = runs.filter(isClientRun).map(
     ({ id }): RunCount => ({
       id,
       counted: kept.get(id) ?? nothingCounted,
@@ -242,22 +242,22 @@ export async function withExternalCounts(
 }
 
 async function count(
-  { store, externalCounts }: Services,
+  { store, clientCounts }: Services,
   requester: Requester,
   runCounts: readonly RunCount[],
 ): Promise<void> {
   const reader = store.briefReader(requester);
   // Before the results are read: a number up to this one is never taken again.
   const settled = (await selectLastSettled(reader)) ?? (await selectHighestId(reader));
-  await countInRanges({ reader, accountId: requester.accountId, externalCounts, settled }, runCounts);
+  await countInRanges({ reader, accountId: requester.accountId, clientCounts, settled }, runCounts);
 }
 
-function shown({ counted, unsettled }: RunCount): Pick<Run, "externalEvaluators" | "counts"> {
+function shown({ counted, unsettled }: RunCount): Pick<Run, "clientEvaluators" | "counts"> {
   const all = merge(counted.evaluators, [...unsettled.values()]);
   const evaluators = [...withMostResults(all, maxListed)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, one]) => one);
-  return { externalEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
+  return { clientEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
 }
 
 /** The intended number of samples is unknown: the evaluator with the most results is taken to have seen them all. */

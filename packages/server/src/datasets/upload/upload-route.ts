@@ -1,0 +1,159 @@
+import {
+  type DatasetFormat,
+  DatasetLine,
+  DatasetPath,
+  DatasetRevision,
+  DatasetUploadQuery,
+  EpisodeSelection,
+  HTTPValidationError,
+  isTrueWord,
+} from "@presage/contract";
+import { type CallWithCaller, keepOpen, requesterOf } from "../../http/call.ts";
+import { errorResponse, response } from "../../http/describe.ts";
+import { reserveStored } from "../../http/memory.ts";
+import { receiveUpload } from "../../http/receive-upload.ts";
+import { readBody } from "../../http/request.ts";
+import { reply, route } from "../../http/route.ts";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
+import { UploadError } from "../../platform/errors.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { toDatasetRevision } from "../datasets.ts";
+import { exampleRevision } from "../datasets-route.ts";
+import { exampleSample, noSuchRevision } from "../samples-route.ts";
+import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
+
+interface UploadServices {
+  datasets: DatasetUploads;
+  settings: { maxShortBodyBytes: number };
+  /** The lines of a dataset in which each of some episodes is a trajectory. */
+  episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
+}
+
+const { dataset_sample_id: _, ...exampleLine } = exampleSample;
+const uploadDatasetRevision = route({
+  method: "POST",
+  path: "/v1/datasets/:id/revisions",
+  needs: "evaluate",
+  id: "uploadDatasetRevision",
+  tag: "datasets",
+  summary: "Upload a revision",
+  description:
+    "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `Content-Encoding: gzip` the body is decompressed.",
+  params: DatasetPath,
+  query: DatasetUploadQuery,
+  refusesUnknown: true,
+  more: {
+    requestBody: {
+      required: true,
+      description: "One JSON object a line. Other formats: see the parameter `format`.",
+      content: {
+        "application/x-ndjson": { schema: DatasetLine, example: exampleLine },
+        "application/json": {
+          schema: EpisodeSelection,
+          example: { environment: "sandbox", status: "finished" },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": response("The revision that already had these lines", DatasetRevision, exampleRevision),
+    "201": response("The new revision", DatasetRevision, exampleRevision),
+    "409": errorResponse(
+      "The dataset was deleted during the upload, the upload was interrupted for too long, or another revision was added while lines were appended",
+      "The upload was interrupted for too long.",
+    ),
+    ...noSuchRevision,
+    "413": errorResponse(
+      "The upload is larger than PRESAGE_MAX_DATASET_BYTES or 200 times as long as its gzip, or the account's datasets would be larger than its quota",
+      "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+    ),
+    "422": response("A line, named by its number, or the request is not valid", HTTPValidationError, {
+      detail: [
+        {
+          type: "value_error",
+          loc: ["body", "line", 17, "next_state"],
+          msg: "Value error, Field required",
+          ctx: { error: "Field required" },
+        },
+      ],
+    }),
+    "507": errorResponse(
+      "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+      "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
+    ),
+  },
+  async handle(services: UploadServices, { call, params: { id }, query }) {
+    const wanted = { id, format: query.format, isAppended: isTrueWord(query.append ?? "false") };
+    const { revision, isNew } =
+      query.from === "episodes"
+        ? await reviseFromEpisodes(services, call, wanted)
+        : await receiveRevision(services, call, wanted);
+    const body = toDatasetRevision(revision);
+    return isNew ? reply(201, body) : reply(200, body);
+  },
+});
+
+export const datasetUploadRoutes = [uploadDatasetRevision];
+
+interface WantedUpload {
+  id: string;
+  format: DatasetFormat | undefined;
+  isAppended: boolean;
+}
+
+/** Stores the lines of a request's body as a revision, as they arrive. */
+async function receiveRevision(
+  { datasets }: UploadServices,
+  call: CallWithCaller,
+  { id, format, isAppended }: WantedUpload,
+): Promise<UploadedRevision> {
+  const { maxBytes, floor, quotaBytes, uploads } = datasets;
+  const { accountId, actor } = requesterOf(call);
+  try {
+    return await receiveUpload(call, (body, { isGzip }) =>
+      uploads.uploadRevision(
+        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, floor, quotaBytes },
+        body,
+        call.request.signal,
+      ),
+    );
+  } finally {
+    datasets.sweeper.schedule();
+  }
+}
+
+/** What the steps of an episode take that are read at once. */
+const bytesOfEpisode = 1_000_000;
+
+export const noEpisodes = "No episode with a step matches";
+
+/** Stores the steps of the episodes that a request's body names as a revision. */
+async function reviseFromEpisodes(
+  { datasets, settings, episodeLines }: UploadServices,
+  call: CallWithCaller,
+  { id, format, isAppended }: WantedUpload,
+): Promise<UploadedRevision> {
+  if (format !== undefined)
+    throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", format)]);
+  const selection = await readBody(call, EpisodeSelection, settings.maxShortBodyBytes);
+  keepOpen(call);
+  reserveStored(call.exchange, bytesOfEpisode);
+  const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
+  const { accountId, actor } = requesterOf(call);
+  const upload = { accountId, actor, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
+  const lines = episodeLines(requesterOf(call), selection);
+  try {
+    return await uploads.uploadRevision(
+      { ...upload, maxBytes, floor, quotaBytes },
+      lines,
+      call.request.signal,
+    );
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    const { line, reason } = error.fault;
+    const message = line === undefined ? noEpisodes : reason;
+    throw new InvalidRequestError([valueError(["body"], message)]);
+  } finally {
+    sweeper.schedule();
+  }
+}

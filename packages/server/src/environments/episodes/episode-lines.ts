@@ -1,0 +1,114 @@
+import {
+  type DatasetLine,
+  type EpisodeSelection,
+  maxConversationMessages,
+  readInstant,
+} from "@presage/contract";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Keyset } from "../../platform/storage/lists.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { defined } from "../../platform/words.ts";
+import { type Episode, findEpisode, indexOf, statusOf, toFilter, type WantedEpisodes } from "./episode.ts";
+import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
+import { composeMessages, promptFormOf } from "./turns.ts";
+
+const idsAtOnce = 200;
+const partCharacters = 100_000;
+
+/**
+ * The lines of a dataset in which each episode is a trajectory, oldest first, in UTF-8: what the model was told, and what it answered.
+ * An episode without steps has none.
+ */
+export async function* readEpisodeLines(
+  services: { store: Store },
+  requester: Requester,
+  selection: EpisodeSelection,
+): AsyncGenerator<Uint8Array, void> {
+  const filter = await toFilter(services, requester, toWantedEpisodes(selection));
+  const reader = services.store.briefReader(requester);
+  let after: Keyset | undefined;
+  do {
+    const { accountId } = requester;
+    const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
+    for (const { id } of rows) {
+      const episode = await findEpisode(services, requester, id).catch(async (error: unknown) => {
+        // Deleted since its id was read; that of others is no reason to fail.
+        if ((await selectEpisode(reader, accountId, id)) === undefined) return undefined;
+        throw error;
+      });
+      if (episode === undefined) continue;
+      let part = "";
+      for (const line of linesOf(episode, await selectSteps(reader, id, 0))) {
+        part += `${JSON.stringify(line)}\n`;
+        // Lines of a conversation repeat each other: all of them may be much longer than the episode.
+        if (part.length < partCharacters) continue;
+        yield Buffer.from(part, "utf8");
+        part = "";
+      }
+      if (part !== "") yield Buffer.from(part, "utf8");
+    }
+    after = next;
+  } while (after !== undefined);
+}
+
+function* linesOf(episode: Episode, steps: readonly StepRow[]): Generator<DatasetLine, void> {
+  const { row, config, task } = episode;
+  const context = { ...config.context, ...task.context };
+  const tags = tagsOf(episode);
+  const isChat = promptFormOf(config) === "chat";
+  for (const [index, { step, action, observation, reward, terminated, truncated }] of steps.entries()) {
+    const state = steps[index - 1]?.observation ?? task.initial_state;
+    yield {
+      trajectory_id: row.id,
+      // Trajectories are counted from 0.
+      step: Number(step) - 1,
+      // An interaction has no empty state, but a model may have said nothing.
+      ...(isChat || state === ""
+        ? { messages: conversationOf(episode, steps, index) }
+        : { context, interaction: { state, action } }),
+      next_state: observation,
+      ...(reward === null ? {} : { reward }),
+      done: terminated === 1 || truncated === 1,
+      tags,
+    };
+  }
+}
+
+/** What a step was asked. */
+function conversationOf({ row, config, task }: Episode, steps: readonly StepRow[], index: number) {
+  const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
+  if (messages.length > maxConversationMessages)
+    throw new ServiceError(
+      "conflict",
+      `The episode ${row.id} is a conversation of more than ${maxConversationMessages} messages, which no sample can have. Leave it out.`,
+    );
+  return messages;
+}
+
+function tagsOf({ row }: Episode): Record<string, string> {
+  const index = indexOf(row);
+  return {
+    environment: row.environment,
+    environment_revision: String(row.revision),
+    split: row.split,
+    ...(index !== undefined && { task: String(index) }),
+    status: statusOf(row),
+    ...(row.status === "finished" && { outcome: row.outcome ?? "none" }),
+  };
+}
+
+/** Which episodes are selected. */
+function toWantedEpisodes(selection: EpisodeSelection): WantedEpisodes {
+  const { environment, revision, split, index, status, outcome, from, to, ids } = selection;
+  return defined({
+    environment: environment ?? undefined,
+    revision: revision ?? undefined,
+    split: split ?? undefined,
+    position: index ?? undefined,
+    status: status ?? undefined,
+    outcome: outcome ?? undefined,
+    from: from ? readInstant(from) : undefined,
+    to: to ? readInstant(to) : undefined,
+    ids: ids?.map((id) => id.toLowerCase()),
+  });
+}
