@@ -112,7 +112,7 @@ export function startRunner(
       });
   }
 
-  const timer = setInterval(look, lookEveryMs * services.patience);
+  const timer = setInterval(look, lookEveryMs);
   look();
   return {
     wake() {
