@@ -52,6 +52,7 @@ export function composeRuns(
         ...options,
         slots: createFairSlots({ slots: config.runs.maxInFlight }),
         maxInFlight: config.prediction.maxInFlight,
+        patience: config.patience,
         turns: createBackgroundTurns(() => options.liveInFlight() > 0),
         room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),
         writeWork: writeInThread ?? writeInTurns(database),

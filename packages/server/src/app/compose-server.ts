@@ -25,6 +25,7 @@ import type { LogExport } from "../platform/observability/otlp.ts";
 import type { Tracing } from "../platform/observability/tracing.ts";
 import type { PriceList } from "../platform/prices.ts";
 import { connectRedis } from "../platform/redis.ts";
+import { usualIntervalMs } from "../platform/storage/batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { Store } from "../platform/storage/store.ts";
@@ -219,7 +220,7 @@ export async function composeServer(
   });
 
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
-  const usage = composeUsage(log, database, prices);
+  const usage = composeUsage(config, log, database, prices);
   const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
@@ -359,11 +360,17 @@ function composePrompts(store: Store): FindPrompts {
   };
 }
 
-function composeUsage(log: Log, database: Database, prices: PriceList) {
+function composeUsage(
+  { patience }: Pick<Config, "patience">,
+  log: Log,
+  database: Database,
+  prices: PriceList,
+) {
   const { record, stop } = collectUsage(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
     (model) => prices.current()?.models.has(model) === true,
+    usualIntervalMs * patience,
   );
   return {
     record,

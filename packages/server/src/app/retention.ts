@@ -65,7 +65,7 @@ interface RetentionOptions {
 
 /** Deletes what is too old, and what was chosen by a filter. Of several processes, one at a time does each. */
 export function composeRetention(
-  { retention }: Pick<Config, "retention">,
+  { retention, patience }: Pick<Config, "retention" | "patience">,
   log: Log,
   store: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath"> & { writers: Writers | undefined },
   { metrics, onResultsDeleted }: RetentionOptions,
@@ -128,7 +128,7 @@ export function composeRetention(
       nextAtMs = performance.now() + ageIntervalMs;
       if (!waits) metrics.deletionsComplete.set(Date.now() / 1_000);
     },
-    intervalMs: lookIntervalMs,
+    intervalMs: lookIntervalMs * patience,
     onFailure,
   });
   const chosen = startSweeper({
@@ -136,12 +136,12 @@ export function composeRetention(
       if ((await selectNextDeletion(database)) === undefined) return;
       await alone("result deletions", signal, deleteWhatIsChosen);
     },
-    intervalMs: lookIntervalMs,
+    intervalMs: lookIntervalMs * patience,
     onFailure,
   });
   const emptying = startSweeper({
     sweep: (signal) => emptyLog(store, signal),
-    intervalMs: logIntervalMs,
+    intervalMs: logIntervalMs * patience,
     onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
   });
   return {

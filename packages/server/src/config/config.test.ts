@@ -25,6 +25,7 @@ function linesOf(environment: RawEnvironment): string[] {
 describe("An empty environment", () => {
   test("has the documented defaults", () => {
     expect(readConfig({})).toStrictEqual({
+      patience: 1,
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       workers: { count: 1, index: 0 },
       databaseUrl: "sqlite:data/presage.db",
@@ -153,6 +154,7 @@ describe("Each variable", () => {
       ...oidc,
     });
     expect(config).toStrictEqual({
+      patience: 1,
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
       workers: { count: 4, index: 0 },
       databaseUrl: "postgres://me:password@db/presage",

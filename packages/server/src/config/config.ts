@@ -122,6 +122,8 @@ const keysPerAccount = 50;
 const defaultJudgeCalls = 256;
 
 export type Config = Readonly<{
+  /** Multiplies what work in the background waits: 1, and less in tests. */
+  patience: number;
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   /** The number of processes that share the port, and which of them this is, from 0. */
   workers: Workers;
@@ -219,6 +221,7 @@ export class ConfigError extends Error {
 export function readConfig(raw: RawEnvironment): Config {
   const values = readEnvironment(raw);
   return frozen({
+    patience: 1,
     listen: {
       host: values.PRESAGE_HOST,
       port: values.PRESAGE_PORT,

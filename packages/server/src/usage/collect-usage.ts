@@ -120,9 +120,11 @@ export function collectUsage(
   write: (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
   hasPrice: (model: string) => boolean = () => false,
+  intervalMs?: number,
 ): UsageCollector {
   const countedModel = createCountedModels(hasPrice);
   const { pending, stop } = writeInBatches<UsageTotals>({
+    intervalMs,
     write,
     putBack(batch, newer) {
       for (const [name, totals] of batch) {

@@ -24,7 +24,8 @@ async function expectTimeout(ask: PresageWithRawUpstream["predict"]): Promise<vo
   expect(tookMs).toBeLessThan(deadlineMs + toleranceMs);
 }
 
-test("an upstream that is slow to send its first byte is waited for", async () => {
+// They mostly wait, each for a server of its own.
+test.concurrent("an upstream that is slow to send its first byte is waited for", async () => {
   await using server = await presageWithRawUpstream(({ socket }) =>
     setTimeout(() => socket.write(goodResponse), 700),
   );
@@ -33,7 +34,7 @@ test("an upstream that is slow to send its first byte is waited for", async () =
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("no limit of Bun's own ends a call before the deadline", async () => {
+test.concurrent("no limit of Bun's own ends a call before the deadline", async () => {
   // Bun gives up a silent response after 300 s. With 1 in this variable that takes about 8 s.
   const upstream = await startRawUpstream(({ socket }) =>
     setTimeout(() => socket.write(goodResponse), 10_000),
@@ -54,7 +55,7 @@ test("no limit of Bun's own ends a call before the deadline", async () => {
   await upstream.stop();
 }, 120_000);
 
-test("an upstream that sends its response byte by byte is waited for", async () => {
+test.concurrent("an upstream that sends its response byte by byte is waited for", async () => {
   await using server = await presageWithRawUpstream(async ({ socket }) => {
     for (const byte of goodResponse) {
       socket.write(byte);
@@ -66,20 +67,20 @@ test("an upstream that sends its response byte by byte is waited for", async () 
   expect(await response.json()).toMatchObject({ response: { content: "The door is open." } });
 });
 
-test("an upstream that never responds is 504 timeout at the deadline, and is not retried", async () => {
+test.concurrent("an upstream that never responds is 504 timeout at the deadline, and is not retried", async () => {
   await using server = await presageWithRawUpstream(() => {}, environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls half-way through its response is 504 timeout at the deadline", async () => {
+test.concurrent("an upstream that stalls half-way through its response is 504 timeout at the deadline", async () => {
   const half = goodResponse.slice(0, -30);
   await using server = await presageWithRawUpstream(({ socket }) => socket.write(half), environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls in the middle of the response head is 504 timeout at the deadline", async () => {
+test.concurrent("an upstream that stalls in the middle of the response head is 504 timeout at the deadline", async () => {
   await using server = await presageWithRawUpstream(
     ({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconte"),
     environment,
@@ -87,7 +88,7 @@ test("an upstream that stalls in the middle of the response head is 504 timeout 
   await expectTimeout(server.predict);
 });
 
-test("an upstream that trickles its response past the deadline is 504 timeout too", async () => {
+test.concurrent("an upstream that trickles its response past the deadline is 504 timeout too", async () => {
   await using server = await presageWithRawUpstream(({ socket }) => {
     socket.write(goodResponse.slice(0, -30));
     const trickle = setInterval(() => socket.write(" "), 50);
@@ -96,7 +97,7 @@ test("an upstream that trickles its response past the deadline is 504 timeout to
   await expectTimeout(server.predict);
 });
 
-test("an upstream that does not list its models is 504 timeout at the deadline", async () => {
+test.concurrent("an upstream that does not list its models is 504 timeout at the deadline", async () => {
   await using server = await presageWithRawUpstream(() => {}, {
     ...environment,
     PRESAGE_UPSTREAM_MODEL: undefined,
@@ -104,7 +105,7 @@ test("an upstream that does not list its models is 504 timeout at the deadline",
   await expectTimeout(server.predict);
 });
 
-test("at the deadline the upstream connection is closed", async () => {
+test.concurrent("at the deadline the upstream connection is closed", async () => {
   const closed = Promise.withResolvers<string>();
   await using server = await presageWithRawUpstream(
     ({ socket }) => socket.on("close", () => closed.resolve("closed")),
@@ -119,7 +120,7 @@ for (const [what, behave] of [
   ["a reset connection", undefined],
   ["a 503 with Retry-After", httpResponse(503, { error: "busy" }, { "retry-after": "1" })],
 ] as const) {
-  test(`retries after ${what} end at the deadline`, async () => {
+  test.concurrent(`retries after ${what} end at the deadline`, async () => {
     const asked = { before: 0, after: 0 };
     await using server = await presageWithRawUpstream(
       ({ socket, body }) => {

@@ -201,7 +201,7 @@ onEachDatabase((database) => {
     const isOver = await opened.database.transaction().execute(async (transaction) => {
       // As `pg_dump` does with every table.
       await sql`lock table closed_accounts in access share mode`.execute(transaction);
-      const impatient = { onSlow: () => told.push("slow"), slowMs: 0, maxMs: 200 };
+      const impatient = { onSlow: () => told.push("slow"), slowMs: 0, maxMs: 2_000 };
       return await waitForEarlierWriters(opened.database, impatient);
     });
     expect([isOver, told]).toEqual([false, ["slow"]]);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { forgetInstance, readInstances } from "../../src/platform/storage/settings-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -86,6 +87,8 @@ onSqlite((database) => {
       .select("id")
       .where("name", "=", "Stranger")
       .executeTakeFirstOrThrow();
+    // Beside a server the command waits for what that had begun.
+    for (const server of await readInstances(store.database)) await forgetInstance(store.database, server.id);
     const erased = await runPresage(["users", "erase", "--yes", id], {
       PRESAGE_DATABASE_URL: presage.databaseUrl,
     });

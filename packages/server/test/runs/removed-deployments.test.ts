@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, expectEventually } from "../support/eventually.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
@@ -16,7 +16,7 @@ const samples = Array.from({ length: 6 }, (_, step) => ({
   next_state: "next",
 }));
 let directory: string;
-let presage: SpawnedPresage;
+let presage: TestPresage;
 let datasets: ReturnType<typeof datasetClient>;
 
 /** Names the deployments from now on. */
@@ -31,14 +31,14 @@ async function writeDeployments(...names: string[]): Promise<void> {
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-removed-"));
   await writeDeployments("stays", "leaves");
-  presage = await spawnPresage({
+  presage = await startPresage({
     PRESAGE_DEPLOYMENTS: join(directory, "deployments.yaml"),
     PRESAGE_DATABASE_URL: "sqlite::memory:",
   });
   datasets = datasetClient(presage);
 }, 120_000);
 afterAll(async () => {
-  await presage[Symbol.asyncDispose]();
+  await presage.stop();
   await upstream.stop();
   await rm(directory, { recursive: true });
 });
@@ -69,7 +69,7 @@ async function startRun(): Promise<string> {
 
 async function removeDeployment(): Promise<void> {
   await writeDeployments("stays");
-  presage.kill("SIGHUP");
+  await presage.rereadFiles();
   await eventually(
     async () => await (await presage.call("GET", "/v1/models")).text(),
     (text) => !text.includes("leaves"),
@@ -94,7 +94,7 @@ test("a run on a removed deployment pauses, keeps what was under way, and contin
   });
 
   await writeDeployments("stays", "leaves");
-  presage.kill("SIGHUP");
+  await presage.rereadFiles();
   expect(await end(id)).toMatchObject({
     status: "finished",
     status_reason: null,

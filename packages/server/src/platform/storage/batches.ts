@@ -37,7 +37,7 @@ export function doTogether<Item, Result>(
   };
 }
 
-const usualIntervalMs = 5_000;
+export const usualIntervalMs = 5_000;
 
 interface BatchedWrites<Value> {
   /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
@@ -49,7 +49,7 @@ interface BatchedWrites<Value> {
 
 interface Batching<Value> {
   /** Absent: five seconds. */
-  intervalMs?: number;
+  intervalMs?: number | undefined;
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
   /** Returns what could not be written to what was collected meanwhile. */
   putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;

@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 /** How many turns the pace gives at once. */
 function useAll(concurrency: number) {
   let now = 0;
-  const pace = createPace(concurrency, listeners, () => now);
+  const pace = createPace(concurrency, listeners, { nowMs: () => now });
   const held: number[] = [];
   const fill = async () => {
     for (let asked = 0; asked <= concurrency; asked += 1) void pace.take(never).then((at) => held.push(at));

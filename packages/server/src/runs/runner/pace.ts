@@ -55,7 +55,7 @@ export interface Pace {
 export function createPace(
   concurrency: number,
   { onAway, onBack }: PaceListeners,
-  nowMs = () => performance.now(),
+  { patience = 1, nowMs = () => performance.now() } = {},
 ): Pace {
   const waiting: (() => void)[] = [];
   const waited = { rate: 0, memory: 0, outages: 0 };
@@ -114,8 +114,9 @@ export function createPace(
   /** What it has answered before may still be answered. */
   function doubt(reason: string): void {
     if (away !== undefined) return;
-    away = { sinceMs: nowMs(), probeMs: firstProbeMs, isSure: false };
-    pause(firstProbeMs);
+    const probeMs = firstProbeMs * patience;
+    away = { sinceMs: nowMs(), probeMs, isSure: false };
+    pause(probeMs);
     if (answers === 0) countOutage(away, reason);
   }
 

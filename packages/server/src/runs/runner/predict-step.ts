@@ -44,6 +44,7 @@ const memoryPauseMs = 1_000;
 interface StepsOfRun {
   pace: Pace;
   tries: RunTries;
+  patience: number;
   isStopping(): boolean;
   /** What the deployment has answered last: that it answers this again tells a step that always fails from an outage. */
   answered?: StepRequest;
@@ -116,7 +117,7 @@ async function predictStep(
       outages = pace.outages();
       answers = pace.answers();
       countRetry(counted, error.category);
-      await sleep(pauseMsAfter(calls) * (0.5 + Math.random() / 2), undefined, { signal });
+      await sleep(run.patience * pauseMsAfter(calls) * (0.5 + Math.random() / 2), undefined, { signal });
     }
   }
 }

@@ -179,10 +179,12 @@ function holdRun(
   const models = new Set(run.provenance.models);
   const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
   let said: Promise<void> = Promise.resolve();
-  const pace = createPace(run.concurrency, {
-    onAway: (reason, failures) => say(`The deployment failed ${failures} times in a row: ${reason}`),
+  const listeners = {
+    onAway: (reason: string, failures: number) =>
+      say(`The deployment failed ${failures} times in a row: ${reason}`),
     onBack: () => say(undefined),
-  });
+  };
+  const pace = createPace(run.concurrency, listeners, { patience: services.patience });
 
   /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
   function say(reason: string | undefined): void {
@@ -288,7 +290,7 @@ function holdRun(
   async function postpone(reason: string): Promise<void> {
     await markAway(database, lease, reason);
     const now = await readDatabaseClock(database);
-    await releaseLease(database, lease, now + retryAfterMs * microsPerMs);
+    await releaseLease(database, lease, now + Math.round(services.patience * retryAfterMs) * microsPerMs);
   }
 
   /** What is missing is still missing: whoever takes the run next does it. */

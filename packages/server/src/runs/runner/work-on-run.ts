@@ -30,6 +30,8 @@ import { createPredictor, type PredictionRows, type Predictor, toRows } from "./
 
 export interface RunnerServices extends StepServices, AskServices {
   writeWork: WriteWork;
+  /** Multiplies the pauses before something is tried again. */
+  patience: number;
   /** Steps take one before each piece of work, so that live requests come first. */
   turns: BackgroundTurns;
   /** For the texts of steps in progress. */
@@ -68,6 +70,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   const predictor = createPredictor(run, {
     predict: (request, signalOfStep) => askDeployment(services, request, signalOfStep),
     tries: worker.tries,
+    patience: services.patience,
     pace,
     isStopping,
     mostFrequent: await composeMostFrequent(worker),

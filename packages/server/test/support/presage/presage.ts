@@ -15,18 +15,24 @@ export interface TestPresage {
   /** Signs a browser in once, in local mode. */
   signInAddress: string | undefined;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Reads the files of deployments and of prices again, as on SIGHUP. */
+  rereadFiles(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the server in the tests' process, on a free port. Calls send the bootstrap key by default. */
-export async function startPresage(environment: RawEnvironment): Promise<TestPresage> {
-  const config = readConfig({
+/**
+ * Starts the server in the tests' process, on a free port. Calls send the bootstrap key by default. What it does in the background, it does
+ * ten times as often as outside of tests.
+ */
+export async function startPresage(environment: RawEnvironment, patience = 0.1): Promise<TestPresage> {
+  const read = readConfig({
     PRESAGE_PORT: "0",
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_BOOTSTRAP_KEY: testKey,
     PRESAGE_LOG_LEVEL: "silent",
     ...asReplicas(environment),
   });
+  const config = { ...read, patience };
   const server = listen(config.listen);
   const presage = await composeServer(config, createLog(config.logLevel), server.address);
   server.use(presage.app);
@@ -35,6 +41,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     url: server.address,
     paths: Object.keys(presage.app.routes),
     signInAddress: presage.signInAddress,
+    rereadFiles: presage.rereadFiles,
     call: (method, path, body, headers) => callWithKey(server.address, method, path, body, headers),
     async stop() {
       presage.setPhase("stopping");

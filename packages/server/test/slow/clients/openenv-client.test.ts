@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openEnvPath } from "../support/openenv/openenv-socket.ts";
-import { testKey } from "../support/presage/presage.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { openEnvPython } from "../support/python/openenv-python.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
+import { openEnvPath } from "../../support/openenv/openenv-socket.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { openEnvPython } from "../../support/python/openenv-python.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
 
 const script = join(import.meta.dir, "openenv-client.fixture.py");
 const python = await openEnvPython();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { createPostgresDatabase } from "../../../../test/support/store/databases.ts";
-import { connectTo } from "../../../../test/support/store/postgres.ts";
-import { startRelay } from "../../../../test/support/store/relay.ts";
-import { whilePostgresResponds } from "./connect-postgres.ts";
-import { isPostgresDown } from "./postgres.ts";
+import { whilePostgresResponds } from "../../src/platform/storage/postgres/connect-postgres.ts";
+import { isPostgresDown } from "../../src/platform/storage/postgres/postgres.ts";
+import { createPostgresDatabase } from "../support/store/databases.ts";
+import { connectTo } from "../support/store/postgres.ts";
+import { startRelay } from "../support/store/relay.ts";
 
 test("a statement that takes longer than the silence allowed is not interrupted while PostgreSQL responds", async () => {
   const url = await createPostgresDatabase();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Episode } from "@presage/contract";
-import { testKey } from "../support/presage/presage.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../support/python/python-environment.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
-import { completion } from "../support/upstream/upstream.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { pythonEnvironment } from "../../support/python/python-environment.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
+import { completion } from "../../support/upstream/upstream.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
 const python = await pythonEnvironment(["ors-sdk==0.1.0"]);
 const episodes = 200;

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testKey } from "../support/presage/presage.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../support/python/python-environment.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { pythonEnvironment } from "../../support/python/python-environment.ts";
 
 const python = await pythonEnvironment(["schemathesis==4.32.5"]);
 const presage = usePresage();

@@ -5,6 +5,8 @@ import { accountTables } from "../../src/accounts/account-tables.ts";
 import { changeRoleOf, getUser } from "../../src/accounts/users.ts";
 import { localIssuer, lockAccount, selectUser } from "../../src/accounts/users-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { expectSoundRollups } from "../retention/expect-sound-rollups.ts";
+import { resultAt } from "../retention/many-results.ts";
 import { eventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { presageCommand } from "../support/presage/main-file.ts";
@@ -15,8 +17,6 @@ import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { storeRevision, storeRun } from "../support/store/store-run.ts";
-import { expectSoundRollups } from "./expect-sound-rollups.ts";
-import { resultAt } from "./many-results.ts";
 
 onEachDatabase((database) => {
   const presage = usePresage({ database });
