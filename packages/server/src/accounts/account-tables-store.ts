@@ -1,9 +1,9 @@
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import { ServiceError } from "../platform/errors.ts";
+import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
-import { deleteInBatches, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 

@@ -7,8 +7,7 @@ import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { EvaluateServices } from "../results/evaluate.ts";
-import type { Lease } from "../runs/lease.ts";
-import type { RunQueue } from "../runs/run.ts";
+import type { Lease, RunQueue } from "../runs/run.ts";
 import type { StepServices, WriteWork } from "../runs/runner/evaluate-step.ts";
 import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";

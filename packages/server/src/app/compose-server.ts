@@ -53,7 +53,7 @@ import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
 import type { EvaluationServices, Services } from "./services.ts";
 import { logFailure, openStore } from "./storage.ts";
-import type { SupervisorLink } from "./supervisor-link.ts";
+import type { SupervisorLink } from "./supervise.ts";
 import type { WorkerStart } from "./workers.ts";
 
 /** A server that stops has little time before it is killed. */

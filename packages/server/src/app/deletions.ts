@@ -2,8 +2,8 @@ import { selectAccountIds } from "../accounts/users-store.ts";
 import { deleteOldEpisodes } from "../environments/episodes/delete-episodes.ts";
 import type { EpisodePosition } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
+import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
-import { type DeletedBatch, deleteInBatches } from "../platform/storage/delete-in-batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {

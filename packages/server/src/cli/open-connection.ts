@@ -29,11 +29,10 @@ import { createClientCounts } from "../runs/client/client-counts.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
-import { newLeaseId, runLeaseMs } from "../runs/lease.ts";
 import { writeReport } from "../runs/report/report-route.ts";
 import { reportRun } from "../runs/report/report-run.ts";
 import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
-import { toRun } from "../runs/run.ts";
+import { newLeaseId, runLeaseMs, toRun } from "../runs/run.ts";
 import {
   cancelRun,
   deleteRun,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isLoopback, listen, listenAddress } from "../app/listen.ts";
-import type { SupervisorLink } from "../app/supervisor-link.ts";
+import type { SupervisorLink } from "../app/supervise.ts";
 import type { Started, WorkerStart } from "../app/workers.ts";
 import { type Config, hasFilesToReread, readConfig, unknownVariables } from "../config/config.ts";
 import { browserAddress } from "../http/pages.ts";
@@ -80,7 +80,7 @@ function announce({ listen, workers }: Config, logger: Logger, started: Started)
 /** Runs one worker of a server until a signal stops it or its supervisor ends. */
 async function work(config: Config, start: WorkerStart): Promise<void> {
   const [{ connectToSupervisor }, { configOfWorker }, { createLog }] = await Promise.all([
-    import("../app/supervisor-link.ts"),
+    import("../app/supervise.ts"),
     import("../app/workers.ts"),
     import("../platform/observability/logger.ts"),
   ]);

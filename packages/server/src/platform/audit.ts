@@ -1,8 +1,8 @@
 import type { AuditAction, AuditActorKind } from "@presage/contract";
 import type { Selectable } from "kysely";
+import { type DeletedBatch, inTimedTransaction } from "./storage/batches.ts";
 import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
 import { type Micros, nowMicros } from "./storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "./storage/delete-in-batches.ts";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "./storage/lists.ts";
 import { selectNames } from "./storage/rows.ts";
 import type { AuditEventsTable } from "./storage/schema/accounts.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/batches.ts";
 import type { Micros } from "../platform/storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";

@@ -21,7 +21,7 @@ import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import type { HeldLease } from "./lease.ts";
+import type { HeldLease } from "./run.ts";
 import {
   isSameEvaluator,
   noCounts,

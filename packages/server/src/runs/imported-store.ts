@@ -2,8 +2,7 @@ import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { latestEnd } from "../platform/storage/leases.ts";
 import type { DatasetSamplesTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { type Lease, uploadLeaseMs } from "./lease.ts";
-import { noCounts, type WorkCounts } from "./run.ts";
+import { type Lease, noCounts, uploadLeaseMs, type WorkCounts } from "./run.ts";
 
 /** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
 export async function claimForUpload(

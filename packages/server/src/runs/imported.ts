@@ -23,8 +23,8 @@ import {
   completeUpload,
   selectNamedPositions,
 } from "./imported-store.ts";
-import { type Lease, uploadLeaseMs } from "./lease.ts";
 import type { Run } from "./run.ts";
+import { type Lease, uploadLeaseMs } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
 import { noSuchRun } from "./runs.ts";

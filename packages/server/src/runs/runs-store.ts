@@ -5,8 +5,8 @@ import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/s
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import { type HeldLease, isOfDeadProcess } from "./lease.ts";
 import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
+import { type HeldLease, isOfDeadProcess } from "./run.ts";
 
 export const runColumns = [
   "id",

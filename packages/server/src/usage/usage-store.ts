@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { type DeletedBatch, inTimedTransaction } from "../platform/storage/batches.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerHour } from "../platform/storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "../platform/storage/delete-in-batches.ts";
 import type {
   LatencyMeasure,
   UsageCountsTable,

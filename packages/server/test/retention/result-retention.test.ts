@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { deleteInBatches } from "../../src/platform/storage/delete-in-batches.ts";
+import { deleteInBatches } from "../../src/platform/storage/batches.ts";
 import { deleteOldResults } from "../../src/results/delete/delete-results.ts";
 import type { AgePosition } from "../../src/results/delete/deleted-results-store.ts";
 import { rollUpSomeTags } from "../../src/results/summary/tags.ts";

@@ -1,6 +1,6 @@
 import { type Changer, recordChange } from "../../platform/audit.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { expiredBefore, noSuchEpisode } from "./episode.ts";

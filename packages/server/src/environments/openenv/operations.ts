@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { OpenEnvAction, OpenEnvReset } from "@presage/contract";
 import { z } from "zod";
-import { admit, countUsage } from "../../http/exchange.ts";
+import type { Caller } from "../../http/caller.ts";
+import { admit, countUsage, type Exchange } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
-import type { Store } from "../../platform/storage/store.ts";
+import { orAborted } from "../../platform/limits/deadline.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import { askDeployment } from "../episodes/ask.ts";
 import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
@@ -13,7 +16,51 @@ import { selectSteps } from "../episodes/episodes-store.ts";
 import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
 import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
 import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
-import { type Conversation, type MessageCall, retryUntilAdmitted } from "./conversation.ts";
+
+/** What is known of one socket. */
+export interface Conversation {
+  readonly environment: string;
+  /** Its route. */
+  readonly path: string;
+  /** Checked again with each message. */
+  readonly key: string;
+  /** Those that name a trace. */
+  readonly headers: Headers;
+  /** The current episode, with the name that the client gave it, and how many of its steps the client was told. */
+  episode: { id: string; name: string | undefined; steps: number } | undefined;
+}
+
+/** A message of a caller who is known. */
+export interface MessageCall {
+  exchange: Exchange;
+  caller: Caller;
+  requester: Requester;
+  /** On the clock of `performance.now()`. */
+  deadlineAtMs: number;
+}
+
+/**
+ * Tries again what a limit refused, as long as it may be admitted before the deadline: OpenEnv's client would fail its whole episode
+ * where one over HTTP waits and retries.
+ */
+async function retryUntilAdmitted<Value>(
+  { requester: { signal }, deadlineAtMs }: MessageCall,
+  enter: () => Value | Promise<Value>,
+): Promise<Value> {
+  for (;;) {
+    try {
+      return await enter();
+    } catch (error) {
+      const isRefusal =
+        error instanceof ServiceError && (error.code === "rate_limited" || error.code === "overloaded");
+      if (!isRefusal || error.retryAfterS === undefined) throw error;
+      // Spread, so that all who wait do not return together.
+      const waitMs = error.retryAfterS * 1000 * (1 + Math.random() / 2);
+      if (performance.now() + waitMs > deadlineAtMs) throw error;
+      await orAborted(sleep(waitMs), signal);
+    }
+  }
+}
 
 /** What playing takes. */
 export interface MessageServices extends StartServices, StepServices {

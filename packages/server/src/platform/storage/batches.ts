@@ -1,4 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "./schema/tables.ts";
+import { isPostgres } from "./store.ts";
 
 /**
  * Hands items that are added at the same time to one call of `work`: while one is in progress, the next items are collected. Each
@@ -96,4 +98,92 @@ export function writeInBatches<Value>({
       await writeNow();
     },
   };
+}
+
+interface Pace {
+  targetMs: number;
+  /** Where even few rows take longer than this, they are made fewer. */
+  mostMs: number;
+  leastRows: number;
+  minPauseMs: number;
+  /** The least length of a pause, as a multiple of the transaction before it. */
+  pausePerHeld: number;
+}
+
+/**
+ * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than other processes' between
+ * two attempts at the file.
+ */
+const paceOnSqlite: Pace = { targetMs: 4, mostMs: 20, leastRows: 15, minPauseMs: 12, pausePerHeld: 1.5 };
+/** Others write meanwhile, and most of the time goes into round trips. */
+const paceOnPostgres: Pace = { targetMs: 8, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 2 };
+const firstRows = 20;
+const maxRows = 2_000;
+/** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
+const maxGrowth = 1.5;
+
+/** What one small transaction of a long deletion did. */
+export interface DeletedBatch<Place> {
+  deleted: number;
+  /** What is compared with `limit`; absent: the number of rows. */
+  size?: number;
+  /** How long the transaction kept others from writing. */
+  heldMs: number;
+  /** Where the next one begins; absent: nothing is left. */
+  next: Place | undefined;
+}
+
+/** Deletes at most `limit` rows from a place on; at first from the start. */
+type DeleteSome<Place> = (place: Place | undefined, limit: number) => Promise<DeletedBatch<Place>>;
+
+/** Deletes in transactions of a few milliseconds, whose size follows from what the last one took, with pauses between them. */
+export async function deleteInBatches<Place>(
+  database: Database,
+  deleteSome: DeleteSome<Place>,
+  { signal, onDeleted }: { signal: AbortSignal; onDeleted?: (rows: number, heldMs: number) => void },
+): Promise<number> {
+  const pace = isPostgres(database) ? paceOnPostgres : paceOnSqlite;
+  let place: Place | undefined;
+  let rows = firstRows;
+  let deleted = 0;
+  while (!signal.aborted) {
+    const batch = await deleteSome(place, rows);
+    deleted += batch.deleted;
+    if (batch.deleted > 0) onDeleted?.(batch.deleted, batch.heldMs);
+    if (batch.next === undefined) break;
+    place = batch.next;
+    // Only looking for rows blocks no one.
+    if (batch.heldMs === 0) continue;
+    if (batch.deleted > 0) rows = nextRows(batch, pace);
+    const pauseMs = Math.max(pace.minPauseMs, pace.pausePerHeld * batch.heldMs);
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+  return deleted;
+}
+
+function nextRows(
+  { deleted, size = deleted, heldMs }: DeletedBatch<unknown>,
+  { targetMs, mostMs, leastRows }: Pace,
+): number {
+  if (heldMs > mostMs) return Math.max(Math.floor(size / 2), 1);
+  const growth = Math.min(Math.max(targetMs / heldMs, 0.5), maxGrowth);
+  // Much of a small transaction's time is the commit's.
+  const least = Math.min(leastRows, Math.ceil(size * maxGrowth));
+  return Math.min(Math.max(Math.floor(size * growth), least), maxRows);
+}
+
+/** A transaction, and for how long it kept others from writing. `lock` waits for others before it begins to. */
+export async function inTimedTransaction<Result>(
+  database: Database,
+  work: (transaction: Database) => Promise<Result>,
+  lock: (transaction: Database) => Promise<void> = async () => {},
+): Promise<{ result: Result; heldMs: number }> {
+  let startedAtMs = performance.now();
+  const result = await database.transaction().execute(async (transaction) => {
+    await lock(transaction);
+    // It has waited for others until now.
+    startedAtMs = performance.now();
+    return await work(transaction);
+  });
+  return { result, heldMs: performance.now() - startedAtMs };
 }

@@ -17,7 +17,7 @@ import { migrations } from "./migrations/index.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { readSetting } from "./settings-store.ts";
 import { inMemoryPath, isSqlite, openSqliteDatabase, sqlitePath } from "./sqlite/sqlite.ts";
-import { sqliteThreadDialect, startSqliteWorker } from "./sqlite/sqlite-thread-dialect.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite/sqlite-driver.ts";
 import { createReader, type OpenedDatabase, type OpenOptions, readerQueue } from "./store.ts";
 import { NoDatabaseError, OpenDatabaseError } from "./store-error.ts";
 

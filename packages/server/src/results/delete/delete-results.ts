@@ -1,7 +1,7 @@
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
-import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/delete-in-batches.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";

@@ -11,8 +11,15 @@ import type {
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
-import { type Lease, runLeaseMs, uploadLeaseMs } from "../lease.ts";
-import { countNames, type Run, type RunEvaluator, type WorkCounts } from "../run.ts";
+import {
+  countNames,
+  type Lease,
+  type Run,
+  type RunEvaluator,
+  runLeaseMs,
+  uploadLeaseMs,
+  type WorkCounts,
+} from "../run.ts";
 import { never, parseRun, runColumns } from "../runs-store.ts";
 
 /** As the index of these rows has it: with parameters, neither database would use it. */

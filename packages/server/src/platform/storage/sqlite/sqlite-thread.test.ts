@@ -8,8 +8,8 @@ import { setInterval, setTimeout } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
 import { isStoreUnavailable } from "../store-error.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-driver.ts";
 import { openSqlite } from "./sqlite-file.ts";
-import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
 
 interface Notes {
   notes: { id: number; body: string };
@@ -27,7 +27,7 @@ const severalSlow = (count: number) =>
 /** A program that counts in the same way and does not close anything. */
 const askWithoutDestroy = `
   import { Kysely, sql } from "kysely";
-  import { sqliteThreadDialect, startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
+  import { sqliteThreadDialect, startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "sqlite-driver.ts"))};
   const path = process.argv.at(-1);
   const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path), 60_000) });
   const counting = sql\`
