@@ -7,7 +7,7 @@ import { KeyScope, scopesField } from "./user.ts";
 const maxKeyLimit = 1_000_000_000;
 const keyLimit = z.int().min(1).max(maxKeyLimit);
 
-/** A key's own limits, and which of its predictions are kept; null or absent: the server's. */
+/** A key's own limits, and which of its predictions are stored; null or absent: the server's. */
 const keySettings = {
   rate_limit_rpm: keyLimit.nullish().meta({
     description:
@@ -19,7 +19,7 @@ const keySettings = {
   }),
   capture: CaptureSetting.nullish().meta({
     description:
-      "Which predictions with this key are kept, for `GET /v1/predictions`: `off`, `failures`, `all`, or a share from 0 to 1. If null, the server's setting.",
+      "Which predictions with this key are stored, for `GET /v1/predictions`: `off`, `failures`, `all`, or a share from 0 to 1. If null, the server's setting.",
   }),
 };
 

@@ -45,7 +45,7 @@ export const MeResponse = z
     capture: z
       .object({
         setting: CaptureSetting.meta({
-          description: "Which predictions are kept, unless their API key has its own setting.",
+          description: "Which predictions are stored, unless their API key has its own setting.",
         }),
         max_age_days: z.int().meta({ description: "After how many days they are deleted." }),
       })

@@ -132,7 +132,7 @@ export type RunEvaluatorReport = z.infer<typeof RunEvaluatorReport>;
 
 const SurvivalStep = z
   .object({
-    step: count("A step at which a trajectory diverged, or of which no later step is known."),
+    step: count("A step at which a trajectory diverged, or after which nothing of it is known."),
     at_risk: count("Trajectories with a verdict at this step that had not diverged before it."),
     diverged: count("How many of them diverged at this step."),
     censored: count("How many of them are unknown after this step."),

@@ -9,13 +9,13 @@ export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
 
 const error = "Input should be off, failures, all, or a share from 0 to 1 such as 0.01";
 
-/** Which predictions of live traffic are kept: none, those that failed, all, or a share of them. */
+/** Which predictions of live traffic are stored: none, those that failed, all, or a share of them. */
 export const CaptureSetting = z
   .string()
   .regex(capturePattern, { error })
   .meta({
     description:
-      "`off`, `failures` (only those that failed), `all`, or the share that is kept, from 0 to 1, such as `0.01`. A hash of the request's id decides which.",
+      "`off`, `failures` (only those that failed), `all`, or the share that is stored, from 0 to 1, such as `0.01`. A hash of the request's id decides which.",
     examples: ["failures", "0.01"],
   });
 export type CaptureSetting = z.infer<typeof CaptureSetting>;
@@ -245,7 +245,7 @@ export type StoredPredictionListResponse = z.infer<typeof StoredPredictionListRe
 export const StoredPredictionDeleteQuery = z.object({
   source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
   before: dateTime().meta({
-    description: "All that were kept before this time are deleted. UTC if no offset is given.",
+    description: "All that were stored before this time are deleted. UTC if no offset is given.",
     examples: ["2026-11-01T00:00:00Z"],
   }),
   ...commonFilters,

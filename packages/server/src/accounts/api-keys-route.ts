@@ -127,7 +127,7 @@ const updateApiKey = route({
   tag,
   summary: "Change the settings of a key",
   description:
-    "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are kept; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
+    "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are stored; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
   params: ApiKeyPath,
   body: ApiKeyUpdateRequest,
   bodyExample: { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" },

@@ -209,9 +209,9 @@ const getOne = route({
   needs: "read",
   id: "getPrediction",
   tag,
-  summary: "Get a kept prediction",
+  summary: "Get a stored prediction",
   description:
-    "Shows a kept prediction with its prompt and response. A run's prompts are read from its dataset.",
+    "Shows a stored prediction with its prompt and response. A run's prompts are read from its dataset.",
   params: StoredPredictionPath,
   responses: {
     "200": response("The prediction", StoredPredictionDetail, {
@@ -250,8 +250,8 @@ const deleteOne = route({
   needs: "manage",
   id: "deletePrediction",
   tag,
-  summary: "Delete a kept prediction",
-  description: "Deletes one kept prediction of live traffic, with its prompt.",
+  summary: "Delete a stored prediction",
+  description: "Deletes one stored prediction of live traffic, with its prompt.",
   params: StoredPredictionPath,
   responses: {
     "204": { description: "The prediction is deleted" },

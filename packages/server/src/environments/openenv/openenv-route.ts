@@ -34,7 +34,7 @@ export const openEnvDescription = `Environments for clients of [OpenEnv](https:/
 
 The client sends \`{"type": "reset", "data": {"split", "index", "seed", "episode_id"}}\`, all optional, \`{"type": "step", "data": {"message": "the action"}}\`, \`{"type": "state"}\` or \`{"type": "close"}\`. The server sends \`{"type": "observation", "data": {"observation": {"prompt", "truncated", "metadata"}, "reward", "done", "metadata"}}\`, \`{"type": "state", "data": {"episode_id", "step_count", …}}\`, or \`{"type": "error", "data": {"message", "code"}}\` with the code \`INVALID_JSON\`, \`UNKNOWN_TYPE\`, \`VALIDATION_ERROR\`, \`EXECUTION_ERROR\`, \`CAPACITY_REACHED\` or \`SESSION_ERROR\`. Messages are answered in their order; at most 64 may wait, and one has at most a megabyte.
 
-After an error the episode stands where it was, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata goes on with that episode, and returns its last answer once more.`;
+After an error the episode stands where it was, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata continues that episode, and returns its last answer once more.`;
 
 /** OpenEnv's clients have a way of their own to send the key. */
 const common = {

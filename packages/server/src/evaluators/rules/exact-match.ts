@@ -16,7 +16,7 @@ const config = z.strictObject({
   ...textNormalisation,
   variant: z.enum(["presage", "word2world", "mdlm-exact", "mdlm-semantic"]).default("presage").meta({
     description:
-      "`presage`: by the settings above. The others compare as published scripts do, and the settings above have no effect. `word2world`: equal but for white space at the ends, as Python knows it. `mdlm-exact` and `mdlm-semantic`, of mdlm_world_modeling: without `<think>` blocks and `<tool_response>` tags, and JSON with its keys in any order; 1, 1.0 and true are equal only for the second.",
+      "`presage`: by the settings above. The others compare as published scripts do, and the settings above have no effect. `word2world`: equal except for white space at the ends, as Python knows it. `mdlm-exact` and `mdlm-semantic`, of mdlm_world_modeling: without `<think>` blocks and `<tool_response>` tags, and JSON with its keys in any order; 1, 1.0 and true are equal only for the second.",
   }),
 });
 
@@ -46,12 +46,12 @@ export const exactMatch = defineFamily({
   builtInProfiles: [
     {
       name: "system:default",
-      description: "Equal but for white space at the ends.",
+      description: "Equal except for white space at the ends.",
       config: { trim: true, ignore_case: false, strip_tags: false },
     },
     {
       name: "system:word2world-exact",
-      description: "The single-step accuracy of Word2World: equal but for white space at the ends.",
+      description: "The single-step accuracy of Word2World: equal except for white space at the ends.",
       config: { variant: "word2world" },
     },
     {

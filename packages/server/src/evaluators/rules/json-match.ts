@@ -225,7 +225,7 @@ const config = z.strictObject({
     .meta({ description: "Numbers that differ by at most this much are equal." }),
   prose_gold: z.enum(["unusable", "text"]).default("unusable").meta({
     description:
-      "What happens where the gold answer is not JSON. `unusable`: the sample cannot be evaluated. `text`: the output passes if it is the same text, but for white space at the ends.",
+      "What happens where the gold answer is not JSON. `unusable`: the sample cannot be evaluated. `text`: the output passes if it is the same text, except for white space at the ends.",
   }),
   variant: z.enum(["presage", "llm-sim", "llm-sim-diff"]).default("presage").meta({
     description:
@@ -255,7 +255,7 @@ export const jsonMatch = defineFamily({
     {
       name: "system:json-or-text",
       description:
-        "A gold answer in prose must be the same text, but for white space at the ends. JSON is compared as by the default.",
+        "A gold answer in prose must be the same text, except for white space at the ends. JSON is compared as by the default.",
       config: { repair: false, ignore_paths: [], number_tolerance: 0, prose_gold: "text" },
     },
     {
