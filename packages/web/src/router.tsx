@@ -11,11 +11,11 @@ import {
 } from "./pages/environments/environment/environment-search.ts";
 import { readEpisodeSearch } from "./pages/episodes/episode-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
-import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
+import { readResultsSearch } from "./parts/results-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
-import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
+import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
 import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
@@ -77,7 +77,7 @@ const episode = createRoute({
 const evaluations = createRoute({
   getParentRoute,
   path: "/evaluations",
-  validateSearch: readExplorerSearch,
+  validateSearch: readResultsSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluations/evaluations-page.tsx"))).evaluationsRoute,
 );

@@ -1,4 +1,4 @@
-import type { Presage, Role } from "@presage/sdk";
+import type { Member, Presage, Role } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { meQueryKey } from "./me.ts";
 import { usePresage } from "./use-presage.ts";
@@ -21,4 +21,8 @@ export function useChangeRole() {
       await queryClient.invalidateQueries({ queryKey: meQueryKey });
     },
   });
+}
+
+export function nameOf({ name, email, id }: Member): string {
+  return name ?? email ?? id;
 }

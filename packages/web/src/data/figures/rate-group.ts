@@ -37,7 +37,7 @@ export function verdictsOf({ passed, not_passed }: EvaluationSummaryGroup): numb
   return passed + not_passed;
 }
 
-/** The filters of the explorer that show the evaluations of a rate; grouped by run, those of its run or of none. */
+/** The filters of the results that show the evaluations of a rate; grouped by run, those of its run or of none. */
 export function searchOfRate({
   evaluator_id,
   evaluator_profile_public_id: profileId,

@@ -2,12 +2,12 @@ import { TriangleAlert } from "lucide-react";
 import { AlertDialog } from "radix-ui";
 import { type Ref, useRef } from "react";
 import type { NewKey } from "../../data/api-keys.ts";
+import { firstPrediction } from "../../parts/predictions.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
 import { Modal } from "../../ui/overlay/modal.tsx";
-import { firstPrediction } from "../first-prediction.ts";
 
 interface NewKeyDialogProps {
   newKey: NewKey | undefined;

@@ -4,12 +4,11 @@ import { Database, Upload } from "lucide-react";
 import { useState } from "react";
 import { datasetsQuery } from "../../data/runs/datasets.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ExampleNote } from "../example/example-note.tsx";
-import { ExampleOffer } from "../example/example-offer.tsx";
 import { DatasetTable } from "./dataset-table.tsx";
 import { UploadDialog } from "./upload/upload-dialog.tsx";
 

@@ -7,6 +7,7 @@ import { episodeQuery, useDeleteEpisode } from "../../data/environments/episodes
 import { taskNameOf } from "../../data/environments/task-name.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/counted.ts";
+import { UnavailablePage } from "../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -17,7 +18,6 @@ import { StepKeysHint } from "../../ui/steps/step-keys-hint.tsx";
 import { type StepMark, StepStrip } from "../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../ui/steps/use-step-keys.ts";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { UnavailablePage } from "../unavailable-page.tsx";
 import { EpisodeFacts } from "./episode-facts.tsx";
 import { EpisodeStepCard } from "./episode-step-card.tsx";
 

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { storedPredictionQuery } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
+import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
@@ -16,7 +17,6 @@ import { StepPager } from "../../ui/steps/step-pager.tsx";
 import { StepTexts } from "../../ui/steps/step-texts.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { promptOf, roleLabels } from "../predictions/drawer/prompt-of.ts";
 
 interface EpisodeStepCardProps {
   step: EpisodeStep;

@@ -9,9 +9,9 @@ import {
   taxonomyRevisionsQuery,
 } from "../../data/evaluation/error-taxonomies.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { UnavailablePage } from "../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { UnavailablePage } from "../unavailable-page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";

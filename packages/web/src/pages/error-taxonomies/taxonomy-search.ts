@@ -1,5 +1,5 @@
+import { readResultsSearch } from "../../parts/results-search.ts";
 import { isRevision } from "../../search-params.ts";
-import { readExplorerSearch } from "../evaluations/explorer-search.ts";
 
 /** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
@@ -17,7 +17,7 @@ export interface TaxonomySearch {
 
 export function readTaxonomySearch(search: Record<string, unknown>): TaxonomySearch {
   const { revision, against, kind } = search;
-  const { result } = readExplorerSearch({ result: search.result });
+  const { result } = readResultsSearch({ result: search.result });
   return {
     ...(isRevision(revision) && { revision }),
     ...(isRevision(against) && { against }),

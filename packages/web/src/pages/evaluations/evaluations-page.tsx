@@ -10,6 +10,8 @@ import {
 import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { ResultDetails } from "../../parts/result-drawer.tsx";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
@@ -22,16 +24,14 @@ import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/use-narrow.ts";
 import { SamplesView } from "./by-sample/samples-view.tsx";
 import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
-import { ResultDetails } from "./drawer/result-details.tsx";
 import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
-import { changeSearch } from "./explorer-search.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterBar } from "./filters/filter-bar.tsx";
 import { activeFilters } from "./filters/filter-labels.ts";
 import { ResultList } from "./result-list.tsx";
 import { SummaryLine } from "./summary-line.tsx";
 import { narrowResultColumns, resultColumns } from "./table/result-columns.tsx";
-import { type Explorer, useExplorer } from "./use-explorer.ts";
+import { useFiltering } from "./use-explorer.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -42,8 +42,8 @@ const views = [
 
 function EvaluationsPage() {
   const queryClient = useQueryClient();
-  const explorer = useExplorer();
-  const { search, change } = explorer;
+  const filtering = useFiltering();
+  const { search, change } = filtering;
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
   return (
@@ -80,15 +80,15 @@ function EvaluationsPage() {
         </>
       }
     >
-      <FilterBar explorer={explorer} />
+      <FilterBar filtering={filtering} />
       <section
         aria-label="Results"
         className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
         {search.view === "samples" ? (
-          <SamplesView explorer={explorer} />
+          <SamplesView filtering={filtering} />
         ) : (
-          <VerdictsView explorer={explorer} />
+          <VerdictsView filtering={filtering} />
         )}
       </section>
       <DeleteResultsDialog
@@ -103,9 +103,9 @@ function EvaluationsPage() {
 }
 
 /** One row a verdict. */
-function VerdictsView({ explorer }: { explorer: Explorer }) {
+function VerdictsView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
-  const { search, change } = explorer;
+  const { search, change } = filtering;
   const openId = search.result;
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
@@ -115,7 +115,7 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
     const nameOf = shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? []);
     return isNarrow ? narrowResultColumns(nameOf) : resultColumns(nameOf);
   }, [rows, isNarrow]);
-  const view = useResultView(explorer, columns);
+  const view = useResultView(filtering, columns);
   const table = useDataTable({
     label: "Results",
     view,
@@ -134,14 +134,14 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine explorer={explorer} />
+        <SummaryLine filtering={filtering} />
         <TableTools table={table} />
       </div>
       <ResultList
         key={JSON.stringify([filter, search.order])}
         list={list}
         table={table}
-        explorer={explorer}
+        filtering={filtering}
       />
       <Drawer
         isOpen={openId !== undefined}
@@ -155,7 +155,7 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
             row={row}
             previous={previous}
             next={next}
-            explorer={explorer}
+            filtering={filtering}
             // Moving between results adds no entries to the browser's history.
             onOpen={(result) => change({ result }, { replace: true })}
             onClose={() => change({ result: undefined })}
@@ -167,7 +167,7 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
 }
 
 /** The server sorts by time only, and the address has had a word of its own for that. */
-function useResultView({ search, change }: Explorer, columns: readonly DataColumn<ResultRow>[]): TableView {
+function useResultView({ search, change }: Filtering, columns: readonly DataColumn<ResultRow>[]): TableView {
   return {
     ...useTableView("evaluations", columns, { isInAddress: true }),
     sort: { id: "when", isDescending: search.order !== "oldest" },

@@ -1,5 +1,5 @@
 import type { ExportRequest, ResultFilter } from "@presage/sdk";
-import type { ExplorerSearch, Verdict } from "./explorer-search.ts";
+import type { ResultsSearch, Verdict } from "../../parts/results-search.ts";
 
 const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   pass: { pass: true },
@@ -11,7 +11,7 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
 };
 
 /** The URL's filters as a request. Absent values are dropped, so that equal filters have equal query keys. */
-export function toResultFilter(search: ExplorerSearch): ResultFilter {
+export function toResultFilter(search: ResultsSearch): ResultFilter {
   const filter: ResultFilter = {
     ...(search.verdict && verdictFilters[search.verdict]),
     app: search.app,
@@ -36,7 +36,7 @@ export function toResultFilter(search: ExplorerSearch): ResultFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-export function toResultOrder({ order }: ExplorerSearch): NonNullable<ExportRequest["order"]> {
+export function toResultOrder({ order }: ResultsSearch): NonNullable<ExportRequest["order"]> {
   return order === "oldest" ? "created_at" : "-created_at";
 }
 
@@ -47,7 +47,7 @@ function splitTag(tag: string): [name: string, value: string] {
 }
 
 /** The URL that downloads all matching results. */
-export function exportAddress(search: ExplorerSearch, format: NonNullable<ExportRequest["format"]>): string {
+export function exportAddress(search: ResultsSearch, format: NonNullable<ExportRequest["format"]>): string {
   const { tags, ...rest } = toResultFilter(search);
   const query = new URLSearchParams({ format, order: toResultOrder(search) });
   for (const [name, value] of Object.entries(rest)) query.set(name, String(value));

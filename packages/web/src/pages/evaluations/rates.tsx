@@ -7,20 +7,19 @@ import { nameRate, profileOf, rateId, searchOfRate } from "../../data/figures/ra
 import { usePresage } from "../../data/use-presage.ts";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Explained } from "../../ui/overlay/explained.tsx";
 import { Popover } from "../../ui/overlay/popover.tsx";
 import { PassRate } from "../../ui/verdict/pass-rate.tsx";
 import { RunName } from "../runs/run-link.tsx";
 import { toResultFilter } from "./explorer-filter.ts";
-import { changeSearch } from "./explorer-search.ts";
 import { Figure } from "./figure.tsx";
-import type { Explorer } from "./use-explorer.ts";
 
 const maxListed = 50;
 
 /** The rate of the evaluator and profile whose results match, or a list of them: rates of several, or of several runs, are never mixed. */
-export function Rates({ explorer: { search } }: { explorer: Explorer }) {
+export function Rates({ filtering: { search } }: { filtering: Filtering }) {
   const presage = usePresage();
   const { data: rates } = useQuery({
     ...resultRatesQuery(presage, toResultFilter(search)),

@@ -4,15 +4,14 @@ import { CircleAlert, ListChecks, SearchX } from "lucide-react";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
 import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
 import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { changeSearch } from "./explorer-search.ts";
 import { activeFilters, noFilters } from "./filters/filter-labels.ts";
-import type { Explorer } from "./use-explorer.ts";
 import { useWithoutVerdict } from "./use-without-verdict.ts";
 
 interface ResultListProps {
@@ -21,12 +20,12 @@ interface ResultListProps {
     "error" | "fetchNextPage" | "hasNextPage" | "isFetchingNextPage" | "isFetchNextPageError" | "refetch"
   >;
   table: DataTableModel<ResultRow>;
-  explorer: Explorer;
+  filtering: Filtering;
 }
 
 const expectedRows = 20;
 
-export function ResultList({ list, table, explorer }: ResultListProps) {
+export function ResultList({ list, table, filtering }: ResultListProps) {
   const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = list;
   const count = table.sortedRows.length;
   const loadMore = useLoadMore(list);
@@ -43,7 +42,7 @@ export function ResultList({ list, table, explorer }: ResultListProps) {
       table={table}
       isFull
       expectedRows={expectedRows}
-      empty={<NoRows explorer={explorer} />}
+      empty={<NoRows filtering={filtering} />}
       onNearEnd={loadMore}
       end={
         table.rows !== undefined && (
@@ -58,7 +57,7 @@ export function ResultList({ list, table, explorer }: ResultListProps) {
   );
 }
 
-function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
+function NoRows({ filtering: { search, change } }: { filtering: Filtering }) {
   const { total, causes } = useWithoutVerdict(search);
   if (total > 0) {
     return (

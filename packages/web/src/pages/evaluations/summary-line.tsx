@@ -6,19 +6,18 @@ import { resultCountQuery } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toResultFilter } from "./explorer-filter.ts";
-import { changeSearch } from "./explorer-search.ts";
 import { Figure } from "./figure.tsx";
 import { Rates } from "./rates.tsx";
-import type { Explorer } from "./use-explorer.ts";
 import { useWithoutVerdict } from "./use-without-verdict.ts";
 
 /** Totals of all matching results. The table does not wait for them. */
-export function SummaryLine({ explorer }: { explorer: Explorer }) {
+export function SummaryLine({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
-  const { search } = explorer;
+  const { search } = filtering;
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...resultCountQuery(presage, toResultFilter(search)),
     placeholderData: keepPreviousData,
@@ -49,8 +48,8 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
       <Figure name={`${isOfVerdicts ? "verdict" : "evaluation"}${count === 1 ? "" : "s"}`} isAfter>
         {formatCount(count)}
       </Figure>
-      {isOfVerdicts && count > 0 && <Rates explorer={explorer} />}
-      <WithoutVerdict explorer={explorer} />
+      {isOfVerdicts && count > 0 && <Rates filtering={filtering} />}
+      <WithoutVerdict filtering={filtering} />
       {isPlaceholderData && <span className="text-xs text-ink-3">Counting…</span>}
       {!isPlaceholderData && source === "results" && (
         <span
@@ -65,7 +64,7 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
 }
 
 /** Counts the evaluations without a verdict, with a link for each cause. */
-function WithoutVerdict({ explorer: { search } }: { explorer: Explorer }) {
+function WithoutVerdict({ filtering: { search } }: { filtering: Filtering }) {
   const { total, causes } = useWithoutVerdict(search);
   if (total === 0) return null;
   return (

@@ -1,17 +1,9 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { changeSearch, type ExplorerSearch } from "./explorer-search.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 
 const route = getRouteApi("/evaluations");
 
-export type ExplorerChanges = Parameters<typeof changeSearch>[1];
-
-export interface Explorer {
-  search: ExplorerSearch;
-  /** Writes changes to the URL; undefined removes a value. */
-  change(changes: ExplorerChanges, options?: { replace?: boolean }): void;
-}
-
-export function useExplorer(): Explorer {
+export function useFiltering(): Filtering {
   const search = route.useSearch();
   const navigate = useNavigate({ from: "/evaluations" });
   return {

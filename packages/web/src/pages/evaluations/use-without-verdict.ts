@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { resultCountQuery } from "../../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import type { Cause } from "../../format/describe-cause.ts";
+import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
 import { toResultFilter } from "./explorer-filter.ts";
-import { changeSearch, type ExplorerSearch } from "./explorer-search.ts";
 
 /** How many matching evaluations are without a verdict, and why. */
-export function useWithoutVerdict(search: ExplorerSearch): { total: number; causes: [Cause, number][] } {
+export function useWithoutVerdict(search: ResultsSearch): { total: number; causes: [Cause, number][] } {
   const presage = usePresage();
   const { data: all } = useQuery({
     ...resultCountQuery(presage, toResultFilter(search)),

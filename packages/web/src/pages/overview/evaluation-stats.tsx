@@ -43,7 +43,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
   );
 }
 
-/** Errors and unusable inputs are two different filters of the explorer. */
+/** Errors and unusable inputs are two different filters of the results. */
 function Causes({ since, lackedInput, count }: PeriodSummary & { count: number }) {
   const lacked = lackedInput.values().reduce((sum, ofRate) => sum + ofRate, 0);
   const causes: [Cause, number][] = [

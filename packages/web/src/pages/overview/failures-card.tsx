@@ -6,10 +6,10 @@ import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/figure
 import type { ComparedUsage } from "../../data/usage.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { failureLabels } from "../../format/usage-labels.ts";
+import { categories } from "../../parts/predictions.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { categories } from "../predictions/predictions-search.ts";
 
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (

@@ -6,6 +6,8 @@ import { profileOf, rateId, searchOfRate, sortRates, verdictsOf } from "../../da
 import { describeVerdicts } from "../../format/describe-rate.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { NoVerdicts } from "../../parts/rates.tsx";
+import type { Verdict } from "../../parts/results-search.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { ShortTable } from "../../ui/data-table/short-table.tsx";
@@ -13,8 +15,6 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
-import type { Verdict } from "../evaluations/explorer-search.ts";
-import { NoVerdicts } from "../rates/no-verdicts.tsx";
 
 interface RateRow {
   id: string;

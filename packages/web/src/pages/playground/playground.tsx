@@ -1,6 +1,7 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useRefusal } from "../../data/use-role.ts";
+import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -9,8 +10,6 @@ import { EvaluateResponse } from "./evaluate/evaluate-response.tsx";
 import { useEvaluations } from "./evaluate/use-evaluations.ts";
 import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
-import { type Issues, readDraft } from "./input/read-draft.ts";
-import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";
 import { ResponseTab } from "./response/response-tab.tsx";

@@ -10,6 +10,7 @@ import {
 } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
+import { toPredictionFilter } from "../../parts/predictions.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
@@ -25,7 +26,6 @@ import { PredictionDrawer } from "./drawer/prediction-drawer.tsx";
 import { LogFilters } from "./filters/log-filters.tsx";
 import { NoPredictions } from "./no-predictions.tsx";
 import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";
-import { toPredictionFilter } from "./predictions-search.ts";
 import { changeLogSearch, noFilters, useLog } from "./use-log.ts";
 
 export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });

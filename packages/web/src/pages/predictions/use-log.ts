@@ -1,5 +1,5 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { filterNames, type PredictionsSearch } from "./predictions-search.ts";
+import { filterNames, type PredictionsSearch } from "../../parts/predictions.ts";
 
 const route = getRouteApi("/predictions");
 

@@ -1,10 +1,10 @@
 import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { toResultRow } from "../../data/evaluation/evaluation-results.ts";
+import { VerdictLine } from "../../parts/result-texts.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { VerdictLine } from "../evaluations/drawer/verdict-line.tsx";
 import { ReviewAgreement } from "./review-agreement.tsx";
 import { ReviewTexts } from "./review-texts.tsx";
 

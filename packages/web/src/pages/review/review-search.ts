@@ -1,5 +1,5 @@
 import type { ResultFilter } from "@presage/sdk";
-import { readExplorerSearch } from "../evaluations/explorer-search.ts";
+import { readResultsSearch } from "../../parts/results-search.ts";
 
 /** The review's search parameters. */
 export interface ReviewSearch {
@@ -22,7 +22,7 @@ export interface ReviewSearch {
 
 /** Reads the URL; invalid values are ignored. */
 export function readReviewSearch(search: Record<string, unknown>): ReviewSearch {
-  const { evaluator, profile, profile_id, revision, run, app, result } = readExplorerSearch(search);
+  const { evaluator, profile, profile_id, revision, run, app, result } = readResultsSearch(search);
   return {
     ...(evaluator !== undefined && { evaluator }),
     ...(profile !== undefined && { profile }),

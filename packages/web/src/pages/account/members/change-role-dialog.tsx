@@ -1,6 +1,6 @@
 import type { Member, Role } from "@presage/sdk";
+import { nameOf } from "../../../data/members.ts";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
-import { nameOf } from "./name-of.ts";
 
 export interface AskedRole {
   member: Member;

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { meQuery } from "../../../data/me.ts";
-import { membersQuery, useChangeRole } from "../../../data/members.ts";
+import { membersQuery, nameOf, useChangeRole } from "../../../data/members.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { OwnersOnly } from "../../../session/owners-only.tsx";
 import { Badge } from "../../../ui/badge.tsx";
@@ -19,7 +19,6 @@ import { Select } from "../../../ui/form/select.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { type AskedRole, ChangeRoleDialog } from "./change-role-dialog.tsx";
-import { nameOf } from "./name-of.ts";
 
 export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
 

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "react";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
+import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -14,7 +15,6 @@ import { stateOf } from "../../../ui/steps/sample-parts.ts";
 import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
 import { type StepMark, StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
-import { UnavailablePage } from "../../unavailable-page.tsx";
 import { RecordedStep } from "./recorded-step.tsx";
 
 const path = "/datasets/$datasetId/trajectories/$trajectoryId";

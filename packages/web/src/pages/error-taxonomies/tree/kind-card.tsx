@@ -2,13 +2,13 @@ import type { RecentErrorFindingsResponse } from "@presage/sdk";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../../format/format-number.ts";
+import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
 import { KindShare } from "./kind-share.tsx";
 import { pathKey } from "./walk-nodes.ts";
 

@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { changeSearch, type Filtering } from "../../../parts/results-search.ts";
 import { VerdictMark } from "../../../ui/verdict/verdict-mark.tsx";
-import { changeSearch } from "../explorer-search.ts";
-import type { Explorer } from "../use-explorer.ts";
 import { type Judge, resultsOf, type SampleRow } from "./group-by-sample.ts";
 import { nameOf } from "./sample-columns.tsx";
 
@@ -10,11 +9,11 @@ interface SampleVerdictsProps {
   row: SampleRow;
   openId: string;
   judges: readonly Judge[];
-  explorer: Explorer;
+  filtering: Filtering;
 }
 
 /** All verdicts on the sample whose result is open. */
-export function SampleVerdicts({ row, openId, judges, explorer: { search } }: SampleVerdictsProps) {
+export function SampleVerdicts({ row, openId, judges, filtering: { search } }: SampleVerdictsProps) {
   return (
     <nav aria-label="Verdicts on this sample" className="flex flex-wrap gap-2 border-b border-line px-4 py-2">
       {judges.flatMap((judge) =>

@@ -6,6 +6,8 @@ import { samplePagesQuery } from "../../../data/evaluation/sample-pages.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
+import { ResultDetails } from "../../../parts/result-drawer.tsx";
+import { changeSearch, type Filtering } from "../../../parts/results-search.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import type { Sort } from "../../../ui/data-table/table-search.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
@@ -15,11 +17,8 @@ import { useTableView } from "../../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Drawer } from "../../../ui/overlay/drawer.tsx";
-import { ResultDetails } from "../drawer/result-details.tsx";
 import { toResultFilter } from "../explorer-filter.ts";
-import { changeSearch } from "../explorer-search.ts";
 import { SummaryLine } from "../summary-line.tsx";
-import type { Explorer } from "../use-explorer.ts";
 import { groupBySample } from "./group-by-sample.ts";
 import { judgesOf, sampleColumns, withEvaluators } from "./sample-columns.tsx";
 import { readSampleSort, sortOf, writeSampleSort } from "./sample-sort.ts";
@@ -28,9 +27,9 @@ import { SampleVerdicts } from "./sample-verdicts.tsx";
 const noOrder = { evaluator: "", profile: null, isDescending: false };
 
 /** The same results, one row a sample and one column an evaluator. */
-export function SamplesView({ explorer }: { explorer: Explorer }) {
+export function SamplesView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
-  const { search, change } = explorer;
+  const { search, change } = filtering;
   const filter = toResultFilter(search);
   const rates = useQuery(resultRatesQuery(presage, filter));
   const order = readSampleSort(search.sort);
@@ -83,7 +82,7 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine explorer={explorer} />
+        <SummaryLine filtering={filtering} />
         <TableTools table={table} />
       </div>
       {failure !== undefined && (
@@ -125,9 +124,11 @@ export function SamplesView({ explorer }: { explorer: Explorer }) {
             row={open?.results.find(({ id }) => id === search.result)}
             previous={neighbour(-1)}
             next={neighbour(1)}
-            explorer={explorer}
+            filtering={filtering}
             above={
-              open && <SampleVerdicts row={open} openId={search.result} judges={judges} explorer={explorer} />
+              open && (
+                <SampleVerdicts row={open} openId={search.result} judges={judges} filtering={filtering} />
+              )
             }
             // Moving between results adds no entries to the browser's history.
             onOpen={(result) => change({ result }, { replace: true })}

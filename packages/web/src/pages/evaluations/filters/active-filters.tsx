@@ -1,12 +1,12 @@
 import { X } from "lucide-react";
+import type { Filtering } from "../../../parts/results-search.ts";
 import { Button } from "../../../ui/button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { DatasetName } from "../../datasets/dataset-link.tsx";
 import { RunName } from "../../runs/run-link.tsx";
-import type { Explorer } from "../use-explorer.ts";
 import { type ActiveFilter, activeFilters, noFilters } from "./filter-labels.ts";
 
-export function ActiveFilters({ explorer: { search, change } }: { explorer: Explorer }) {
+export function ActiveFilters({ filtering: { search, change } }: { filtering: Filtering }) {
   const filters = activeFilters(search);
   if (filters.length === 0) return null;
   return (

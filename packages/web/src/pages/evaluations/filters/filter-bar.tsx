@@ -1,27 +1,26 @@
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
+import { changeSearch, type Filtering, verdictLabels, verdicts } from "../../../parts/results-search.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { Popover } from "../../../ui/overlay/popover.tsx";
 import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
-import { changeSearch, verdicts } from "../explorer-search.ts";
-import type { Explorer } from "../use-explorer.ts";
 import { ActiveFilters } from "./active-filters.tsx";
-import { activeFilters, verdictLabels } from "./filter-labels.ts";
+import { activeFilters } from "./filter-labels.ts";
 import { FilterSelect, type FilterSelectProps } from "./filter-select.tsx";
 import { MoreFilters } from "./more-filters.tsx";
 import { usePeriodFilter } from "./period-filter.tsx";
 import { useFilterOptions } from "./use-filter-options.ts";
 
 /** On narrow screens, all filters are in a dialog. */
-export function FilterBar({ explorer }: { explorer: Explorer }) {
+export function FilterBar({ filtering }: { filtering: Filtering }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
-  const mainFilters = useMainFilters(explorer);
-  const count = activeFilters(explorer.search).length;
+  const mainFilters = useMainFilters(filtering);
+  const count = activeFilters(filtering.search).length;
   const views = {
     name: "evaluations",
-    search: { ...changeSearch(explorer.search, { result: undefined }) },
+    search: { ...changeSearch(filtering.search, { result: undefined }) },
   };
   return (
     <div className="flex flex-col gap-2">
@@ -33,7 +32,7 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
           label="More filters"
           trigger={<Button icon={<ListFilter aria-hidden />}>More filters</Button>}
         >
-          <MoreFilters explorer={explorer} />
+          <MoreFilters filtering={filtering} />
         </Popover>
         <SavedViews {...views} />
       </div>
@@ -51,11 +50,11 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
                 </Field>
               ))}
             </div>
-            <MoreFilters explorer={explorer} />
+            <MoreFilters filtering={filtering} />
           </div>
         </Dialog>
       </div>
-      <ActiveFilters explorer={explorer} />
+      <ActiveFilters filtering={filtering} />
     </div>
   );
 }
@@ -65,9 +64,9 @@ type MainFilter = Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "on
 const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[value] }));
 
 /** The most common filters. */
-function useMainFilters(explorer: Explorer): MainFilter[] {
-  const { search, change } = explorer;
-  const period = usePeriodFilter(explorer);
+function useMainFilters(filtering: Filtering): MainFilter[] {
+  const { search, change } = filtering;
+  const period = usePeriodFilter(filtering);
   const apps = useFilterOptions(search, "app", search.app);
   const evaluators = useFilterOptions(search, "evaluator", search.evaluator);
   const profiles = useFilterOptions(search, "profile", search.profile);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { changeSearch, type ExplorerSearch } from "../explorer-search.ts";
+import { changeSearch, type ResultsSearch } from "../../../parts/results-search.ts";
 import { activeFilters, noFilters } from "./filter-labels.ts";
 
-const search: ExplorerSearch = {
+const search: ResultsSearch = {
   verdict: "unusable-input",
   min_score: 0,
   tag: ["a=b", "c=d"],

@@ -1,34 +1,17 @@
-import type { ExplainStrategy } from "@presage/sdk";
 import { exactTime } from "../../../format/format-time.ts";
-import type { ExplorerSearch, Verdict } from "../explorer-search.ts";
-import type { ExplorerChanges } from "../use-explorer.ts";
-
-export const verdictLabels: Record<Verdict, string> = {
-  pass: "Pass",
-  fail: "Fail",
-  error: "Error",
-  "unusable-input": "Unusable input",
-  contradictory: "Contradictory",
-  "not-applicable": "Not applicable",
-};
-
-export const explainLabels: Record<ExplainStrategy, string> = {
-  never: "Never",
-  "on-fail": "On fail",
-  "on-success": "On pass",
-  always: "Always",
-};
+import type { ResultsSearch } from "../../../parts/results-search.ts";
+import { explainLabels, type ResultsSearchChanges, verdictLabels } from "../../../parts/results-search.ts";
 
 /** A filter in words, and the change that removes it. */
 export interface ActiveFilter {
   key: string;
   name: string;
   value: string;
-  removal: ExplorerChanges;
+  removal: ResultsSearchChanges;
 }
 
 /** The active filters in words. The order and the open result do not count. */
-export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
+export function activeFilters(search: ResultsSearch): ActiveFilter[] {
   const { verdict, explain, since, until, min_score, max_score } = search;
   const found: (ActiveFilter | undefined)[] = [
     filterOf("verdict", "Verdict", verdict && verdictLabels[verdict]),
@@ -66,12 +49,12 @@ export function withoutTag(tags: readonly string[] | undefined, tag: string): st
 }
 
 /** The change that removes all filters. */
-export function noFilters(search: ExplorerSearch): ExplorerChanges {
+export function noFilters(search: ResultsSearch): ResultsSearchChanges {
   return Object.assign({}, ...activeFilters(search).map(({ removal }) => removal), { tag: undefined });
 }
 
 function filterOf(
-  key: keyof ExplorerSearch,
+  key: keyof ResultsSearch,
   name: string,
   value: string | undefined,
 ): ActiveFilter | undefined {

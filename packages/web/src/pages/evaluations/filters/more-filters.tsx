@@ -2,13 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { runNamesQuery } from "../../../data/runs/run-names.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { explainLabels, explainStrategies, type Filtering } from "../../../parts/results-search.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { ValueList } from "../../../ui/form/value-list.tsx";
-import { explainStrategies } from "../explorer-search.ts";
-import type { Explorer } from "../use-explorer.ts";
 import { DebouncedInput } from "./debounced-input.tsx";
-import { explainLabels } from "./filter-labels.ts";
 import { FilterSelect } from "./filter-select.tsx";
 import { fromLocalInput, toLocalInput } from "./local-time.ts";
 import { TagFilter } from "./tag-filter.tsx";
@@ -20,8 +18,8 @@ const orders = [
   { value: "oldest", label: "Oldest first" },
 ] as const;
 
-export function MoreFilters({ explorer }: { explorer: Explorer }) {
-  const { search, change } = explorer;
+export function MoreFilters({ filtering }: { filtering: Filtering }) {
+  const { search, change } = filtering;
   const families = useFilterOptions(search, "family", search.family);
   const { data: nameOf } = useQuery(runNamesQuery(usePresage()));
   const runs = useFilterOptions(search, "run", undefined).map(({ value, label }) => {
@@ -32,10 +30,10 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
   return (
     <div className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-3">
-        <ScoreFilter explorer={explorer} name="min_score" label="Score from" />
-        <ScoreFilter explorer={explorer} name="max_score" label="Score to" />
+        <ScoreFilter filtering={filtering} name="min_score" label="Score from" />
+        <ScoreFilter filtering={filtering} name="max_score" label="Score to" />
       </div>
-      <TagFilter explorer={explorer} />
+      <TagFilter filtering={filtering} />
       <div className="grid grid-cols-2 gap-3">
         <Field label="Run">
           {(control) => (
@@ -89,8 +87,8 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
           )}
         </Field>
       </div>
-      <TimeFilter explorer={explorer} name="since" label="Since" />
-      <TimeFilter explorer={explorer} name="until" label="Until" />
+      <TimeFilter filtering={filtering} name="since" label="Since" />
+      <TimeFilter filtering={filtering} name="until" label="Until" />
       <div className="flex items-center justify-between gap-2">
         <span className="text-sm font-medium">Order</span>
         <Segmented
@@ -105,11 +103,11 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
 }
 
 function ScoreFilter({
-  explorer: { search, change },
+  filtering: { search, change },
   name,
   label,
 }: {
-  explorer: Explorer;
+  filtering: Filtering;
   name: "min_score" | "max_score";
   label: string;
 }) {
@@ -134,11 +132,11 @@ function ScoreFilter({
 }
 
 function TimeFilter({
-  explorer: { search, change },
+  filtering: { search, change },
   name,
   label,
 }: {
-  explorer: Explorer;
+  filtering: Filtering;
   name: "since" | "until";
   label: string;
 }) {

@@ -1,7 +1,7 @@
 import { type Period, periodBounds, periodLabels, periods } from "../../../data/figures/period.ts";
 import { exactTime } from "../../../format/format-time.ts";
+import type { Filtering } from "../../../parts/results-search.ts";
 import { useNow } from "../../../ui/use-now.ts";
-import type { Explorer } from "../use-explorer.ts";
 import type { FilterSelectProps } from "./filter-select.tsx";
 
 const custom = "custom";
@@ -10,7 +10,7 @@ const custom = "custom";
 export function usePeriodFilter({
   search: { since, until },
   change,
-}: Explorer): Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "onSelect"> {
+}: Filtering): Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "onSelect"> {
   const nowMs = useNow();
   const startOf = (period: Period) => periodBounds(period, nowMs).since;
   const chosen = periods.find(

@@ -4,15 +4,15 @@ import { type SubmitEvent, useId, useState } from "react";
 import { tagNamesQuery, tagValuesQuery } from "../../../data/evaluation/result-values.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
+import type { Filtering } from "../../../parts/results-search.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { ValueList } from "../../../ui/form/value-list.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import type { Explorer } from "../use-explorer.ts";
 import { withoutTag } from "./filter-labels.ts";
 
-export function TagFilter({ explorer: { search, change } }: { explorer: Explorer }) {
+export function TagFilter({ filtering: { search, change } }: { filtering: Filtering }) {
   const [draft, setDraft] = useState("");
   const [isInvalid, setInvalid] = useState(false);
   const tags = search.tag ?? [];

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type Facet, resultValuesQuery } from "../../../data/evaluation/result-values.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatCount } from "../../../format/format-number.ts";
+import type { ResultsSearch } from "../../../parts/results-search.ts";
 import { toResultFilter } from "../explorer-filter.ts";
-import type { ExplorerSearch } from "../explorer-search.ts";
 
 interface FilterOption {
   value: string;
@@ -13,7 +13,7 @@ interface FilterOption {
 
 /** The values that results have, and always the one that is chosen. */
 export function useFilterOptions(
-  search: ExplorerSearch,
+  search: ResultsSearch,
   facet: Facet,
   chosen: string | undefined,
 ): FilterOption[] {

@@ -5,6 +5,7 @@ import { UserRoundCheck } from "lucide-react";
 import { disagreementsQuery } from "../../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { formatScore } from "../../../format/format-number.ts";
+import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
@@ -17,7 +18,6 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
-import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
 
 const columns: readonly DataColumn<Disagreement>[] = [
   {

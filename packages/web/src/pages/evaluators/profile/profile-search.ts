@@ -1,6 +1,6 @@
 import { type PeriodSearch, readPeriodSearch } from "../../../data/figures/period.ts";
+import { readResultsSearch } from "../../../parts/results-search.ts";
 import { isRevision } from "../../../search-params.ts";
-import { readExplorerSearch } from "../../evaluations/explorer-search.ts";
 
 /** The search parameters of a profile's page. */
 export interface ProfileSearch extends PeriodSearch {
@@ -15,7 +15,7 @@ export interface ProfileSearch extends PeriodSearch {
 
 export function readProfileSearch(search: Record<string, unknown>): ProfileSearch {
   const { from, to, rate } = search;
-  const { result } = readExplorerSearch({ result: search.result });
+  const { result } = readResultsSearch({ result: search.result });
   return {
     ...readPeriodSearch(search),
     ...(isRevision(from) && { from }),

@@ -3,13 +3,12 @@ import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles
 import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
 import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import type { ModelResponse } from "../use-predictions.ts";
-import { evaluatorChoices } from "./evaluator-choices.ts";
-import { EvaluatorPicker } from "./evaluator-picker.tsx";
 import { Outcomes } from "./outcomes.tsx";
 import type { useEvaluations } from "./use-evaluations.ts";
 

@@ -2,8 +2,8 @@ import type { EvaluateItem, EvaluateRequest } from "@presage/sdk";
 import { useState } from "react";
 import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
 import { useTabState } from "../../../data/use-tab-state.ts";
+import type { EvaluatorChoice } from "../../../parts/evaluators.tsx";
 import type { ModelResponse } from "../use-predictions.ts";
-import type { EvaluatorChoice } from "./evaluator-choices.ts";
 
 /** The app that the playground's results belong to. */
 export const playgroundApp = "playground";

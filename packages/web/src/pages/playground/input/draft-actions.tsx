@@ -3,13 +3,12 @@ import { ChevronDown, Undo2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { isSandbox, modelsQuery } from "../../../data/models.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import type { Draft, usePlaygroundDraft } from "../../../parts/playground-draft.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { Menu, MenuItem } from "../../../ui/overlay/menu.tsx";
-import type { Draft } from "./draft.ts";
 import { examples } from "./examples.ts";
-import type { usePlaygroundDraft } from "./use-playground-draft.ts";
 
 /** Fills or clears all fields, without losing anything by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {

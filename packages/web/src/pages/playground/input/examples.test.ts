@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { readDraft } from "../../../parts/playground-draft.ts";
 import { examples } from "./examples.ts";
-import { readDraft } from "./read-draft.ts";
 
 test.each(examples.map((example) => [example.name, example] as const))(
   "“%s” can be predicted and evaluated unchanged",

@@ -1,4 +1,4 @@
-import { type Draft, emptyDraft } from "./draft.ts";
+import { type Draft, emptyDraft } from "../../../parts/playground-draft.ts";
 
 interface Example {
   name: string;

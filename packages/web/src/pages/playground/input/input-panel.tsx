@@ -1,11 +1,10 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from "react";
+import type { Draft, Issues } from "../../../parts/playground-draft.ts";
+import { type ContextField as ContextFieldName, contextSections } from "../../../parts/playground-draft.ts";
 import { Card } from "../../../ui/card.tsx";
 import { TextAreaField } from "../../../ui/form/text-field.tsx";
 import { CharacterCount, ContextField } from "./context-field.tsx";
-import { type ContextField as ContextFieldName, contextSections } from "./context-sections.ts";
-import type { Draft } from "./draft.ts";
 import { ParamsFields } from "./params-fields.tsx";
-import type { Issues } from "./read-draft.ts";
 
 interface InputPanelProps {
   ref: Ref<HTMLFormElement>;

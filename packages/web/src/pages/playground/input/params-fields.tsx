@@ -2,10 +2,10 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
+import type { Issues } from "../../../parts/playground-draft.ts";
+import { type Draft, type ParamField, paramFields } from "../../../parts/playground-draft.ts";
 import { SelectField } from "../../../ui/form/select.tsx";
 import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
-import { type Draft, type ParamField, paramFields } from "./draft.ts";
-import type { Issues } from "./read-draft.ts";
 
 interface ParamsFieldsProps {
   params: Draft["params"];

@@ -3,14 +3,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useDeletePrediction } from "../../../data/stored-predictions.ts";
+import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../../parts/playground-draft.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
-import { fillPlayground, isPlaygroundEmpty } from "../../playground/input/use-playground-draft.ts";
 import { AddToDatasetDialog } from "../add-to-dataset/add-to-dataset-dialog.tsx";
 import { toSample } from "../add-to-dataset/to-sample.ts";
-import { toPlaygroundDraft } from "./to-playground-draft.ts";
 
 interface PredictionActionsProps {
   prediction: StoredPredictionDetail;

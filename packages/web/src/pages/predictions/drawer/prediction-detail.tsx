@@ -1,10 +1,10 @@
 import type { StoredPredictionDetail } from "@presage/sdk";
+import { promptOf, roleLabels } from "../../../parts/prompt.ts";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { StatusBadge } from "../prediction-columns.tsx";
 import type { PredictionLog } from "../use-log.ts";
 import { PredictionActions } from "./prediction-actions.tsx";
 import { PredictionFacts } from "./prediction-facts.tsx";
-import { promptOf, roleLabels } from "./prompt-of.ts";
 
 interface PredictionDetailProps {
   prediction: StoredPredictionDetail;

@@ -4,13 +4,13 @@ import { ListFilter } from "lucide-react";
 import { type Period, periodLabels, periods } from "../../../data/figures/period.ts";
 import { storedPredictionValuesQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { categories, sources, statuses } from "../../../parts/predictions.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Choice } from "../../../ui/form/choice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { Popover } from "../../../ui/overlay/popover.tsx";
 import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "../prediction-labels.ts";
-import { categories, sources, statuses } from "../predictions-search.ts";
 import { changeLogSearch, type PredictionLog } from "../use-log.ts";
 import { TextFilter } from "./text-filter.tsx";
 

@@ -7,6 +7,7 @@ import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/
 import { usePresage } from "../../../data/use-presage.ts";
 import { counted } from "../../../format/counted.ts";
 import { formatCount } from "../../../format/format-number.ts";
+import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -18,7 +19,6 @@ import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
 import { nameEvaluators } from "../name-evaluators.ts";
 import { DivergenceList } from "./divergence-list.tsx";
 import { PredictedStep } from "./predicted-step.tsx";

@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/sdk";
-import { readTableSearch } from "../../ui/data-table/table-search.ts";
+import { readTableSearch } from "../ui/data-table/table-search.ts";
 
 export const verdicts = [
   "pass",
@@ -12,6 +12,15 @@ export const verdicts = [
 /** The last two are without a verdict. */
 export type Verdict = (typeof verdicts)[number];
 
+export const verdictLabels: Record<Verdict, string> = {
+  pass: "Pass",
+  fail: "Fail",
+  error: "Error",
+  "unusable-input": "Unusable input",
+  contradictory: "Contradictory",
+  "not-applicable": "Not applicable",
+};
+
 export const explainStrategies = [
   "never",
   "on-fail",
@@ -19,8 +28,15 @@ export const explainStrategies = [
   "always",
 ] as const satisfies ExplainStrategy[];
 
-/** The explorer's search parameters. */
-export interface ExplorerSearch {
+export const explainLabels: Record<ExplainStrategy, string> = {
+  never: "Never",
+  "on-fail": "On fail",
+  "on-success": "On pass",
+  always: "Always",
+};
+
+/** The search parameters of the page of results. */
+export interface ResultsSearch {
   /** Absent: passes and fails. */
   verdict?: Verdict;
   app?: string;
@@ -68,7 +84,7 @@ const maxTags = 50;
 const maxRevision = 2_147_483_647;
 
 /** Reads the URL; invalid values are ignored. */
-export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
+export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
   const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, maxTags);
   return withoutAbsent({
     verdict: verdicts.find((known) => known === search.verdict),
@@ -99,10 +115,16 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
 }
 
 /** Undefined removes a value. */
-export function changeSearch(
-  search: ExplorerSearch,
-  changes: { [Name in keyof ExplorerSearch]?: ExplorerSearch[Name] | undefined },
-): ExplorerSearch {
+export type ResultsSearchChanges = { [Name in keyof ResultsSearch]?: ResultsSearch[Name] | undefined };
+
+/** The filters of a list of results. */
+export interface Filtering {
+  search: ResultsSearch;
+  /** Writes changes to the URL. */
+  change(changes: ResultsSearchChanges, options?: { replace?: boolean }): void;
+}
+
+export function changeSearch(search: ResultsSearch, changes: ResultsSearchChanges): ResultsSearch {
   return withoutAbsent({ ...search, ...changes });
 }
 

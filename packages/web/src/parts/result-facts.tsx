@@ -2,21 +2,31 @@ import type { EvaluationResult } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
-import { formatDuration, formatScore } from "../../../format/format-number.ts";
-import { exactTime } from "../../../format/format-time.ts";
-import { Fact } from "../../../ui/fact.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { DatasetLink } from "../../datasets/dataset-link.tsx";
-import { RunLink } from "../../runs/run-link.tsx";
-import { explainLabels } from "../filters/filter-labels.ts";
-import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
-import { readDuration } from "./read-duration.ts";
+import { parse } from "tinyduration";
+import { formatDuration, formatScore } from "../format/format-number.ts";
+import { exactTime } from "../format/format-time.ts";
+import { DatasetLink } from "../pages/datasets/dataset-link.tsx";
+import { RunLink } from "../pages/runs/run-link.tsx";
+import { Fact } from "../ui/fact.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { explainLabels, type Filtering, type ResultsSearchChanges } from "./results-search.ts";
+
+/** Milliseconds of an ISO 8601 duration; undefined for months and years, which have no fixed length. */
+export function readDuration(text: string): number | undefined {
+  try {
+    const { years, months, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = parse(text);
+    if (years || months) return undefined;
+    return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The result's metadata, much of which can be filtered by. */
-export function ResultFacts({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
+export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {
   const { confidence_interval: interval } = result.additional_info;
-  const only = (changes: ExplorerChanges) => () => explorer.change(changes);
+  const only = (changes: ResultsSearchChanges) => () => filtering.change(changes);
   const {
     app,
     evaluator_id,
@@ -67,7 +77,7 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
           <ResultFact
             key={name}
             name={<InlineText text={name} />}
-            onFilter={only({ tag: tagsWith(explorer, name, value) })}
+            onFilter={only({ tag: tagsWith(filtering, name, value) })}
           >
             <InlineText text={value} />
           </ResultFact>
@@ -159,6 +169,6 @@ function Duration({ name, duration }: { name: string; duration: string | null })
   );
 }
 
-function tagsWith({ search }: Explorer, name: string, value: string): string[] {
+function tagsWith({ search }: Filtering, name: string, value: string): string[] {
   return [...new Set([...(search.tag ?? []), `${name}=${value}`])];
 }

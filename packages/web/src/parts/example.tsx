@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { exampleQuery, useLoadExample, useRemoveExample } from "../../data/example.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { exampleQuery, useLoadExample, useRemoveExample } from "../data/example.ts";
+import { usePresage } from "../data/use-presage.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { ConfirmDialog } from "../ui/overlay/confirm-dialog.tsx";
 
 /** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
 export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
@@ -66,5 +66,22 @@ export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
         Its dataset has runs of yours. They are deleted with it; their evaluation results stay.
       </ConfirmDialog>
     </div>
+  );
+}
+
+/** Says that the example is loaded, and removes it. Absent without it. */
+export function ExampleNote({ onRemoved }: { onRemoved?: () => void }) {
+  const { data: example } = useQuery(exampleQuery(usePresage()));
+  if (example === undefined || example === null) return null;
+  return (
+    <section
+      aria-label="The example"
+      className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2"
+    >
+      <p className="min-w-0 flex-1 basis-64">
+        The example is loaded: trajectories through rooms of the sandbox, and two runs on them.
+      </p>
+      <ExampleOffer {...(onRemoved && { onRemoved })} />
+    </section>
   );
 }

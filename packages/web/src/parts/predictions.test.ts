@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPredictionsSearch, toPredictionFilter } from "./predictions-search.ts";
+import { readPredictionsSearch, toPredictionFilter } from "./predictions.ts";
 
 test("Invalid values of the address are ignored", () => {
   expect(

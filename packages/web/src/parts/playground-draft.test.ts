@@ -1,6 +1,35 @@
 import { expect, test } from "bun:test";
-import { type Draft, emptyDraft } from "./draft.ts";
-import { readDraft } from "./read-draft.ts";
+import {
+  type Draft,
+  emptyDraft,
+  isEmptyDraft,
+  parseDraft,
+  readDraft,
+  toPlaygroundDraft,
+} from "./playground-draft.ts";
+
+test("a draft is restored as it was typed", () => {
+  const draft = {
+    ...emptyDraft,
+    context: { ...emptyDraft.context, tool_schemas: "  [\n" },
+    state: "You’re in “the hall”.\n",
+    params: { ...emptyDraft.params, temperature: "0,", further: '{"seed": ' },
+  };
+  expect(parseDraft(JSON.stringify(draft))).toEqual(draft);
+});
+
+test.each([null, "", "{", "null", "[]", '"text"', '{"context":null,"params":7,"state":{}}'])(
+  "a corrupt draft (%s) is read as far as possible",
+  (stored) => {
+    expect(parseDraft(stored)).toEqual(emptyDraft);
+  },
+);
+
+test("a draft is empty until something is typed", () => {
+  expect(isEmptyDraft(emptyDraft)).toBe(true);
+  expect(isEmptyDraft({ ...emptyDraft, params: { ...emptyDraft.params, top_k: "1" } })).toBe(false);
+  expect(isEmptyDraft({ ...emptyDraft, goldAnswer: " " })).toBe(false);
+});
 
 const step: Draft = { ...emptyDraft, state: "You are in the hall.", action: "look" };
 
@@ -73,4 +102,26 @@ test.each([
   const { request, issues } = readDraft(withParams({ [field]: text }));
   expect(Object.keys(issues)).toEqual([`params.${field}`]);
   expect(request.params).toBeUndefined();
+});
+
+const asked = {
+  context: { environment_state: "A kitchen.", task_context: null },
+  interaction: { state: "The fridge is closed.", action: "open fridge" },
+  params: { temperature: 0, seed: 7, stop: ["\n"] },
+};
+
+test("The playground asks the same again", () => {
+  const draft = toPlaygroundDraft(asked);
+  expect(draft && readDraft(draft)).toEqual({
+    request: {
+      context: { environment_state: "A kitchen." },
+      interaction: asked.interaction,
+      params: { temperature: 0, seed: 7, stop: ["\n"] },
+    },
+    issues: {},
+  });
+});
+
+test("A chat has no fields in the playground", () => {
+  expect(toPlaygroundDraft({ ...asked, interaction: null })).toBeUndefined();
 });

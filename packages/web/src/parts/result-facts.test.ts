@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readDuration } from "./read-duration.ts";
+import { readDuration } from "./result-facts.tsx";
 
 test("durations in days, hours, minutes and seconds are read to the microsecond", () => {
   expect(readDuration("PT0.000043S")).toBeCloseTo(0.043, 6);

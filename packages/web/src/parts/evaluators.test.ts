@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { evaluatorChoices } from "./evaluator-choices.ts";
+import { evaluatorChoices } from "./evaluators.tsx";
 
 function family(family_name: string, ...needs: string[]): EvaluatorFamily {
   return {

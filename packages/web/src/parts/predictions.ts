@@ -1,6 +1,6 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
-import { type Period, periods } from "../../data/figures/period.ts";
-import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
+import { type Period, periods } from "../data/figures/period.ts";
+import { readTableSearch, type TableSearch } from "../ui/data-table/table-search.ts";
 
 export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
 export const statuses = ["success", "failed"] as const satisfies StoredPrediction["status"][];
@@ -100,4 +100,17 @@ function textOf(value: unknown): string | undefined {
   return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed()
     ? text
     : undefined;
+}
+
+/** A command that makes a prediction on this server, with the key in PRESAGE_API_KEY. */
+export function firstPrediction(): string {
+  const body = JSON.stringify({
+    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+  });
+  return [
+    `curl ${location.origin}/v1/predict \\`,
+    `  -H "X-API-KEY: $PRESAGE_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${body}'`,
+  ].join("\n");
 }

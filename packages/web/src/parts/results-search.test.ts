@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { parseSearch, stringifySearch } from "../../search-params.ts";
-import { changeSearch, type ExplorerSearch, readExplorerSearch } from "./explorer-search.ts";
+import { parseSearch, stringifySearch } from "../search-params.ts";
+import { changeSearch, type ResultsSearch, readResultsSearch } from "./results-search.ts";
 
-const whole: Required<ExplorerSearch> = {
+const whole: Required<ResultsSearch> = {
   verdict: "error",
   app: "404",
   evaluator: "exact-match",
@@ -30,7 +30,7 @@ const whole: Required<ExplorerSearch> = {
 };
 
 test("all parameters round-trip through the URL", () => {
-  expect(readExplorerSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
+  expect(readResultsSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
 });
 
 test("invalid values are ignored", () => {
@@ -50,16 +50,16 @@ test("invalid values are ignored", () => {
     result: "12; drop table",
     unknown: "x",
   };
-  expect(readExplorerSearch(search)).toEqual({});
+  expect(readResultsSearch(search)).toEqual({});
 });
 
 test("a single tag becomes a list, and duplicate tags are removed", () => {
-  expect(readExplorerSearch({ tag: "a=b" }).tag).toEqual(["a=b"]);
-  expect(readExplorerSearch({ tag: ["a=b", "a=b"] }).tag).toEqual(["a=b"]);
+  expect(readResultsSearch({ tag: "a=b" }).tag).toEqual(["a=b"]);
+  expect(readResultsSearch({ tag: ["a=b", "a=b"] }).tag).toEqual(["a=b"]);
 });
 
 test("a time in another zone is the same instant", () => {
-  expect(readExplorerSearch({ since: "2026-11-21T08:30:00+02:00" }).since).toBe("2026-11-21T06:30:00Z");
+  expect(readResultsSearch({ since: "2026-11-21T08:30:00+02:00" }).since).toBe("2026-11-21T06:30:00Z");
 });
 
 test("a change keeps the other values, and undefined removes a value", () => {
