@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
-import { readAuditLogSearch } from "./pages/account/audit-log/audit-log-search.ts";
+import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
@@ -159,13 +159,13 @@ const members = createRoute({
   getParentRoute,
   path: "/account/members",
   validateSearch: readTableSearch,
-}).lazy(async () => (await loadPage(() => import("./pages/account/members/members-page.tsx"))).membersRoute);
+}).lazy(async () => (await loadPage(() => import("./pages/account/members-page.tsx"))).membersRoute);
 const auditLog = createRoute({
   getParentRoute,
   path: "/account/audit-log",
   validateSearch: readAuditLogSearch,
 }).lazy(
-  async () => (await loadPage(() => import("./pages/account/audit-log/audit-log-page.tsx"))).auditLogRoute,
+  async () => (await loadPage(() => import("./pages/account/audit-log-page.tsx"))).auditLogRoute,
 );
 
 const routeTree = rootRoute.addChildren([

@@ -11,9 +11,9 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
-import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { NewKeyDialog } from "./key-dialogs.tsx";
+import { CreateKeyDialog } from "./key-form.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPage });
 

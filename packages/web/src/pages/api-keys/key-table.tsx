@@ -12,10 +12,10 @@ import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { Time } from "../../ui/time.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { KeySettingsDialog } from "./key-settings-dialog.tsx";
-import { type KeyState, keyState } from "./key-state.ts";
-import { describeLimits } from "./read-limits.ts";
-import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
+import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
+import { describeLimits } from "./read-key-form.ts";
+
+type KeyState = "active" | "expires soon" | "expired" | "revoked";
 
 interface KeyRow {
   apiKey: ApiKeyResponse;
@@ -62,6 +62,19 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
     </Card>
   );
+}
+
+const soonMs = 7 * 86_400_000;
+
+export function keyState(
+  { revoked_at, expires_at }: Pick<ApiKeyResponse, "revoked_at" | "expires_at">,
+  nowMs: number,
+): KeyState {
+  if (revoked_at) return "revoked";
+  if (!expires_at) return "active";
+  const leftMs = Date.parse(expires_at) - nowMs;
+  if (leftMs <= 0) return "expired";
+  return leftMs <= soonMs ? "expires soon" : "active";
 }
 
 const factColumns: DataColumn<KeyRow>[] = [

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { reviewQueueQuery, useVerdicts } from "../../data/evaluation/review.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { isTyping } from "../../ui/shortcuts/is-typing.ts";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
 /** What the person decided about a result. */
@@ -90,3 +91,15 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
 }
 
 export type Review = ReturnType<typeof useReview>;
+
+/** A key that is held repeats faster than anybody decides. It must not decide on what follows. */
+export function useSinglePresses(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      // Shortcuts leave out what is prevented; other keys, such as those that scroll, repeat.
+      if (event.repeat && event.key.length === 1 && !isTyping(event.target)) event.preventDefault();
+    };
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
+  }, []);
+}

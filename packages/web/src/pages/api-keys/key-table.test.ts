@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { keyState } from "./key-state.ts";
+import { keyState } from "./key-table.tsx";
 
 const nowMs = Date.parse("2026-11-21T12:00:00Z");
 

@@ -1,7 +1,32 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { stringify } from "csv-stringify/browser/esm/sync";
+import { Download } from "lucide-react";
 import { countFailures } from "../../data/figures/usage-figures.ts";
 import { failureLabels } from "../../format/usage-labels.ts";
+import { Button } from "../../ui/button.tsx";
+
+interface DownloadButtonProps {
+  fileName: string;
+  /** Undefined while there is nothing to save. */
+  usage: UsageResponse | undefined;
+}
+
+export function DownloadButton({ fileName, usage }: DownloadButtonProps) {
+  function save() {
+    if (usage === undefined) return;
+    const address = URL.createObjectURL(new Blob([usageCsv(usage)], { type: "text/csv" }));
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = fileName;
+    link.click();
+    URL.revokeObjectURL(address);
+  }
+  return (
+    <Button icon={<Download aria-hidden />} disabled={usage === undefined} onClick={save}>
+      Download CSV
+    </Button>
+  );
+}
 
 const reasons = Object.keys(failureLabels) as UsageFailure[];
 

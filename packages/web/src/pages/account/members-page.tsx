@@ -1,24 +1,24 @@
 import { roles } from "@presage/contract/permissions";
-import type { Member } from "@presage/sdk";
+import type { Member, Role } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { meQuery } from "../../../data/me.ts";
-import { membersQuery, nameOf, useChangeRole } from "../../../data/members.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { OwnersOnly } from "../../../session/owners-only.tsx";
-import { Badge } from "../../../ui/badge.tsx";
-import { Card } from "../../../ui/card.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { DataTable } from "../../../ui/data-table/data-table.tsx";
-import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Select } from "../../../ui/form/select.tsx";
-import { Page } from "../../../ui/page.tsx";
-import { Time } from "../../../ui/time.tsx";
-import { type AskedRole, ChangeRoleDialog } from "./change-role-dialog.tsx";
+import { meQuery } from "../../data/me.ts";
+import { membersQuery, nameOf, useChangeRole } from "../../data/members.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { OwnersOnly } from "../../session/owners-only.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Select } from "../../ui/form/select.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
 
 export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
 
@@ -128,4 +128,35 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
       isFixed: true,
     },
   ];
+}
+
+interface AskedRole {
+  member: Member;
+  role: Role;
+}
+
+interface ChangeRoleDialogProps {
+  /** Undefined: nothing is asked. */
+  asked: AskedRole | undefined;
+  isOwn: boolean;
+  isBusy: boolean;
+  onClose(): void;
+  onConfirm(asked: AskedRole): void;
+}
+
+function ChangeRoleDialog({ asked, isOwn, isBusy, onClose, onConfirm }: ChangeRoleDialogProps) {
+  return (
+    <ConfirmDialog
+      isOpen={asked !== undefined}
+      onClose={onClose}
+      title={asked === undefined ? "" : `Make ${isOwn ? "yourself" : nameOf(asked.member)} ${asked.role}?`}
+      confirmLabel="Change the role"
+      isBusy={isBusy}
+      onConfirm={() => asked !== undefined && onConfirm(asked)}
+    >
+      {isOwn
+        ? "You then may no longer change roles: only another owner can make you an owner again."
+        : "The role takes effect at once, for the user’s keys too."}
+    </ConfirmDialog>
+  );
 }

@@ -1,4 +1,22 @@
 import type { AuditAction } from "@presage/sdk";
+import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
+
+/** What the address of the audit log says. */
+interface AuditLogSearch extends TableSearch {
+  action?: AuditAction;
+  /** The id of what was changed. */
+  object?: string;
+}
+
+/** Reads the address; invalid values are ignored. */
+export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSearch {
+  const { action, object } = search;
+  return {
+    ...readTableSearch(search),
+    ...(typeof action === "string" && isAuditAction(action) && { action }),
+    ...(typeof object === "string" && object !== "" && { object: object.slice(0, 200) }),
+  };
+}
 
 /** What was done, in words. */
 export const actionWords: Record<AuditAction, string> = {
@@ -44,4 +62,4 @@ export const actionWords: Record<AuditAction, string> = {
   "user.erase": "Deleted a user",
 };
 
-export const isAuditAction = (text: string): text is AuditAction => Object.hasOwn(actionWords, text);
+const isAuditAction = (text: string): text is AuditAction => Object.hasOwn(actionWords, text);

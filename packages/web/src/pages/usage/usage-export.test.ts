@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { UsageResponse } from "@presage/sdk";
-import { toCsv, usageCsv } from "./usage-csv.ts";
+import { toCsv, usageCsv } from "./usage-export.tsx";
 
 const usage: UsageResponse = {
   since: "2026-03-01T00:00:00Z",

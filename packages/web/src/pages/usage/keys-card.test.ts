@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { UsageKey, UsageRow } from "@presage/sdk";
-import { rankKeys } from "./rank-keys.ts";
+import { rankKeys } from "./keys-card.tsx";
 
 const key: UsageKey = { id: "k1", name: "Training", prefix: "psg_aaaa", last_four: "zzzz", revoked_at: null };
 

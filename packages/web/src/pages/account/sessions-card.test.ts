@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nameBrowser } from "./name-browser.ts";
+import { nameBrowser } from "./sessions-card.tsx";
 
 test.each([
   [

@@ -1,17 +1,28 @@
+import { scopesOfRole } from "@presage/contract/permissions";
+import type { KeyScope } from "@presage/sdk";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
 import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
+import { useRole } from "../../data/use-role.ts";
+import { describeCapture } from "../../format/describe-capture.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { FieldGroup } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
+import { Checkbox } from "../../ui/form/inputs.tsx";
 import { SelectField } from "../../ui/form/select.tsx";
 import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { CaptureField } from "./capture-field.tsx";
-import { LimitFields } from "./limit-fields.tsx";
-import { limitsForm } from "./read-limits.ts";
-import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
-import { ScopesField } from "./scopes-field.tsx";
+import {
+  type Expiry,
+  expiries,
+  type LimitIssues,
+  type LimitsForm,
+  limitsForm,
+  type NewKeyForm,
+  type NewKeyIssues,
+  readNewKey,
+} from "./read-key-form.ts";
 
 interface CreateKeyDialogProps {
   isOpen: boolean;
@@ -125,4 +136,103 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 function issuesOf(error: unknown): NewKeyIssues {
   const issues = fieldIssues(error);
   return { name: issueAt(issues, "name"), expires_at: issueAt(issues, "expires_at") };
+}
+
+const settings = ["off", "failures", "0.01", "0.1", "all"];
+
+interface CaptureFieldProps {
+  /** Empty for the server's setting. */
+  value: string;
+  onChange(value: string): void;
+}
+
+/** Which predictions of a key are stored. A share that was set elsewhere stays selectable. */
+export function CaptureField({ value, onChange }: CaptureFieldProps) {
+  const offered = value === "" || settings.includes(value) ? settings : [...settings, value];
+  return (
+    <SelectField
+      label="Stored predictions"
+      hint="With their texts, readable by everyone in your account."
+      value={value}
+      options={[
+        { value: "", label: "As the server is set" },
+        ...offered.map((setting) => ({ value: setting, label: capitalise(describeCapture(setting)) })),
+      ]}
+      onChange={onChange}
+    />
+  );
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const fields = [
+  { name: "rate_limit_rpm", label: "Requests per minute" },
+  { name: "max_in_flight", label: "Requests at once" },
+] as const;
+
+interface LimitFieldsProps {
+  form: LimitsForm;
+  issues: LimitIssues;
+  onChange(part: Partial<LimitsForm>): void;
+}
+
+/** Side by side. */
+export function LimitFields({ form, issues, onChange }: LimitFieldsProps) {
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      {fields.map(({ name, label }) => (
+        <TextField
+          key={name}
+          label={label}
+          hint="If empty, the server’s limit applies."
+          issue={issues[name]}
+          inputMode="numeric"
+          className="tabular-nums"
+          value={form[name]}
+          onChange={(text) => onChange({ [name]: text })}
+        />
+      ))}
+    </div>
+  );
+}
+
+const scopeWords: Record<KeyScope, string> = {
+  predict: "Predict, play episodes",
+  evaluate: "Evaluate, change datasets and runs",
+  read: "Read",
+  manage: "Manage keys and the account",
+};
+
+interface ScopesFieldProps {
+  /** Empty: all that the user may. */
+  value: readonly KeyScope[];
+  onChange(value: KeyScope[]): void;
+}
+
+/** What a key may do, of what its user may. */
+function ScopesField({ value, onChange }: ScopesFieldProps) {
+  const role = useRole();
+  const offered = role === undefined ? [] : scopesOfRole(role);
+  const hint =
+    value.length === 0
+      ? "Without a choice, the key may do everything that your role allows."
+      : "The key may do nothing else, and never more than your role allows. This cannot be changed later.";
+  return (
+    <FieldGroup label="Scopes" hint={hint}>
+      <div className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
+        {offered.map((scope) => (
+          <Checkbox
+            key={scope}
+            label={scopeWords[scope]}
+            checked={value.includes(scope)}
+            onChange={({ target }) =>
+              onChange(target.checked ? [...value, scope] : value.filter((other) => other !== scope))
+            }
+          />
+        ))}
+      </div>
+    </FieldGroup>
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readNewKey } from "./read-new-key.ts";
+import { describeLimits, limitsForm, readLimits, readNewKey } from "./read-key-form.ts";
 
 const noLimits = { rate_limit_rpm: "", max_in_flight: "", capture: "", scopes: [] };
 const nowMs = new Date("2026-11-21T12:00:00").getTime();
@@ -45,4 +45,28 @@ test("limits are part of the request, and of its issues", () => {
   expect(readNewKey({ ...form, rate_limit_rpm: "0", max_in_flight: "", capture: "" }, nowMs).issues).toEqual({
     rate_limit_rpm: "A whole number from 1 to 1,000,000,000, or nothing.",
   });
+});
+
+test("an empty field is the server's limit", () => {
+  const { limits, issues } = readLimits({ rate_limit_rpm: " ", max_in_flight: " 64 " });
+  expect(limits).toEqual({ rate_limit_rpm: null, max_in_flight: 64 });
+  expect(issues).toEqual({});
+});
+
+test.each(["0", "-1", "1.5", "many", "1000000001"])("%s is an issue", (text) => {
+  const { issues } = readLimits({ rate_limit_rpm: text, max_in_flight: "" });
+  expect(issues).toEqual({ rate_limit_rpm: "A whole number from 1 to 1,000,000,000, or nothing." });
+});
+
+test("the form shows a key's limits", () => {
+  expect(limitsForm({ rate_limit_rpm: 600, max_in_flight: null })).toEqual({
+    rate_limit_rpm: "600",
+    max_in_flight: "",
+  });
+});
+
+test("limits are described in words", () => {
+  expect(describeLimits({ rate_limit_rpm: 6_000, max_in_flight: 64 })).toBe("6,000 a minute, 64 at once");
+  expect(describeLimits({ rate_limit_rpm: null, max_in_flight: 1 })).toBe("1 at once");
+  expect(describeLimits({})).toBeUndefined();
 });
