@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { RefreshCw, Trash2 } from "lucide-react";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Braces, Download, RefreshCw, Table, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import {
   type ResultRow,
@@ -11,8 +11,9 @@ import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts"
 import { usePresage } from "../../data/use-presage.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
 import { ResultDetails } from "../../parts/result-drawer.tsx";
-import { changeSearch, type Filtering } from "../../parts/results-search.ts";
+import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results-search.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
+import { Button } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
@@ -20,18 +21,16 @@ import { type TableView, useTableView } from "../../ui/data-table/use-table-view
 import { Segmented } from "../../ui/form/segmented.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Drawer } from "../../ui/overlay/drawer.tsx";
+import { Menu, MenuDownload } from "../../ui/overlay/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/use-narrow.ts";
-import { SamplesView } from "./by-sample/samples-view.tsx";
 import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
-import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
-import { ExportMenu } from "./export-menu.tsx";
-import { FilterBar } from "./filters/filter-bar.tsx";
-import { activeFilters } from "./filters/filter-labels.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { narrowResultColumns, resultColumns } from "./result-columns.tsx";
 import { ResultList } from "./result-list.tsx";
+import { activeFilters, exportAddress, toResultFilter, toResultOrder } from "./results-filter.ts";
+import { SamplesView } from "./samples-view.tsx";
 import { SummaryLine } from "./summary-line.tsx";
-import { narrowResultColumns, resultColumns } from "./table/result-columns.tsx";
-import { useFiltering } from "./use-explorer.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -102,6 +101,20 @@ function EvaluationsPage() {
   );
 }
 
+/** Downloads all matching results, not only the loaded ones. */
+function ExportMenu({ search }: { search: ResultsSearch }) {
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+      <MenuDownload href={exportAddress(search, "jsonl")} icon={<Braces aria-hidden />}>
+        JSON Lines
+      </MenuDownload>
+      <MenuDownload href={exportAddress(search, "csv")} icon={<Table aria-hidden />}>
+        CSV
+      </MenuDownload>
+    </Menu>
+  );
+}
+
 /** One row a verdict. */
 function VerdictsView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
@@ -134,7 +147,7 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine filtering={filtering} />
+        <SummaryLine search={search} />
         <TableTools table={table} />
       </div>
       <ResultList
@@ -188,4 +201,17 @@ function useNeighbours(rows: readonly ResultRow[] = noRows, id: string | undefin
   const index = id === undefined ? undefined : indexes.get(id);
   if (index === undefined) return { row: undefined, previous: undefined, next: undefined };
   return { row: rows[index], previous: rows[index - 1]?.id, next: rows[index + 1]?.id };
+}
+
+const route = getRouteApi("/evaluations");
+
+function useFiltering(): Filtering {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/evaluations" });
+  return {
+    search,
+    change(changes, { replace = false } = {}) {
+      navigate({ search: (current) => changeSearch(current, changes), replace, resetScroll: false });
+    },
+  };
 }

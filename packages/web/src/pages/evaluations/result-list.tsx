@@ -11,8 +11,8 @@ import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
 import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { activeFilters, noFilters } from "./filters/filter-labels.ts";
-import { useWithoutVerdict } from "./use-without-verdict.ts";
+import { activeFilters, noFilters } from "./results-filter.ts";
+import { useWithoutVerdict } from "./summary-line.tsx";
 
 interface ResultListProps {
   list: Pick<

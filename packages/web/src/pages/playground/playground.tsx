@@ -1,18 +1,19 @@
-import { useDeferredValue, useRef, useState } from "react";
+import { Play } from "lucide-react";
+import { type Ref, useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useRefusal } from "../../data/use-role.ts";
 import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
+import { AllowedButton } from "../../session/allowed-button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
-import { CodeTab } from "./code/code-tab.tsx";
-import { EvaluateResponse } from "./evaluate/evaluate-response.tsx";
-import { useEvaluations } from "./evaluate/use-evaluations.ts";
-import { DraftActions } from "./input/draft-actions.tsx";
-import { InputPanel } from "./input/input-panel.tsx";
-import { PredictBar } from "./predict-bar.tsx";
-import { PromptTab } from "./prompt/prompt-tab.tsx";
-import { ResponseTab } from "./response/response-tab.tsx";
+import { CodeTab } from "./code-tab.tsx";
+import { DraftActions } from "./draft-actions.tsx";
+import { EvaluateResponse, useEvaluations } from "./evaluate-response.tsx";
+import { InputPanel } from "./input-panel.tsx";
+import { PromptTab } from "./prompt-tab.tsx";
+import { ResponseTab } from "./response-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
@@ -147,5 +148,50 @@ export function Playground({ model, deployment }: PlaygroundProps) {
 
 /** The server's issues, by their path in the request. */
 function serverIssues(error: unknown): Issues {
-  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
+  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("./"), text]));
+}
+
+interface PredictBarProps {
+  ref: Ref<HTMLButtonElement>;
+  isPending: boolean;
+  isStored: boolean;
+  onCancel(): void;
+}
+
+const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
+
+function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
+  return (
+    <>
+      <AllowedButton
+        needs="predict"
+        ref={ref}
+        type="submit"
+        variant="primary"
+        icon={<Play aria-hidden />}
+        isBusy={isPending}
+      >
+        Predict
+      </AllowedButton>
+      {isPending && <Button onClick={onCancel}>Cancel</Button>}
+      <span className="hidden items-center gap-1 text-xs text-ink-3 sm:inline-flex">
+        <KeyHint>{commandKey}</KeyHint>
+        <KeyHint>Enter</KeyHint>
+      </span>
+      <span className="flex-1" />
+      {!isStored && (
+        <span role="status" className="text-xs text-warn">
+          Too long for this browser to save: reloading the page would lose it.
+        </span>
+      )}
+    </>
+  );
+}
+
+function KeyHint({ children }: { children: string }) {
+  return (
+    <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">
+      {children}
+    </kbd>
+  );
 }

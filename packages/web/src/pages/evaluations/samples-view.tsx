@@ -1,0 +1,200 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ListChecks } from "lucide-react";
+import { useMemo, useState } from "react";
+import { resultPagesQuery, resultRatesQuery } from "../../data/evaluation/evaluation-results.ts";
+import { samplePagesQuery } from "../../data/evaluation/sample-pages.ts";
+import { findQueryError } from "../../data/query-errors.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { counted } from "../../format/counted.ts";
+import { ResultDetails } from "../../parts/result-drawer.tsx";
+import type { ResultsSearch } from "../../parts/results-search.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import type { Sort } from "../../ui/data-table/table-search.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useDataTable } from "../../ui/data-table/use-data-table.ts";
+import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
+import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Drawer } from "../../ui/overlay/drawer.tsx";
+import { VerdictMark } from "../../ui/verdict/verdict-mark.tsx";
+import { toResultFilter } from "./results-filter.ts";
+import {
+  groupBySample,
+  type Judge,
+  judgesOf,
+  nameOf,
+  readSampleSort,
+  resultsOf,
+  type SampleRow,
+  sampleColumns,
+  sortOf,
+  withEvaluators,
+  writeSampleSort,
+} from "./sample-columns.tsx";
+import { SummaryLine } from "./summary-line.tsx";
+
+const noOrder = { evaluator: "", profile: null, isDescending: false };
+
+/** The same results, one row a sample and one column an evaluator. */
+export function SamplesView({ filtering }: { filtering: Filtering }) {
+  const presage = usePresage();
+  const { search, change } = filtering;
+  const filter = toResultFilter(search);
+  const rates = useQuery(resultRatesQuery(presage, filter));
+  const order = readSampleSort(search.sort);
+  const bySample = useInfiniteQuery({
+    ...resultPagesQuery(presage, filter, "dataset_sample_id"),
+    enabled: order === undefined,
+  });
+  const byScore = useInfiniteQuery({
+    ...samplePagesQuery(presage, filter, order ?? noOrder),
+    enabled: order !== undefined,
+  });
+  const list = order === undefined ? bySample : byScore;
+  const isByScore = order !== undefined;
+  const isCut = isByScore && byScore.data?.pages.some(({ isCut }) => isCut);
+  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
+  const sorted = useSortedColumns(sortOf(order, judges));
+  const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
+  const rows = useMemo(() => {
+    // Without the columns there is nothing to show yet.
+    const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
+    return rates.data && pages && groupBySample(pages.flat());
+  }, [rates.data, isByScore, bySample.data, byScore.data]);
+  const remembered = useTableView("evaluations-by-sample", columns);
+  const view = {
+    ...remembered,
+    columnIds: withEvaluators(remembered.columnIds, columns, judges),
+    sort: sortOf(order, judges),
+    changeSort: (sort: Sort | undefined) =>
+      change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
+  };
+  const open = rows?.find(({ results }) => results.some(({ id }) => id === search.result));
+  const { hasNextPage, isFetchingNextPage } = list;
+  const loadMore = useLoadMore(list);
+  const table = useDataTable({
+    label: "Samples",
+    view,
+    columns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ sampleId }) => `Sample ${sampleId}`,
+    link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { result: id }) }),
+    hasDrawer: true,
+    openId: open?.id,
+    sorting: "server",
+    isMain: true,
+  });
+  const failure = findQueryError([rates, list]);
+  const index = open === undefined || rows === undefined ? -1 : rows.indexOf(open);
+  const neighbour = (by: 1 | -1) => (index === -1 ? undefined : rows?.[index + by]?.id);
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
+        <SummaryLine search={search} />
+        <TableTools table={table} />
+      </div>
+      {failure !== undefined && (
+        <div className="p-4">
+          <ErrorNotice error={failure.error} onRetry={failure.retry} />
+        </div>
+      )}
+      {(failure === undefined || rows !== undefined) && (
+        <DataTable
+          table={table}
+          isFull
+          expectedRows={20}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          empty={
+            <EmptyState icon={ListChecks} title="No results that name a sample">
+              Results have a row here if they were sent with dataset_sample_id, as those of runs are.
+            </EmptyState>
+          }
+          end={
+            rows !== undefined && (
+              <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+                {isFetchingNextPage ? "Loading more…" : !hasNextPage && `${counted(rows.length, "sample")}.`}
+                {isCut &&
+                  " These samples have more results than are shown here. A filter leaves some of them out."}
+              </div>
+            )
+          }
+        />
+      )}
+      <Drawer
+        isOpen={search.result !== undefined}
+        onClose={() => change({ result: undefined })}
+        title={`Result ${search.result}`}
+        onCloseAutoFocus={table.takeFocusBack}
+      >
+        {search.result !== undefined && (
+          <ResultDetails
+            id={search.result}
+            row={open?.results.find(({ id }) => id === search.result)}
+            previous={neighbour(-1)}
+            next={neighbour(1)}
+            filtering={filtering}
+            above={
+              open && <SampleVerdicts row={open} openId={search.result} judges={judges} search={search} />
+            }
+            // Moving between results adds no entries to the browser's history.
+            onOpen={(result) => change({ result }, { replace: true })}
+            onClose={() => change({ result: undefined })}
+          />
+        )}
+      </Drawer>
+    </>
+  );
+}
+
+/** The columns that were sorted during this visit: one of them must not go, with the focus on its header, when another order is chosen. */
+function useSortedColumns(sort: Sort | undefined): ReadonlySet<string> {
+  const [sorted, setSorted] = useState<ReadonlySet<string>>(new Set());
+  if (sort === undefined || sorted.has(sort.id)) return sorted;
+  const added = new Set([...sorted, sort.id]);
+  setSorted(added);
+  return added;
+}
+
+interface SampleVerdictsProps {
+  row: SampleRow;
+  openId: string;
+  judges: readonly Judge[];
+  search: ResultsSearch;
+}
+
+/** All verdicts on the sample whose result is open. */
+function SampleVerdicts({ row, openId, judges, search }: SampleVerdictsProps) {
+  return (
+    <nav aria-label="Verdicts on this sample" className="flex flex-wrap gap-2 border-b border-line px-4 py-2">
+      {judges.flatMap((judge) =>
+        resultsOf(row, judge).map(({ id, status, pass, score_raw, corrected }) => (
+          <Link
+            key={id}
+            to="/evaluations"
+            search={changeSearch(search, { result: id })}
+            replace
+            resetScroll={false}
+            preload={false}
+            aria-current={id === openId ? "true" : undefined}
+            className={clsx(
+              "flex max-w-full items-center gap-2 rounded-md border px-2 py-1 text-sm",
+              id === openId ? "border-accent bg-accent-soft" : "border-line hover:bg-hover",
+            )}
+          >
+            <span className="truncate text-ink-2">{nameOf(judge, judges)}</span>
+            <VerdictMark
+              status={status}
+              pass={corrected?.pass ?? pass}
+              score={corrected?.score ?? score_raw}
+            />
+          </Link>
+        )),
+      )}
+    </nav>
+  );
+}
