@@ -14,7 +14,7 @@ export interface EvaluatorChoice {
   obstacle: string | undefined;
 }
 
-export interface FamilyChoices {
+interface FamilyChoices {
   family: string;
   description: string;
   usesModel: boolean;

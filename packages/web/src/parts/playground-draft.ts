@@ -100,6 +100,130 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
+/** Issues by their path in the request: `interaction.state`, `params.top_p`. */
+export type Issues = Readonly<Record<string, string>>;
+
+interface ReadDraft {
+  /** The request, without invalid parameters. */
+  request: WorldModelRequest;
+  issues: Issues;
+}
+
+/** Empty sections and parameters are not in the request. */
+export function readDraft({ context, state, action, params }: Draft): ReadDraft {
+  const sections = contextSections.map(({ field }) => [field, context[field]] as const);
+  const written = Object.fromEntries(sections.filter(([, text]) => text !== ""));
+  const { params: set, issues } = readParams(params);
+  return {
+    request: {
+      ...(Object.keys(written).length > 0 && { context: written }),
+      interaction: { state, action },
+      ...(Object.keys(set).length > 0 && { params: set }),
+    },
+    issues: {
+      ...(state === "" && { "interaction.state": "Describe the state of the environment." }),
+      ...(action === "" && { "interaction.action": "Describe what the agent does." }),
+      ...issues,
+    },
+  };
+}
+
+interface Bounds {
+  isValid(value: number): boolean;
+  issue: string;
+}
+
+const numbers = {
+  max_tokens: {
+    isValid: (value) => Number.isSafeInteger(value) && value > 0,
+    issue: "Enter a whole number of at least 1.",
+  },
+  temperature: { isValid: (value) => value >= 0, issue: "Enter a number of at least 0." },
+  top_p: {
+    isValid: (value) => value > 0 && value <= 1,
+    issue: "Enter a number above 0 and at most 1.",
+  },
+  top_k: {
+    isValid: (value) => Number.isSafeInteger(value) && value >= 0,
+    issue: "Enter a whole number of at least 0; 0 is off.",
+  },
+} satisfies Record<string, Bounds>;
+
+const budgets = ["low", "medium", "high"] as const;
+
+function readParams(texts: Draft["params"]): { params: Params; issues: Record<string, string> } {
+  const params: Params = {};
+  const issues: Record<string, string> = {};
+  for (const field of Object.keys(numbers) as (keyof typeof numbers)[]) {
+    const text = texts[field].trim();
+    if (text === "") continue;
+    const value = Number(text);
+    if (Number.isFinite(value) && numbers[field].isValid(value)) params[field] = value;
+    else issues[`params.${field}`] = numbers[field].issue;
+  }
+  if (texts.enable_thinking !== "") params.enable_thinking = texts.enable_thinking === "true";
+  const budget = budgets.find((known) => known === texts.reasoning_budget);
+  if (budget !== undefined) params.reasoning_budget = budget;
+
+  const further = readFurtherParams(texts.further);
+  if (further.issue !== undefined) return { params, issues: { ...issues, "params.further": further.issue } };
+  return { params: { ...further.params, ...params }, issues };
+}
+
+type Further = { params: JsonObject; issue?: never } | { params?: never; issue: string };
+
+const ownFields: readonly string[] = paramFields;
+
+/** Parameters without a field of their own: one JSON object, or nothing. */
+function readFurtherParams(text: string): Further {
+  if (text.trim() === "") return { params: {} };
+  const parsed = parseJsonObject(text);
+  if ("issue" in parsed) return parsed;
+  const params = parsed.value;
+  const duplicate = Object.keys(params).find((name) => name !== "further" && ownFields.includes(name));
+  if (duplicate !== undefined) return { issue: `Set ${duplicate} in its own field above.` };
+  return hasUnsafeInteger(params)
+    ? { issue: "An integer is too large for the browser to send unchanged." }
+    : { params };
+}
+
+function hasUnsafeInteger(value: unknown): boolean {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
+}
+
+/** The playground's input that asks the same again; undefined for a chat, which it has no fields for. */
+export function toPlaygroundDraft({
+  context,
+  interaction,
+  params,
+}: Pick<StoredPredictionDetail, "context" | "interaction" | "params">): Draft | undefined {
+  if (interaction === null) return undefined;
+  const sections = contextSections.map(({ field }) => [field, context?.[field] ?? ""]);
+  const { known, further } = splitParams(params ?? {});
+  return {
+    ...emptyDraft,
+    context: { ...emptyDraft.context, ...Object.fromEntries(sections) },
+    state: interaction.state,
+    action: interaction.action,
+    params: {
+      ...emptyDraft.params,
+      ...known,
+      further: Object.keys(further).length === 0 ? "" : JSON.stringify(further, undefined, 2),
+    },
+  };
+}
+
+function splitParams(params: Record<string, unknown>) {
+  const entries = Object.entries(params).filter(([, value]) => value !== null && value !== undefined);
+  const hasField = ([name, value]: [string, unknown]) =>
+    name !== "further" && paramFields.some((field) => field === name) && typeof value !== "object";
+  return {
+    known: Object.fromEntries(entries.filter(hasField).map(([name, value]) => [name, String(value)])),
+    further: Object.fromEntries(entries.filter((entry) => !hasField(entry))),
+  };
+}
+
 function draftKey(): string {
   return `presage-playground-draft:${signedInUserId()}`;
 }
@@ -150,129 +274,5 @@ export function usePlaygroundDraft() {
     },
     /** Undefined if nothing was cleared, or if there is new input to lose. */
     undoClear: cleared !== undefined && isEmpty ? () => replace(cleared) : undefined,
-  };
-}
-
-interface Bounds {
-  isValid(value: number): boolean;
-  issue: string;
-}
-
-const numbers = {
-  max_tokens: {
-    isValid: (value) => Number.isSafeInteger(value) && value > 0,
-    issue: "Enter a whole number of at least 1.",
-  },
-  temperature: { isValid: (value) => value >= 0, issue: "Enter a number of at least 0." },
-  top_p: {
-    isValid: (value) => value > 0 && value <= 1,
-    issue: "Enter a number above 0 and at most 1.",
-  },
-  top_k: {
-    isValid: (value) => Number.isSafeInteger(value) && value >= 0,
-    issue: "Enter a whole number of at least 0; 0 is off.",
-  },
-} satisfies Record<string, Bounds>;
-
-const budgets = ["low", "medium", "high"] as const;
-
-export function readParams(texts: Draft["params"]): { params: Params; issues: Record<string, string> } {
-  const params: Params = {};
-  const issues: Record<string, string> = {};
-  for (const field of Object.keys(numbers) as (keyof typeof numbers)[]) {
-    const text = texts[field].trim();
-    if (text === "") continue;
-    const value = Number(text);
-    if (Number.isFinite(value) && numbers[field].isValid(value)) params[field] = value;
-    else issues[`params.${field}`] = numbers[field].issue;
-  }
-  if (texts.enable_thinking !== "") params.enable_thinking = texts.enable_thinking === "true";
-  const budget = budgets.find((known) => known === texts.reasoning_budget);
-  if (budget !== undefined) params.reasoning_budget = budget;
-
-  const further = readFurtherParams(texts.further);
-  if (further.issue !== undefined) return { params, issues: { ...issues, "params.further": further.issue } };
-  return { params: { ...further.params, ...params }, issues };
-}
-
-type Further = { params: JsonObject; issue?: never } | { params?: never; issue: string };
-
-const ownFields: readonly string[] = paramFields;
-
-/** Parameters without a field of their own: one JSON object, or nothing. */
-function readFurtherParams(text: string): Further {
-  if (text.trim() === "") return { params: {} };
-  const parsed = parseJsonObject(text);
-  if ("issue" in parsed) return parsed;
-  const params = parsed.value;
-  const duplicate = Object.keys(params).find((name) => name !== "further" && ownFields.includes(name));
-  if (duplicate !== undefined) return { issue: `Set ${duplicate} in its own field above.` };
-  return hasUnsafeInteger(params)
-    ? { issue: "An integer is too large for the browser to send unchanged." }
-    : { params };
-}
-
-function hasUnsafeInteger(value: unknown): boolean {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
-}
-
-/** Issues by their path in the request: `interaction.state`, `params.top_p`. */
-export type Issues = Readonly<Record<string, string>>;
-
-export interface ReadDraft {
-  /** The request, without invalid parameters. */
-  request: WorldModelRequest;
-  issues: Issues;
-}
-
-/** Empty sections and parameters are not in the request. */
-export function readDraft({ context, state, action, params }: Draft): ReadDraft {
-  const sections = contextSections.map(({ field }) => [field, context[field]] as const);
-  const written = Object.fromEntries(sections.filter(([, text]) => text !== ""));
-  const { params: set, issues } = readParams(params);
-  return {
-    request: {
-      ...(Object.keys(written).length > 0 && { context: written }),
-      interaction: { state, action },
-      ...(Object.keys(set).length > 0 && { params: set }),
-    },
-    issues: {
-      ...(state === "" && { "interaction.state": "Describe the state of the environment." }),
-      ...(action === "" && { "interaction.action": "Describe what the agent does." }),
-      ...issues,
-    },
-  };
-}
-
-/** The playground's input that asks the same again; undefined for a chat, which it has no fields for. */
-export function toPlaygroundDraft({
-  context,
-  interaction,
-  params,
-}: Pick<StoredPredictionDetail, "context" | "interaction" | "params">): Draft | undefined {
-  if (interaction === null) return undefined;
-  const sections = contextSections.map(({ field }) => [field, context?.[field] ?? ""]);
-  const { known, further } = splitParams(params ?? {});
-  return {
-    ...emptyDraft,
-    context: { ...emptyDraft.context, ...Object.fromEntries(sections) },
-    state: interaction.state,
-    action: interaction.action,
-    params: {
-      ...emptyDraft.params,
-      ...known,
-      further: Object.keys(further).length === 0 ? "" : JSON.stringify(further, undefined, 2),
-    },
-  };
-}
-
-function splitParams(params: Record<string, unknown>) {
-  const entries = Object.entries(params).filter(([, value]) => value !== null && value !== undefined);
-  const hasField = ([name, value]: [string, unknown]) =>
-    name !== "further" && paramFields.some((field) => field === name) && typeof value !== "object";
-  return {
-    known: Object.fromEntries(entries.filter(hasField).map(([name, value]) => [name, String(value)])),
-    further: Object.fromEntries(entries.filter((entry) => !hasField(entry))),
   };
 }

@@ -1,7 +1,7 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { StoredPredictionDetail } from "@presage/sdk";
 
-export interface PromptTurn {
+interface PromptTurn {
   role: string;
   /** The text, or JSON of what is no text. */
   content: string;

@@ -31,6 +31,119 @@ import { Select } from "../ui/form/select.tsx";
 import { Explained } from "../ui/overlay/explained.tsx";
 import type { Verdict } from "./results-search.ts";
 
+interface RateByDayCardProps {
+  period: Period;
+  /** Undefined while loading. */
+  rates: readonly EvaluationSummaryGroup[] | undefined;
+  title?: string;
+  /** The id of the chosen rate; undefined or unknown: that with the most verdicts. */
+  chosen: string | undefined;
+  onChoose(id: string): void;
+}
+
+/** One evaluator and profile at a time: a rate of several would change with how often each is used. */
+export function RateByDayCard({
+  period,
+  rates: all,
+  title = "Pass rate by day",
+  chosen,
+  onChoose,
+}: RateByDayCardProps) {
+  const rates = sortRates(all ?? []).filter((figures) => verdictsOf(figures) > 0);
+  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
+  const rate = rates.find(({ key }) => rateId(key) === chosen) ?? rates[0];
+  return (
+    <Card
+      title={title}
+      hint="Of direct evaluations, by UTC day, with 95 % confidence intervals."
+      className="flex h-100 flex-col md:h-84"
+      actions={
+        rate !== undefined && (
+          <Select
+            aria-label="Evaluator and profile"
+            className="max-w-full"
+            value={rateId(rate.key)}
+            options={rates.map(({ key }) => ({
+              value: rateId(key),
+              label: [nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", "),
+            }))}
+            onChange={onChoose}
+          />
+        )
+      }
+    >
+      {all === undefined ? (
+        <ChartSkeleton />
+      ) : rate === undefined ? (
+        <NoVerdicts count={all.length} />
+      ) : (
+        <RateOfDays period={period} rate={rate} />
+      )}
+    </Card>
+  );
+}
+
+/** The pass rate of one evaluator with one revision of a profile, by UTC day. */
+function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryGroup }) {
+  const presage = usePresage();
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...rateByDayQuery(presage, period, rate.key),
+    refetchInterval: summaryRefreshMs,
+    placeholderData: keepPreviousData,
+  });
+  if (data === undefined && error !== null) {
+    return (
+      <div className="p-4">
+        <ErrorNotice error={error} onRetry={refetch} />
+      </div>
+    );
+  }
+  if (data === undefined) return <ChartSkeleton />;
+  const [only, ...others] = data.days.filter((figures) => verdictsOf(figures) > 0);
+  if (only !== undefined && others.length === 0) return <OnlyDay figures={only} />;
+  return (
+    <div
+      className={clsx("flex min-h-0 flex-1 flex-col", isPlaceholderData && "opacity-60")}
+      title={explainInterval(rate)}
+    >
+      <TimeChart
+        label={`Pass rate by day of ${nameRate(rate.key)}`}
+        step="day"
+        points={pointsOf(data)}
+        series={[
+          {
+            key: "rate",
+            label: "Pass rate",
+            color: "var(--chart-1)",
+            shape: "line",
+            total: formatShare(rate.pass_rate),
+          },
+          { key: "interval", label: "95 % interval", color: "var(--chart-1)", shape: "band" },
+        ]}
+        format={formatShare}
+        formatTick={(share) => `${Math.round(share * 100)} %`}
+        greatest={1}
+      />
+    </div>
+  );
+}
+
+function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
+  const figuresOf = new Map(days.map((figures) => [figures.key.day, figures]));
+  const firstDay = since.slice(0, "2026-01-01".length);
+  return stepStartsMs(firstDay, "day", untilMs).map((startMs): ChartPoint => {
+    const figures = figuresOf.get(new Date(startMs).toISOString().slice(0, firstDay.length));
+    const interval = figures?.pass_rate_interval;
+    return {
+      startMs,
+      values: {
+        rate: figures?.pass_rate ?? null,
+        interval: interval ? [interval.lower, interval.upper] : null,
+      },
+    };
+  });
+}
+
 /** In place of rates, while there are none; `count` is of the evaluations without a verdict. */
 export function NoVerdicts({ count }: { count: number }) {
   return (
@@ -57,7 +170,7 @@ const dayMs = 86_400_000;
 const marks = ["0", "50 %", "100 %"];
 
 /** One day makes no line: its rate on an axis with its interval, and what it is made of. */
-export function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
+function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
   const { pass_rate, pass_rate_interval: interval, passed, not_passed, failed, mean_score, key } = figures;
   const startMs = Date.parse(key.day ?? "");
   const day = {
@@ -125,118 +238,5 @@ function Part({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-xs text-ink-3">{name}</dt>
       <dd className="text-sm font-medium tabular-nums">{children}</dd>
     </div>
-  );
-}
-
-/** The pass rate of one evaluator with one revision of a profile, by UTC day. */
-export function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryGroup }) {
-  const presage = usePresage();
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...rateByDayQuery(presage, period, rate.key),
-    refetchInterval: summaryRefreshMs,
-    placeholderData: keepPreviousData,
-  });
-  if (data === undefined && error !== null) {
-    return (
-      <div className="p-4">
-        <ErrorNotice error={error} onRetry={refetch} />
-      </div>
-    );
-  }
-  if (data === undefined) return <ChartSkeleton />;
-  const [only, ...others] = data.days.filter((figures) => verdictsOf(figures) > 0);
-  if (only !== undefined && others.length === 0) return <OnlyDay figures={only} />;
-  return (
-    <div
-      className={clsx("flex min-h-0 flex-1 flex-col", isPlaceholderData && "opacity-60")}
-      title={explainInterval(rate)}
-    >
-      <TimeChart
-        label={`Pass rate by day of ${nameRate(rate.key)}`}
-        step="day"
-        points={pointsOf(data)}
-        series={[
-          {
-            key: "rate",
-            label: "Pass rate",
-            color: "var(--chart-1)",
-            shape: "line",
-            total: formatShare(rate.pass_rate),
-          },
-          { key: "interval", label: "95 % interval", color: "var(--chart-1)", shape: "band" },
-        ]}
-        format={formatShare}
-        formatTick={(share) => `${Math.round(share * 100)} %`}
-        greatest={1}
-      />
-    </div>
-  );
-}
-
-function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
-  const figuresOf = new Map(days.map((figures) => [figures.key.day, figures]));
-  const firstDay = since.slice(0, "2026-01-01".length);
-  return stepStartsMs(firstDay, "day", untilMs).map((startMs): ChartPoint => {
-    const figures = figuresOf.get(new Date(startMs).toISOString().slice(0, firstDay.length));
-    const interval = figures?.pass_rate_interval;
-    return {
-      startMs,
-      values: {
-        rate: figures?.pass_rate ?? null,
-        interval: interval ? [interval.lower, interval.upper] : null,
-      },
-    };
-  });
-}
-
-interface RateByDayCardProps {
-  period: Period;
-  /** Undefined while loading. */
-  rates: readonly EvaluationSummaryGroup[] | undefined;
-  title?: string;
-  /** The id of the chosen rate; undefined or unknown: that with the most verdicts. */
-  chosen: string | undefined;
-  onChoose(id: string): void;
-}
-
-/** One evaluator and profile at a time: a rate of several would change with how often each is used. */
-export function RateByDayCard({
-  period,
-  rates: all,
-  title = "Pass rate by day",
-  chosen,
-  onChoose,
-}: RateByDayCardProps) {
-  const rates = sortRates(all ?? []).filter((figures) => verdictsOf(figures) > 0);
-  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
-  const rate = rates.find(({ key }) => rateId(key) === chosen) ?? rates[0];
-  return (
-    <Card
-      title={title}
-      hint="Of direct evaluations, by UTC day, with 95 % confidence intervals."
-      className="flex h-100 flex-col md:h-84"
-      actions={
-        rate !== undefined && (
-          <Select
-            aria-label="Evaluator and profile"
-            className="max-w-full"
-            value={rateId(rate.key)}
-            options={rates.map(({ key }) => ({
-              value: rateId(key),
-              label: [nameOf(key.evaluator_id ?? ""), profileOf(key)].filter(Boolean).join(", "),
-            }))}
-            onChange={onChoose}
-          />
-        )
-      }
-    >
-      {all === undefined ? (
-        <ChartSkeleton />
-      ) : rate === undefined ? (
-        <NoVerdicts count={all.length} />
-      ) : (
-        <RateOfDays period={period} rate={rate} />
-      )}
-    </Card>
   );
 }

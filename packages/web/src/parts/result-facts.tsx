@@ -12,17 +12,6 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { explainLabels, type Filtering, type ResultsSearchChanges } from "./results-search.ts";
 
-/** Milliseconds of an ISO 8601 duration; undefined for months and years, which have no fixed length. */
-export function readDuration(text: string): number | undefined {
-  try {
-    const { years, months, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = parse(text);
-    if (years || months) return undefined;
-    return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The result's metadata, much of which can be filtered by. */
 export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {
   const { confidence_interval: interval } = result.additional_info;
@@ -162,6 +151,10 @@ function Profile({ result }: { result: EvaluationResult }) {
   );
 }
 
+function tagsWith({ search }: Filtering, name: string, value: string): string[] {
+  return [...new Set([...(search.tag ?? []), `${name}=${value}`])];
+}
+
 function Duration({ name, duration }: { name: string; duration: string | null }) {
   const milliseconds = duration === null ? undefined : readDuration(duration);
   return milliseconds === undefined ? null : (
@@ -169,6 +162,13 @@ function Duration({ name, duration }: { name: string; duration: string | null })
   );
 }
 
-function tagsWith({ search }: Filtering, name: string, value: string): string[] {
-  return [...new Set([...(search.tag ?? []), `${name}=${value}`])];
+/** Milliseconds of an ISO 8601 duration; undefined for months and years, which have no fixed length. */
+export function readDuration(text: string): number | undefined {
+  try {
+    const { years, months, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = parse(text);
+    if (years || months) return undefined;
+    return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Braces, Download, RefreshCw, Table, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import {
@@ -10,7 +10,6 @@ import {
 import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { ResultDetails } from "../../parts/result-drawer.tsx";
 import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results-search.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -20,14 +19,13 @@ import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { type TableView, useTableView } from "../../ui/data-table/use-table-view.ts";
 import { Segmented } from "../../ui/form/segmented.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { Menu, MenuDownload } from "../../ui/overlay/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/use-narrow.ts";
 import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { narrowResultColumns, resultColumns } from "./result-columns.tsx";
-import { ResultList } from "./result-list.tsx";
+import { OpenResult, ResultList } from "./result-list.tsx";
 import { activeFilters, exportAddress, toResultFilter, toResultOrder } from "./results-filter.ts";
 import { SamplesView } from "./samples-view.tsx";
 import { SummaryLine } from "./summary-line.tsx";
@@ -118,7 +116,7 @@ function ExportMenu({ search }: { search: ResultsSearch }) {
 /** One row a verdict. */
 function VerdictsView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
-  const { search, change } = filtering;
+  const { search } = filtering;
   const openId = search.result;
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
@@ -156,25 +154,13 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
         table={table}
         filtering={filtering}
       />
-      <Drawer
-        isOpen={openId !== undefined}
-        onClose={() => change({ result: undefined })}
-        title={`Result ${openId}`}
+      <OpenResult
+        filtering={filtering}
+        row={row}
+        previous={previous}
+        next={next}
         onCloseAutoFocus={table.takeFocusBack}
-      >
-        {openId !== undefined && (
-          <ResultDetails
-            id={openId}
-            row={row}
-            previous={previous}
-            next={next}
-            filtering={filtering}
-            // Moving between results adds no entries to the browser's history.
-            onOpen={(result) => change({ result }, { replace: true })}
-            onClose={() => change({ result: undefined })}
-          />
-        )}
-      </Drawer>
+      />
     </>
   );
 }
@@ -203,10 +189,8 @@ function useNeighbours(rows: readonly ResultRow[] = noRows, id: string | undefin
   return { row: rows[index], previous: rows[index - 1]?.id, next: rows[index + 1]?.id };
 }
 
-const route = getRouteApi("/evaluations");
-
 function useFiltering(): Filtering {
-  const search = route.useSearch();
+  const search = evaluationsRoute.useSearch();
   const navigate = useNavigate({ from: "/evaluations" });
   return {
     search,

@@ -5,7 +5,12 @@ import { tagNamesQuery, tagValuesQuery } from "../../data/evaluation/result-valu
 import { runNamesQuery } from "../../data/runs/run-names.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/format-number.ts";
-import { explainLabels, explainStrategies, type Filtering } from "../../parts/results-search.ts";
+import {
+  explainLabels,
+  explainStrategies,
+  type Filtering,
+  type ResultsSearch,
+} from "../../parts/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
@@ -55,24 +60,8 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
           )}
         </Field>
         <ValueList id={runListId} options={runs} />
-        <Field label="Dataset">
-          {(control) => (
-            <DebouncedInput
-              {...control}
-              value={search.dataset ?? ""}
-              onApply={(dataset) => change({ dataset: dataset || undefined })}
-            />
-          )}
-        </Field>
-        <Field label="Sample">
-          {(control) => (
-            <DebouncedInput
-              {...control}
-              value={search.sample ?? ""}
-              onApply={(sample) => change({ sample: sample || undefined })}
-            />
-          )}
-        </Field>
+        <TextFilter filtering={filtering} name="dataset" label="Dataset" />
+        <TextFilter filtering={filtering} name="sample" label="Sample" />
         <Field label="Family">
           {(control) => (
             <FilterSelect
@@ -111,15 +100,27 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
   );
 }
 
-function ScoreFilter({
-  filtering: { search, change },
-  name,
-  label,
-}: {
+interface FilterProps<Name extends keyof ResultsSearch> {
   filtering: Filtering;
-  name: "min_score" | "max_score";
+  name: Name;
   label: string;
-}) {
+}
+
+function TextFilter({ filtering: { search, change }, name, label }: FilterProps<"dataset" | "sample">) {
+  return (
+    <Field label={label}>
+      {(control) => (
+        <DebouncedInput
+          {...control}
+          value={search[name] ?? ""}
+          onApply={(text) => change({ [name]: text || undefined })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function ScoreFilter({ filtering: { search, change }, name, label }: FilterProps<"min_score" | "max_score">) {
   return (
     <Field label={label} hint="0 to 1">
       {(control) => (
@@ -140,15 +141,7 @@ function ScoreFilter({
   );
 }
 
-function TimeFilter({
-  filtering: { search, change },
-  name,
-  label,
-}: {
-  filtering: Filtering;
-  name: "since" | "until";
-  label: string;
-}) {
+function TimeFilter({ filtering: { search, change }, name, label }: FilterProps<"since" | "until">) {
   return (
     <Field label={label} aside={<span className="text-xs text-ink-3">your time zone</span>}>
       {(control) => (

@@ -1,9 +1,11 @@
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, SearchX } from "lucide-react";
+import type { ComponentProps } from "react";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
+import { ResultDetails } from "../../parts/result-drawer.tsx";
 import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -11,6 +13,7 @@ import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
 import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { activeFilters, noFilters } from "./results-filter.ts";
 import { useWithoutVerdict } from "./summary-line.tsx";
 
@@ -54,6 +57,35 @@ export function ResultList({ list, table, filtering }: ResultListProps) {
         )
       }
     />
+  );
+}
+
+interface OpenResultProps
+  extends Pick<ComponentProps<typeof ResultDetails>, "filtering" | "row" | "previous" | "next" | "above"> {
+  onCloseAutoFocus(event: Event): void;
+}
+
+/** The result that the address names, beside the list. */
+export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
+  const { search, change } = details.filtering;
+  const close = () => change({ result: undefined });
+  return (
+    <Drawer
+      isOpen={search.result !== undefined}
+      onClose={close}
+      title={`Result ${search.result}`}
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      {search.result !== undefined && (
+        <ResultDetails
+          {...details}
+          id={search.result}
+          // Moving between results adds no entries to the browser's history.
+          onOpen={(result) => change({ result }, { replace: true })}
+          onClose={close}
+        />
+      )}
+    </Drawer>
   );
 }
 

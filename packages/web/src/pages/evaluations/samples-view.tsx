@@ -8,7 +8,6 @@ import { samplePagesQuery } from "../../data/evaluation/sample-pages.ts";
 import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/counted.ts";
-import { ResultDetails } from "../../parts/result-drawer.tsx";
 import type { ResultsSearch } from "../../parts/results-search.ts";
 import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -19,8 +18,8 @@ import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { VerdictMark } from "../../ui/verdict/verdict-mark.tsx";
+import { OpenResult } from "./result-list.tsx";
 import { toResultFilter } from "./results-filter.ts";
 import {
   groupBySample,
@@ -41,30 +40,10 @@ const noOrder = { evaluator: "", profile: null, isDescending: false };
 
 /** The same results, one row a sample and one column an evaluator. */
 export function SamplesView({ filtering }: { filtering: Filtering }) {
-  const presage = usePresage();
   const { search, change } = filtering;
-  const filter = toResultFilter(search);
-  const rates = useQuery(resultRatesQuery(presage, filter));
-  const order = readSampleSort(search.sort);
-  const bySample = useInfiniteQuery({
-    ...resultPagesQuery(presage, filter, "dataset_sample_id"),
-    enabled: order === undefined,
-  });
-  const byScore = useInfiniteQuery({
-    ...samplePagesQuery(presage, filter, order ?? noOrder),
-    enabled: order !== undefined,
-  });
-  const list = order === undefined ? bySample : byScore;
-  const isByScore = order !== undefined;
-  const isCut = isByScore && byScore.data?.pages.some(({ isCut }) => isCut);
-  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
+  const { order, judges, rows, list, isCut, failure } = useSamples(search);
   const sorted = useSortedColumns(sortOf(order, judges));
   const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
-  const rows = useMemo(() => {
-    // Without the columns there is nothing to show yet.
-    const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
-    return rates.data && pages && groupBySample(pages.flat());
-  }, [rates.data, isByScore, bySample.data, byScore.data]);
   const remembered = useTableView("evaluations-by-sample", columns);
   const view = {
     ...remembered,
@@ -74,7 +53,6 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
       change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
   };
   const open = rows?.find(({ results }) => results.some(({ id }) => id === search.result));
-  const { hasNextPage, isFetchingNextPage } = list;
   const loadMore = useLoadMore(list);
   const table = useDataTable({
     label: "Samples",
@@ -89,7 +67,6 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     sorting: "server",
     isMain: true,
   });
-  const failure = findQueryError([rates, list]);
   const index = open === undefined || rows === undefined ? -1 : rows.indexOf(open);
   const neighbour = (by: 1 | -1) => (index === -1 ? undefined : rows?.[index + by]?.id);
   return (
@@ -108,7 +85,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           table={table}
           isFull
           expectedRows={20}
-          onNearEnd={hasNextPage ? loadMore : undefined}
+          onNearEnd={list.hasNextPage ? loadMore : undefined}
           empty={
             <EmptyState icon={ListChecks} title="No results that name a sample">
               Results have a row here if they were sent with dataset_sample_id, as those of runs are.
@@ -117,7 +94,9 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           end={
             rows !== undefined && (
               <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
-                {isFetchingNextPage ? "Loading more…" : !hasNextPage && `${counted(rows.length, "sample")}.`}
+                {list.isFetchingNextPage
+                  ? "Loading more…"
+                  : !list.hasNextPage && `${counted(rows.length, "sample")}.`}
                 {isCut &&
                   " These samples have more results than are shown here. A filter leaves some of them out."}
               </div>
@@ -125,30 +104,48 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           }
         />
       )}
-      <Drawer
-        isOpen={search.result !== undefined}
-        onClose={() => change({ result: undefined })}
-        title={`Result ${search.result}`}
+      <OpenResult
+        filtering={filtering}
+        row={open?.results.find(({ id }) => id === search.result)}
+        previous={neighbour(-1)}
+        next={neighbour(1)}
+        above={open && <SampleVerdicts row={open} judges={judges} search={search} />}
         onCloseAutoFocus={table.takeFocusBack}
-      >
-        {search.result !== undefined && (
-          <ResultDetails
-            id={search.result}
-            row={open?.results.find(({ id }) => id === search.result)}
-            previous={neighbour(-1)}
-            next={neighbour(1)}
-            filtering={filtering}
-            above={
-              open && <SampleVerdicts row={open} openId={search.result} judges={judges} search={search} />
-            }
-            // Moving between results adds no entries to the browser's history.
-            onOpen={(result) => change({ result }, { replace: true })}
-            onClose={() => change({ result: undefined })}
-          />
-        )}
-      </Drawer>
+      />
     </>
   );
+}
+
+/** The matching results by sample: in the order of samples, or of one evaluator's scores. */
+function useSamples(search: ResultsSearch) {
+  const presage = usePresage();
+  const filter = toResultFilter(search);
+  const order = readSampleSort(search.sort);
+  const isByScore = order !== undefined;
+  const rates = useQuery(resultRatesQuery(presage, filter));
+  const bySample = useInfiniteQuery({
+    ...resultPagesQuery(presage, filter, "dataset_sample_id"),
+    enabled: !isByScore,
+  });
+  const byScore = useInfiniteQuery({
+    ...samplePagesQuery(presage, filter, order ?? noOrder),
+    enabled: isByScore,
+  });
+  const list = isByScore ? byScore : bySample;
+  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
+  const rows = useMemo(() => {
+    // Without the columns there is nothing to show yet.
+    const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
+    return rates.data && pages && groupBySample(pages.flat());
+  }, [rates.data, isByScore, bySample.data, byScore.data]);
+  return {
+    order,
+    judges,
+    rows,
+    list,
+    isCut: isByScore && byScore.data?.pages.some(({ isCut }) => isCut),
+    failure: findQueryError([rates, list]),
+  };
 }
 
 /** The columns that were sorted during this visit: one of them must not go, with the focus on its header, when another order is chosen. */
@@ -162,13 +159,12 @@ function useSortedColumns(sort: Sort | undefined): ReadonlySet<string> {
 
 interface SampleVerdictsProps {
   row: SampleRow;
-  openId: string;
   judges: readonly Judge[];
   search: ResultsSearch;
 }
 
 /** All verdicts on the sample whose result is open. */
-function SampleVerdicts({ row, openId, judges, search }: SampleVerdictsProps) {
+function SampleVerdicts({ row, judges, search }: SampleVerdictsProps) {
   return (
     <nav aria-label="Verdicts on this sample" className="flex flex-wrap gap-2 border-b border-line px-4 py-2">
       {judges.flatMap((judge) =>
@@ -180,10 +176,10 @@ function SampleVerdicts({ row, openId, judges, search }: SampleVerdictsProps) {
             replace
             resetScroll={false}
             preload={false}
-            aria-current={id === openId ? "true" : undefined}
+            aria-current={id === search.result ? "true" : undefined}
             className={clsx(
               "flex max-w-full items-center gap-2 rounded-md border px-2 py-1 text-sm",
-              id === openId ? "border-accent bg-accent-soft" : "border-line hover:bg-hover",
+              id === search.result ? "border-accent bg-accent-soft" : "border-line hover:bg-hover",
             )}
           >
             <span className="truncate text-ink-2">{nameOf(judge, judges)}</span>

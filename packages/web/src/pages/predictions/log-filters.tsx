@@ -129,29 +129,31 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
         options={named(values?.api_key_id)}
         onChange={(key) => change({ key })}
       />
-      <Popover
-        label="More filters"
-        trigger={<Button icon={<ListFilter aria-hidden />}>{nameMore(search)}</Button>}
-      >
-        <div className="flex flex-col gap-3">
-          <Field label="Request id" hint="As a response names it in x-request-id.">
-            {(control) => (
-              <TextFilter
-                control={control}
-                value={search.request}
-                onApply={(request) => change({ request })}
-              />
-            )}
-          </Field>
-          <Field label="Run or episode id">
-            {(control) => (
-              <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />
-            )}
-          </Field>
-        </div>
-      </Popover>
+      <MoreFilters search={search} change={change} />
       <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
     </search>
+  );
+}
+
+function MoreFilters({ search, change }: Pick<PredictionLog, "search" | "change">) {
+  return (
+    <Popover
+      label="More filters"
+      trigger={<Button icon={<ListFilter aria-hidden />}>{nameMore(search)}</Button>}
+    >
+      <div className="flex flex-col gap-3">
+        <Field label="Request id" hint="As a response names it in x-request-id.">
+          {(control) => (
+            <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
+          )}
+        </Field>
+        <Field label="Run or episode id">
+          {(control) => (
+            <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />
+          )}
+        </Field>
+      </div>
+    </Popover>
   );
 }
 
