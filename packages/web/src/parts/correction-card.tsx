@@ -14,16 +14,7 @@ const emptyDraft = { verdict: "", score: "", comment: "" };
 /** Lets a person override the evaluator’s verdict, which stays visible. */
 export function CorrectionCard({ id, result }: { id: string; result: EvaluationResult }) {
   const { draft, change, discard } = useDraft(`correction:${id}`, emptyDraft);
-  const score = draft.score.trim() === "" ? undefined : Number(draft.score);
-  const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
-  const save = useCorrectResult(id, { onSuccess: discard });
   const { question, answers } = questionAbout(result);
-  const submit = () =>
-    save.mutate({
-      pass: draft.verdict === "pass",
-      score_raw: score,
-      comment: draft.comment.trim() === "" ? undefined : draft.comment,
-    });
   return (
     <section
       aria-label="Correction"
@@ -46,47 +37,64 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
       </div>
       {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" isProse />}
       {draft.verdict !== "" && (
-        <form
-          className="flex flex-col gap-3"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!isScoreInvalid) submit();
-          }}
-        >
-          <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
-            <TextField
-              label="Score"
-              hint={`Default: ${result.score_raw === null ? "none" : draft.verdict === "pass" ? 1 : 0}`}
-              issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
-              inputMode="decimal"
-              value={draft.score}
-              onChange={(text) => change({ score: text })}
-            />
-            <TextAreaField
-              label="Comment"
-              hint="Why, for later readers."
-              value={draft.comment}
-              onChange={(text) => change({ comment: text })}
-            />
-          </div>
-          {save.error !== null && <ErrorNotice error={save.error} />}
-          <div className="flex justify-end gap-2">
-            <Button size="small" variant="quiet" onClick={discard}>
-              Cancel
-            </Button>
-            <AllowedButton
-              needs="evaluate"
-              size="small"
-              variant="primary"
-              type="submit"
-              isBusy={save.isPending}
-            >
-              Save correction
-            </AllowedButton>
-          </div>
-        </form>
+        <CorrectionForm id={id} result={result} draft={draft} onChange={change} onDone={discard} />
       )}
     </section>
+  );
+}
+
+interface CorrectionFormProps {
+  id: string;
+  result: EvaluationResult;
+  draft: typeof emptyDraft;
+  onChange(part: Partial<typeof emptyDraft>): void;
+  onDone(): void;
+}
+
+function CorrectionForm({ id, result, draft, onChange, onDone }: CorrectionFormProps) {
+  const score = draft.score.trim() === "" ? undefined : Number(draft.score);
+  const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
+  const save = useCorrectResult(id, { onSuccess: onDone });
+  const submit = () =>
+    save.mutate({
+      pass: draft.verdict === "pass",
+      score_raw: score,
+      comment: draft.comment.trim() === "" ? undefined : draft.comment,
+    });
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isScoreInvalid) submit();
+      }}
+    >
+      <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
+        <TextField
+          label="Score"
+          hint={`Default: ${result.score_raw === null ? "none" : draft.verdict === "pass" ? 1 : 0}`}
+          issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
+          inputMode="decimal"
+          value={draft.score}
+          onChange={(text) => onChange({ score: text })}
+        />
+        <TextAreaField
+          label="Comment"
+          hint="Why, for later readers."
+          value={draft.comment}
+          onChange={(text) => onChange({ comment: text })}
+        />
+      </div>
+      {save.error !== null && <ErrorNotice error={save.error} />}
+      <div className="flex justify-end gap-2">
+        <Button size="small" variant="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+        <AllowedButton needs="evaluate" size="small" variant="primary" type="submit" isBusy={save.isPending}>
+          Save correction
+        </AllowedButton>
+      </div>
+    </form>
   );
 }
 

@@ -16,13 +16,8 @@ import { explainLabels, type Filtering, type ResultsSearchChanges } from "./resu
 export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {
   const { confidence_interval: interval } = result.additional_info;
   const only = (changes: ResultsSearchChanges) => () => filtering.change(changes);
-  const {
-    app,
-    evaluator_id,
-    evaluation_run_id: run,
-    dataset_id: dataset,
-    dataset_sample_id: sample,
-  } = result;
+  const { app, evaluator_id } = result;
+  const { evaluation_run_id: run, dataset_id: dataset, dataset_sample_id: sample } = result;
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>

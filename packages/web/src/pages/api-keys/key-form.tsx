@@ -93,29 +93,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           onChange={(name) => change({ name })}
           required
         />
-        <SelectField
-          label="Expires"
-          hint={
-            form.expiry === "never"
-              ? "The key works until it is revoked."
-              : "Requests with the key fail after that."
-          }
-          issue={form.expiry === "date" ? undefined : known.expires_at}
-          value={form.expiry}
-          options={expiries.map((value) => ({ value, label: expiryLabels[value] }))}
-          onChange={(expiry) => change({ expiry })}
-        />
-        {form.expiry === "date" && (
-          <TextField
-            label="Last day"
-            hint="The key works until the end of that day."
-            issue={known.expires_at}
-            type="date"
-            value={form.date}
-            onChange={(text) => change({ date: text })}
-            required
-          />
-        )}
+        <ExpiryFields form={form} issue={known.expires_at} onChange={change} />
         <ScopesField value={form.scopes} onChange={(scopes) => change({ scopes })} />
         <LimitFields form={form} issues={issues} onChange={change} />
         <CaptureField value={form.capture} onChange={(capture) => change({ capture })} />
@@ -130,6 +108,42 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface ExpiryFieldsProps {
+  form: NewKeyForm;
+  issue: string | undefined;
+  onChange(part: Partial<NewKeyForm>): void;
+}
+
+function ExpiryFields({ form, issue, onChange }: ExpiryFieldsProps) {
+  return (
+    <>
+      <SelectField
+        label="Expires"
+        hint={
+          form.expiry === "never"
+            ? "The key works until it is revoked."
+            : "Requests with the key fail after that."
+        }
+        issue={form.expiry === "date" ? undefined : issue}
+        value={form.expiry}
+        options={expiries.map((value) => ({ value, label: expiryLabels[value] }))}
+        onChange={(expiry) => onChange({ expiry })}
+      />
+      {form.expiry === "date" && (
+        <TextField
+          label="Last day"
+          hint="The key works until the end of that day."
+          issue={issue}
+          type="date"
+          value={form.date}
+          onChange={(text) => onChange({ date: text })}
+          required
+        />
+      )}
+    </>
   );
 }
 

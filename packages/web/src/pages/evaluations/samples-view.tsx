@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ListChecks } from "lucide-react";
@@ -45,18 +45,17 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
   const sorted = useSortedColumns(sortOf(order, judges));
   const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
   const remembered = useTableView("evaluations-by-sample", columns);
-  const view = {
-    ...remembered,
-    columnIds: withEvaluators(remembered.columnIds, columns, judges),
-    sort: sortOf(order, judges),
-    changeSort: (sort: Sort | undefined) =>
-      change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
-  };
-  const open = rows?.find(({ results }) => results.some(({ id }) => id === search.result));
+  const index = rows?.findIndex(({ results }) => results.some(({ id }) => id === search.result)) ?? -1;
+  const open = rows?.[index];
   const loadMore = useLoadMore(list);
   const table = useDataTable({
     label: "Samples",
-    view,
+    view: {
+      ...remembered,
+      columnIds: withEvaluators(remembered.columnIds, columns, judges),
+      sort: sortOf(order, judges),
+      changeSort: (sort) => change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
+    },
     columns,
     rows,
     rowId: ({ id }) => id,
@@ -67,8 +66,6 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     sorting: "server",
     isMain: true,
   });
-  const index = open === undefined || rows === undefined ? -1 : rows.indexOf(open);
-  const neighbour = (by: 1 | -1) => (index === -1 ? undefined : rows?.[index + by]?.id);
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
@@ -94,11 +91,8 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           end={
             rows !== undefined && (
               <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
-                {list.isFetchingNextPage
-                  ? "Loading more…"
-                  : !list.hasNextPage && `${counted(rows.length, "sample")}.`}
-                {isCut &&
-                  " These samples have more results than are shown here. A filter leaves some of them out."}
+                {describeEnd(list, rows.length)}
+                {isCut && cutNote}
               </div>
             )
           }
@@ -107,13 +101,23 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
       <OpenResult
         filtering={filtering}
         row={open?.results.find(({ id }) => id === search.result)}
-        previous={neighbour(-1)}
-        next={neighbour(1)}
+        previous={rows?.[index - 1]?.id}
+        next={open && rows?.[index + 1]?.id}
         above={open && <SampleVerdicts row={open} judges={judges} search={search} />}
         onCloseAutoFocus={table.takeFocusBack}
       />
     </>
   );
+}
+
+const cutNote = " These samples have more results than are shown here. A filter leaves some of them out.";
+
+function describeEnd(
+  { isFetchingNextPage, hasNextPage }: Pick<UseInfiniteQueryResult, "isFetchingNextPage" | "hasNextPage">,
+  count: number,
+): string {
+  if (isFetchingNextPage) return "Loading more…";
+  return hasNextPage ? "" : `${counted(count, "sample")}.`;
 }
 
 /** The matching results by sample: in the order of samples, or of one evaluator's scores. */

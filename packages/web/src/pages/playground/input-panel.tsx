@@ -27,7 +27,6 @@ interface InputPanelProps {
 
 export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, footer }: InputPanelProps) {
   const { context, state, action, params } = draft;
-  const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
 
   function submitByKey(event: KeyboardEvent) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -49,24 +48,7 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
     >
       <Card title="Input" actions={actions} className="flex min-h-0 flex-1 flex-col">
         <div className="min-h-0 flex-1 overflow-y-auto">
-          <fieldset className="min-w-0 border-b border-line">
-            <legend className="sr-only">Context</legend>
-            {contextSections.map(({ field, label, hint }) => (
-              <ContextField
-                key={field}
-                label={label}
-                hint={hint}
-                text={context[field]}
-                issue={issues[`context.${field}`]}
-                isOpen={toggled[field] ?? context[field] !== ""}
-                onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
-                onChange={(text) => {
-                  setToggled({ ...toggled, [field]: true });
-                  onChange({ context: { ...context, [field]: text } });
-                }}
-              />
-            ))}
-          </fieldset>
+          <ContextFields context={context} issues={issues} onChange={(context) => onChange({ context })} />
           <div className="flex flex-col gap-4 border-b border-line p-4">
             <TextAreaField
               label="State"
@@ -94,6 +76,37 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
         </footer>
       </Card>
     </form>
+  );
+}
+
+interface ContextFieldsProps {
+  context: Draft["context"];
+  issues: Issues;
+  onChange(context: Draft["context"]): void;
+}
+
+/** Those with text are open, and stay so while they are written. */
+function ContextFields({ context, issues, onChange }: ContextFieldsProps) {
+  const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
+  return (
+    <fieldset className="min-w-0 border-b border-line">
+      <legend className="sr-only">Context</legend>
+      {contextSections.map(({ field, label, hint }) => (
+        <ContextField
+          key={field}
+          label={label}
+          hint={hint}
+          text={context[field]}
+          issue={issues[`context.${field}`]}
+          isOpen={toggled[field] ?? context[field] !== ""}
+          onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
+          onChange={(text) => {
+            setToggled({ ...toggled, [field]: true });
+            onChange({ ...context, [field]: text });
+          }}
+        />
+      ))}
+    </fieldset>
   );
 }
 

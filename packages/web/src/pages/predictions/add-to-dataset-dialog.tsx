@@ -1,4 +1,4 @@
-import type { DatasetSample, StoredPredictionDetail } from "@presage/sdk";
+import type { DatasetRevision, DatasetSample, StoredPredictionDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useState } from "react";
@@ -45,22 +45,7 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
   const isNew = datasetId === newDataset;
   const isComplete = trajectory.trim() !== "" && (!isNew || name.trim() !== "");
 
-  if (add.data !== undefined) {
-    const { revision, samples } = add.data;
-    return (
-      <div className="flex flex-col gap-4">
-        <p role="status" className="flex items-center gap-2 text-sm">
-          <CircleCheck className="size-4 shrink-0 text-pass" aria-hidden />
-          Added. Revision {revision} has {counted(samples, "sample")}.
-        </p>
-        <div className="flex justify-end">
-          <Button variant="primary" onClick={onClose} autoFocus>
-            Close
-          </Button>
-        </div>
-      </div>
-    );
-  }
+  if (add.data !== undefined) return <Added to={add.data} onClose={onClose} />;
   return (
     <form
       className="flex flex-col gap-4"
@@ -112,6 +97,22 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
         </Button>
       </div>
     </form>
+  );
+}
+
+function Added({ to: { revision, samples }, onClose }: { to: DatasetRevision; onClose(): void }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <p role="status" className="flex items-center gap-2 text-sm">
+        <CircleCheck className="size-4 shrink-0 text-pass" aria-hidden />
+        Added. Revision {revision} has {counted(samples, "sample")}.
+      </p>
+      <div className="flex justify-end">
+        <Button variant="primary" onClick={onClose} autoFocus>
+          Close
+        </Button>
+      </div>
+    </div>
   );
 }
 

@@ -89,18 +89,7 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
         label="Status"
         any="Any status"
         value={search.category ?? search.status}
-        options={[
-          ...statuses.map((value) => ({
-            value,
-            label: statusLabels[value],
-            ...countOf(search.category === undefined ? values?.status : undefined, value),
-          })),
-          ...categories.map((value) => ({
-            value,
-            label: `Failed: ${categoryLabel(value)}`,
-            ...countOf(search.status === "success" ? undefined : values?.category, value),
-          })),
-        ]}
+        options={statusOptions(search, values)}
         onChange={(value) =>
           change({
             status: statuses.find((known) => known === value),
@@ -155,6 +144,25 @@ function MoreFilters({ search, change }: Pick<PredictionLog, "search" | "change"
       </div>
     </Popover>
   );
+}
+
+/** That a prediction succeeded, that it failed, and why it failed. */
+function statusOptions(
+  { status, category }: PredictionsSearch,
+  values: StoredPredictionValuesResponse | undefined,
+) {
+  return [
+    ...statuses.map((value) => ({
+      value,
+      label: statusLabels[value],
+      ...countOf(category === undefined ? values?.status : undefined, value),
+    })),
+    ...categories.map((value) => ({
+      value,
+      label: `Failed: ${categoryLabel(value)}`,
+      ...countOf(status === "success" ? undefined : values?.category, value),
+    })),
+  ];
 }
 
 type Values = StoredPredictionValuesResponse["source"];

@@ -17,11 +17,10 @@ interface PredictionActionsProps {
 
 type Asking = "replace" | "dataset" | "delete";
 
-/** Asks the same again, keeps it as a sample, or deletes it. */
+/** Asks the same again, adds it to a dataset, or deletes it. */
 export function PredictionActions({ prediction, onDeleted }: PredictionActionsProps) {
   const [asking, setAsking] = useState<Asking>();
   const navigate = useNavigate();
-  const deletion = useDeletePrediction({ onSuccess: onDeleted });
   const draft = toPlaygroundDraft(prediction);
   const sample = toSample(prediction);
   const close = () => setAsking(undefined);
@@ -72,20 +71,39 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
       >
         The playground has input of yours.
       </ConfirmDialog>
-      <ConfirmDialog
+      <DeletePredictionDialog
+        id={prediction.id}
         isOpen={asking === "delete"}
         onClose={close}
-        title="Delete this prediction"
-        confirmLabel="Delete"
-        isBusy={deletion.isPending}
-        onConfirm={() => deletion.mutate(prediction.id)}
-      >
-        It is deleted with what was asked. This cannot be undone.
-        {deletion.error !== null && <ErrorNotice error={deletion.error} />}
-      </ConfirmDialog>
+        onDeleted={onDeleted}
+      />
       {sample !== undefined && (
         <AddToDatasetDialog isOpen={asking === "dataset"} onClose={close} sample={sample} />
       )}
     </>
+  );
+}
+
+interface DeletePredictionDialogProps {
+  id: string;
+  isOpen: boolean;
+  onClose(): void;
+  onDeleted(): void;
+}
+
+function DeletePredictionDialog({ id, isOpen, onClose, onDeleted }: DeletePredictionDialogProps) {
+  const deletion = useDeletePrediction({ onSuccess: onDeleted });
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Delete this prediction"
+      confirmLabel="Delete"
+      isBusy={deletion.isPending}
+      onConfirm={() => deletion.mutate(id)}
+    >
+      It is deleted with what was asked. This cannot be undone.
+      {deletion.error !== null && <ErrorNotice error={deletion.error} />}
+    </ConfirmDialog>
   );
 }

@@ -65,8 +65,6 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     onOpen(last.id);
   }
 
-  const given = decisions.filter(({ pass }) => pass !== undefined);
-  const compared = given.filter(({ agreed }) => agreed !== undefined);
   return {
     queue,
     openId,
@@ -74,10 +72,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     item: items.find(({ id }) => id === openId),
     failure,
     waiting: waiting.length,
-    given: given.length,
-    skipped: decisions.length - given.length,
-    compared: compared.length,
-    agreed: compared.filter(({ agreed }) => agreed).length,
+    ...countDecisions(decisions),
     canUndo: decisions.length > 0,
     decide,
     undo,
@@ -87,6 +82,17 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
       setRound(round + 1);
       onOpen(undefined);
     },
+  };
+}
+
+function countDecisions(decisions: readonly Decision[]) {
+  const given = decisions.filter(({ pass }) => pass !== undefined);
+  const compared = given.filter(({ agreed }) => agreed !== undefined);
+  return {
+    given: given.length,
+    skipped: decisions.length - given.length,
+    compared: compared.length,
+    agreed: compared.filter(({ agreed }) => agreed).length,
   };
 }
 
