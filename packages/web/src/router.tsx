@@ -4,7 +4,7 @@ import { loadPage } from "./load-page.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
-import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
+import { readStepSearch } from "./parts/step-search.ts";
 import {
   readEnvironmentSearch,
   readPlaySearch,

@@ -5,12 +5,12 @@ import type { ReactNode } from "react";
 import { parse } from "tinyduration";
 import { formatDuration, formatScore } from "../format/format-number.ts";
 import { exactTime } from "../format/format-time.ts";
-import { DatasetLink } from "../pages/datasets/dataset-link.tsx";
-import { RunLink } from "../pages/runs/run-link.tsx";
 import { Fact } from "../ui/fact.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { DatasetLink } from "./datasets.tsx";
 import { explainLabels, type Filtering, type ResultsSearchChanges } from "./results-search.ts";
+import { RunLink } from "./runs.tsx";
 
 /** The result's metadata, much of which can be filtered by. */
 export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {

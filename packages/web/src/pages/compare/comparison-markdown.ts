@@ -2,7 +2,7 @@ import { describeComparison } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
 import { describeP, formatPoints } from "../../format/format-difference.ts";
 import { formatCount, formatScore } from "../../format/format-number.ts";
-import { nameEvaluator } from "./name-evaluator.ts";
+import { nameEvaluator } from "../../parts/evaluators.tsx";
 import { markRuns, nameRun } from "./run-marks.ts";
 
 /** A comparison for a pull request or an appendix: what it says, then its figures. */

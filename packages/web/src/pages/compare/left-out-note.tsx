@@ -1,6 +1,6 @@
 import type { Comparison } from "@presage/sdk";
 import { Info } from "lucide-react";
-import { nameEvaluator } from "./name-evaluator.ts";
+import { nameEvaluator } from "../../parts/evaluators.tsx";
 import type { MarkedRun } from "./run-marks.ts";
 
 interface LeftOutNoteProps {

@@ -2,14 +2,14 @@ import type { Episode } from "@presage/sdk";
 import type { ReactNode } from "react";
 import { counted } from "../../format/counted.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
+import { describeStopReason } from "../../parts/environments.ts";
+import { EpisodeBadge } from "../../parts/episodes.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact } from "../../ui/fact.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { describeStopReason } from "../environments/stop-kinds.ts";
-import { EpisodeBadge } from "./episode-badge.tsx";
 
 /** What the episode was about, and how it went. */
 export function EpisodeFacts({ episode }: { episode: Episode }) {

@@ -2,13 +2,13 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import type { ScoreOrder } from "../../data/evaluation/sample-pages.ts";
 import { splitVersion } from "../../format/split-version.ts";
+import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import type { Sort } from "../../ui/data-table/table-search.ts";
 import { SampleName } from "../../ui/sample-name.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { verdictColumnWidthPx } from "../../ui/verdict/verdict-column-width.ts";
 import { VerdictMark } from "../../ui/verdict/verdict-mark.tsx";
-import { RunLink } from "../runs/run-link.tsx";
 
 /** All results about one sample, of one run. */
 export interface SampleRow {

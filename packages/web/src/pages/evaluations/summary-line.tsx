@@ -11,12 +11,12 @@ import { type Cause, describeCause } from "../../format/describe-cause.ts";
 import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
 import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
 import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
+import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Explained } from "../../ui/overlay/explained.tsx";
 import { Popover } from "../../ui/overlay/popover.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { PassRate } from "../../ui/verdict/pass-rate.tsx";
-import { RunName } from "../runs/run-link.tsx";
 import { toResultFilter } from "./results-filter.ts";
 
 /** Totals of all matching results. The table does not wait for them. */

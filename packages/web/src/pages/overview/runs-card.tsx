@@ -10,6 +10,7 @@ import { describeInterval } from "../../format/describe-rate.ts";
 import { describeTarget } from "../../format/describe-target.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { NewRunLink, RunStatus } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -19,8 +20,6 @@ import { Skeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { NewRunLink } from "../runs/new/new-run-link.tsx";
-import { RunStatus } from "../runs/run-status.tsx";
 
 /** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */
 export function RunsCard({ period }: { period: Period }) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunReport } from "@presage/sdk";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import type { MarkedRun } from "../run-marks.ts";
 import { differenceCurves, domainOf, scoreCurves, survivalCurves } from "./curves.ts";
 

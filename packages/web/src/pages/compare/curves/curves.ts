@@ -1,7 +1,7 @@
 import type { RunReport, RunSurvival } from "@presage/sdk";
 import { formatCount } from "../../../format/format-number.ts";
+import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluators.tsx";
 import type { CurveSeries } from "../../../ui/charts/plot/curve.ts";
-import { type ComparedEvaluator, evaluatorKey } from "../name-evaluator.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 
 /** Steps that fewer trajectories reach are not drawn: a value of one or two says nothing, and hides the others. */

@@ -1,8 +1,8 @@
 import type { RunReport } from "@presage/sdk";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { StepCurve } from "../../../ui/charts/step-curve.tsx";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
 import type { MarkedRun } from "../run-marks.ts";
 import { survivalCurves } from "./curves.ts";
 

@@ -1,9 +1,9 @@
 import type { ComparisonStratum } from "@presage/sdk";
 import { formatP, formatPoints } from "../../../format/format-difference.ts";
 import { formatCount } from "../../../format/format-number.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
 import { RunMark } from "../run-mark.tsx";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 

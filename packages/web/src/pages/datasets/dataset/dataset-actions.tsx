@@ -1,9 +1,9 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
+import { NewRunLink } from "../../../parts/runs.tsx";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
-import { NewRunLink } from "../../runs/new/new-run-link.tsx";
 import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 
 interface DatasetActionsProps {

@@ -5,6 +5,7 @@ import { Fragment, type ReactNode } from "react";
 import { environmentRevisionsQuery } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
+import { stopLabels } from "../../../parts/environments.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { configChanges } from "../../../ui/config-changes/config-changes.ts";
 import { RevisionChanges } from "../../../ui/config-changes/revision-changes.tsx";
@@ -14,7 +15,6 @@ import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { toStopDraft } from "../form/read-environment-draft.ts";
-import { stopLabels } from "../stop-kinds.ts";
 
 const route = getRouteApi("/environments/$name");
 

@@ -1,10 +1,10 @@
 import { Plus, X } from "lucide-react";
+import { stopKinds, stopLabels } from "../../../parts/environments.ts";
 import { Button } from "../../../ui/button.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { stopKinds, stopLabels } from "../stop-kinds.ts";
 import type { StopDraft } from "./read-environment-draft.ts";
 
 interface StopRulesProps {

@@ -4,10 +4,10 @@ import { ArrowRight, RotateCcw } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { counted } from "../../../format/counted.ts";
 import { formatScore } from "../../../format/format-number.ts";
+import { describeStopReason } from "../../../parts/environments.ts";
+import { EpisodeBadge } from "../../../parts/episodes.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
-import { describeStopReason } from "../stop-kinds.ts";
 
 interface EpisodeEndProps {
   episode: Episode;

@@ -1,10 +1,10 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { sortRates } from "../../../data/figures/rate-group.ts";
+import { RunLink } from "../../../parts/runs.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Cell, RowHeader, Table } from "../../../ui/table.tsx";
 import { PassRate } from "../../../ui/verdict/pass-rate.tsx";
-import { RunLink } from "../../runs/run-link.tsx";
 
 /** Each row loads its run's name. */
 const maxListed = 50;

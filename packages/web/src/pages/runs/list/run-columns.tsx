@@ -4,6 +4,7 @@ import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
 import { describeInterval } from "../../../format/describe-rate.ts";
 import { describeTarget } from "../../../format/describe-target.ts";
 import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Explained } from "../../../ui/overlay/explained.tsx";
@@ -13,7 +14,6 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { nameEvaluators } from "../name-evaluators.ts";
 import { ProgressBar } from "../progress-bar.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
-import { RunStatus } from "../run-status.tsx";
 
 export interface RunRow {
   run: Run;

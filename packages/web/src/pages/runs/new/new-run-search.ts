@@ -1,12 +1,7 @@
+import type { NewRunSearch } from "../../../parts/runs.tsx";
 import { isRevision } from "../../../search-params.ts";
 
-/** What a new run starts with. */
-export interface NewRunSearch {
-  /** A dataset's id. */
-  dataset?: string;
-  revision?: number;
-}
-
+/** Reads the URL; invalid values are ignored. */
 export function readNewRunSearch({ dataset, revision }: Record<string, unknown>): NewRunSearch {
   return {
     ...(typeof dataset === "string" && dataset !== "" && { dataset }),

@@ -4,13 +4,13 @@ import { differenceOf, useBaselineDifference } from "../../../data/runs/baseline
 import { useCreateRun } from "../../../data/runs/runs.ts";
 import { formatP, formatPoints } from "../../../format/format-difference.ts";
 import { formatShare } from "../../../format/format-number.ts";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
 import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
 import { type Answer, answerOf } from "./answer-of.ts";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 

@@ -1,10 +1,10 @@
 import type { Run, RunReport } from "@presage/sdk";
 import { getRouteApi } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
 import { AnswerCard } from "./answer-card.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
 import { EffortCard } from "./effort-card.tsx";

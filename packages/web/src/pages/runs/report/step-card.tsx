@@ -1,9 +1,9 @@
 import type { RunReport, RunStratum } from "@presage/sdk";
 import { formatShare } from "../../../format/format-number.ts";
+import { evaluatorKey } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { BandCurve } from "../../../ui/charts/band-curve.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/plot/curve.ts";
-import { evaluatorKey } from "../../compare/name-evaluator.ts";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
 interface StepCardProps {

@@ -1,5 +1,5 @@
+import { isStep } from "../../../parts/step-search.ts";
 import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
-import { isStep } from "../../datasets/trajectory/step-search.ts";
 
 export const matrixVerdicts = ["pass", "fail"] as const;
 const recordedChanges = ["changed", "unchanged"] as const;

@@ -1,4 +1,4 @@
-import { isStep } from "../../datasets/trajectory/step-search.ts";
+import { isStep } from "../../../parts/step-search.ts";
 
 /** The step and repeat in the address. */
 export interface RunStepSearch {

@@ -1,7 +1,7 @@
-import { isRevision } from "../../../search-params.ts";
+import { isRevision } from "../search-params.ts";
 
 /** The step and revision in the address. */
-export interface StepSearch {
+interface StepSearch {
   /** Absent: the latest. */
   revision?: number;
   /** Absent: the first. */

@@ -1,6 +1,6 @@
 import type { EpisodeSummary } from "@presage/sdk";
 import { CircleCheck, CircleDashed, CircleMinus, CircleX, Hourglass } from "lucide-react";
-import { Badge } from "../../ui/badge.tsx";
+import { Badge } from "../ui/badge.tsx";
 
 /** How an episode ended, or that it has not. Being cut short never looks like a failure. */
 export function EpisodeBadge({ episode }: { episode: Pick<EpisodeSummary, "status" | "outcome"> }) {

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { datasetNamesQuery } from "../../data/runs/compared-runs.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { datasetNamesQuery } from "../data/runs/compared-runs.ts";
+import { usePresage } from "../data/use-presage.ts";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 
 /** What a result names as its dataset: the name of one that Presage has, with a link to its page, otherwise the text. */
 export function DatasetLink({ id }: { id: string }) {
