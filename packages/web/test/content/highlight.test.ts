@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 const attack = `<img src=x onerror="window.attacked=1">\u202e`;
 
 dashboardTest("JSON of a model is coloured, and still only text", async ({ visit, client }) => {

@@ -7,7 +7,7 @@ import { testKey } from "../../../server/test/support/presage/presage.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { sidewaysOverflow } from "../support/scrolling.ts";
 
-const docsTest = dashboardTests();
+const { browserTest } = dashboardTests();
 const axe = readFileSync(createRequire(import.meta.path).resolve("axe-core/axe.min.js"), "utf8");
 const viewports = [
   { width: 1440, height: 900 },
@@ -44,7 +44,7 @@ async function violations(page: Page, within: string, runOptions: RunOptions): P
   );
 }
 
-docsTest(
+browserTest(
   "without a session, the API reference sends requests with the key that was entered",
   async (visitor) => {
     visitor.expectErrors(/401/);
@@ -60,35 +60,38 @@ docsTest(
   },
 );
 
-docsTest("the API reference has the dashboard's fonts and colours, and leads back to it", async (visitor) => {
-  const page = await visitor.visit("/", { colorScheme: "light" });
-  await page.getByRole("radio", { name: "Dark" }).first().click();
-  await page.goto(new URL("/docs", visitor.presage.url).href);
-  await page.locator("html[data-theme=dark].dark-mode").waitFor();
-  await page.locator(".opblock-summary-path").first().waitFor();
-  const fontOf = (selector: string) =>
-    page
-      .locator(selector)
-      .first()
-      .evaluate((element) => getComputedStyle(element).fontFamily.split(",")[0]);
-  for (const selector of ["h1", ".opblock-summary-description", ".btn.authorize", ".opblock-tag"])
-    expect([selector, await fontOf(selector)]).toEqual([selector, '"Inter Variable"']);
-  expect(await fontOf(".opblock-summary-path")).toBe('"JetBrains Mono Variable"');
-  const loaded = await page.evaluate(async () => {
-    await document.fonts.ready;
-    return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
-  });
-  expect(loaded.map((family) => family.replaceAll('"', "")).sort()).toEqual([
-    "Inter Variable",
-    "JetBrains Mono Variable",
-  ]);
-  expect(await page.title()).toBe("API reference · Presage");
-  expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["API reference"]);
-  await page.getByRole("link", { name: "Dashboard" }).click();
-  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-});
+browserTest(
+  "the API reference has the dashboard's fonts and colours, and leads back to it",
+  async (visitor) => {
+    const page = await visitor.visit("/", { colorScheme: "light" });
+    await page.getByRole("radio", { name: "Dark" }).first().click();
+    await page.goto(new URL("/docs", visitor.presage.url).href);
+    await page.locator("html[data-theme=dark].dark-mode").waitFor();
+    await page.locator(".opblock-summary-path").first().waitFor();
+    const fontOf = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).fontFamily.split(",")[0]);
+    for (const selector of ["h1", ".opblock-summary-description", ".btn.authorize", ".opblock-tag"])
+      expect([selector, await fontOf(selector)]).toEqual([selector, '"Inter Variable"']);
+    expect(await fontOf(".opblock-summary-path")).toBe('"JetBrains Mono Variable"');
+    const loaded = await page.evaluate(async () => {
+      await document.fonts.ready;
+      return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+    });
+    expect(loaded.map((family) => family.replaceAll('"', "")).sort()).toEqual([
+      "Inter Variable",
+      "JetBrains Mono Variable",
+    ]);
+    expect(await page.title()).toBe("API reference · Presage");
+    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["API reference"]);
+    await page.getByRole("link", { name: "Dashboard" }).click();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  },
+);
 
-docsTest(
+browserTest(
   "a signed-in browser creates a key from the API reference without entering one, and axe finds nothing there, light and dark, wide and narrow",
   async (visitor) => {
     const page = await visitor.visit("/docs", { reducedMotion: "reduce" });
