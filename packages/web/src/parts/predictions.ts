@@ -1,5 +1,6 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
 import { type Period, periods } from "../data/figures/period.ts";
+import { present, readText } from "../search-params.ts";
 import { readTableSearch, type TableSearch } from "../ui/data-table/table-search.ts";
 
 export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
@@ -56,13 +57,13 @@ export function readPredictionsSearch(search: Record<string, unknown>): Predicti
       source: sources.find((known) => known === search.source),
       status: statuses.find((known) => known === search.status),
       category: categories.find((known) => known === search.category),
-      deployment: textOf(search.deployment),
-      model: textOf(search.model),
-      key: textOf(search.key),
-      run: textOf(search.run),
-      request: textOf(search.request),
+      deployment: readText(search.deployment),
+      model: readText(search.model),
+      key: readText(search.key),
+      run: readText(search.run),
+      request: readText(search.request),
       period: periods.find((known) => known === search.period),
-      open: textOf(search.open),
+      open: readText(search.open),
     }),
   };
 }
@@ -85,21 +86,6 @@ export function toPredictionFilter(search: PredictionsSearch, nowMs: number): St
     request_id: request,
     from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
   });
-}
-
-type Optional<Type> = { [Name in keyof Type]?: Exclude<Type[Name], undefined> };
-
-function present<Type extends object>(object: Type): Optional<Type> {
-  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Optional<Type>;
-}
-
-/** Undefined for texts that the server would reject. */
-function textOf(value: unknown): string | undefined {
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed()
-    ? text
-    : undefined;
 }
 
 /** A command that makes a prediction on this server, with the key in PRESAGE_API_KEY. */

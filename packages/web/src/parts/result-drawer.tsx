@@ -5,6 +5,7 @@ import { CircleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ResultRow, resultQuery, toResultRow } from "../data/evaluation/evaluation-results.ts";
 import { usePresage } from "../data/use-presage.ts";
+import { present } from "../search-params.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Drawer } from "../ui/overlay/drawer.tsx";
 import { DrawerHeader } from "../ui/overlay/drawer-header.tsx";
@@ -42,8 +43,7 @@ export function ResultDrawer({ openId, ids, onOpen, onClose }: ResultDrawerProps
   const filtering: Filtering = {
     search: {},
     change(changes) {
-      const search = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-      void navigate({ to: "/evaluations", search });
+      void navigate({ to: "/evaluations", search: present(changes) });
     },
   };
   return (

@@ -1,4 +1,5 @@
 import type { ExplainStrategy } from "@presage/sdk";
+import { present, readText } from "../search-params.ts";
 import { readTableSearch } from "../ui/data-table/table-search.ts";
 
 export const verdicts = [
@@ -85,21 +86,21 @@ const maxRevision = 2_147_483_647;
 
 /** Reads the URL; invalid values are ignored. */
 export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
-  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, maxTags);
-  return withoutAbsent({
+  const tags = [search.tag].flat().map(readText).filter(isTag).slice(0, maxTags);
+  return present({
     verdict: verdicts.find((known) => known === search.verdict),
-    app: textOf(search.app),
-    evaluator: textOf(search.evaluator),
-    family: textOf(search.family),
-    profile: textOf(search.profile),
-    profile_id: textOf(search.profile_id),
+    app: readText(search.app),
+    evaluator: readText(search.evaluator),
+    family: readText(search.family),
+    profile: readText(search.profile),
+    profile_id: readText(search.profile_id),
     revision: revisionOf(search.revision),
     min_score: scoreOf(search.min_score),
     max_score: scoreOf(search.max_score),
     tag: tags.length === 0 ? undefined : [...new Set(tags)],
-    dataset: textOf(search.dataset),
-    sample: textOf(search.sample),
-    run: textOf(search.run),
+    dataset: readText(search.dataset),
+    sample: readText(search.sample),
+    run: readText(search.run),
     direct: search.direct === true ? true : undefined,
     explain: explainStrategies.find((known) => known === search.explain),
     since: instantOf(search.since),
@@ -108,7 +109,7 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
     before: idOf(search.before),
     view: search.view === "samples" ? "samples" : undefined,
     order: search.order === "oldest" ? "oldest" : undefined,
-    sort: textOf(search.sort),
+    sort: readText(search.sort),
     result: idOf(search.result),
     columns: readTableSearch(search).columns,
   });
@@ -125,23 +126,7 @@ export interface Filtering {
 }
 
 export function changeSearch(search: ResultsSearch, changes: ResultsSearchChanges): ResultsSearch {
-  return withoutAbsent({ ...search, ...changes });
-}
-
-type Optional<Type> = { [Name in keyof Type]: Exclude<Type[Name], undefined> };
-
-function withoutAbsent<Type extends object>(object: Type): Partial<Optional<Type>> {
-  const present = Object.entries(object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Partial<Optional<Type>>;
-}
-
-/** Undefined for texts that the server would reject. */
-function textOf(value: unknown): string | undefined {
-  // An app may be called “404” or “true”.
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed())
-    return undefined;
-  return text;
+  return present({ ...search, ...changes });
 }
 
 function isTag(text: string | undefined): text is string {
@@ -159,7 +144,7 @@ function revisionOf(value: unknown): number | undefined {
 }
 
 function idOf(value: unknown): string | undefined {
-  const text = textOf(value);
+  const text = readText(value);
   return text !== undefined && /^\d{1,15}$/.test(text) ? text : undefined;
 }
 

@@ -72,11 +72,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
     focusFirstIssue(event.currentTarget);
   }
 
-  const serverIssues = issuesOf(error);
-  const known = {
-    name: issues.name ?? serverIssues.name,
-    expires_at: issues.expires_at ?? serverIssues.expires_at,
-  };
+  const known = { ...issuesOf(error), ...issues };
   return (
     <Dialog
       isOpen={isOpen}

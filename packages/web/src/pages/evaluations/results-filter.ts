@@ -7,6 +7,7 @@ import {
   type Verdict,
   verdictLabels,
 } from "../../parts/results-search.ts";
+import { present } from "../../search-params.ts";
 
 const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   pass: { pass: true },
@@ -19,7 +20,7 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
 
 /** The URL's filters as a request. Absent values are dropped, so that equal filters have equal query keys. */
 export function toResultFilter(search: ResultsSearch): ResultFilter {
-  const filter: ResultFilter = {
+  return present({
     ...(search.verdict && verdictFilters[search.verdict]),
     app: search.app,
     evaluator_id: search.evaluator,
@@ -39,8 +40,7 @@ export function toResultFilter(search: ResultsSearch): ResultFilter {
     before_datetime: search.until,
     after_id: search.after,
     before_id: search.before,
-  };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** A tag's name ends at the first `=`; its value may contain more. */

@@ -13,6 +13,7 @@ import {
   sources,
   statuses,
 } from "../../parts/predictions.ts";
+import { present } from "../../search-params.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/form/choice.tsx";
 import { Field, type FieldControl } from "../../ui/form/field.tsx";
@@ -49,8 +50,7 @@ export function useLog(): PredictionLog {
 }
 
 export function changeLogSearch(search: PredictionsSearch, changes: LogChanges): PredictionsSearch {
-  const present = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present);
+  return present({ ...search, ...changes });
 }
 
 export const noFilters: LogChanges = Object.fromEntries(filterNames.map((name) => [name, undefined]));
