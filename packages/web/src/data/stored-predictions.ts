@@ -33,6 +33,8 @@ export function storedPredictionsQuery(presage: Presage, filter: StoredPredictio
   });
 }
 
+export type StoredPredictionCount = Awaited<ReturnType<Presage["storedPredictions"]["count"]>>;
+
 /** How many match, up to 10,000. */
 export function storedPredictionCountQuery(presage: Presage, filter: StoredPredictionFilter) {
   return queryOptions({

@@ -1,4 +1,4 @@
-import type { ResultFilter } from "@presage/sdk";
+import type { EvaluationResultDeletionCount, ResultFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { deletableCountQuery } from "../../data/evaluation/result-deletions.ts";
 import type { ResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
@@ -66,7 +66,7 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
 }
 
 /** What would be deleted, and what stays because it belongs to something else. */
-function describeDeletable({ count, kept }: { count: number; kept: number }, isFiltered: boolean): string {
+function describeDeletable({ count, kept }: EvaluationResultDeletionCount, isFiltered: boolean): string {
   const match = count === 1 ? "matches" : "match";
   const which = isFiltered ? `${match} the filters.` : "without a filter: all of the account.";
   const deleted =

@@ -14,6 +14,11 @@ export interface FirstSteps {
   hasEvaluated: boolean;
 }
 
+interface FirstStepsOptions {
+  usage: ComparedUsage | undefined;
+  summary: PeriodSummary | undefined;
+}
+
 const storageKey = () => `presage-first-steps-done:${signedInUserId()}`;
 
 /**
@@ -60,9 +65,4 @@ function rememberDone(): void {
   } catch {
     // It is found out again next time.
   }
-}
-
-interface FirstStepsOptions {
-  usage: ComparedUsage | undefined;
-  summary: PeriodSummary | undefined;
 }

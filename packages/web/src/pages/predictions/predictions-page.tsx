@@ -4,6 +4,7 @@ import { createLazyRoute, Link } from "@tanstack/react-router";
 import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { meQuery } from "../../data/me.ts";
+import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import {
   storedPredictionCountQuery,
   storedPredictionsQuery,
@@ -69,7 +70,7 @@ function PredictionsPage() {
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
   list: EndlessList & { data: ListedPrediction[] | undefined };
-  count: Pick<UseQueryResult<PredictionCount>, "data" | "isError">;
+  count: Pick<UseQueryResult<StoredPredictionCount>, "data" | "isError">;
 }
 
 function LogTable({ log, list, count }: LogTableProps) {
@@ -119,11 +120,6 @@ function LogTable({ log, list, count }: LogTableProps) {
       />
     </section>
   );
-}
-
-interface PredictionCount {
-  count: number;
-  has_more: boolean;
 }
 
 function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {

@@ -1,24 +1,17 @@
 import type { ResultFilter } from "@presage/sdk";
-import { readResultsSearch } from "../../parts/results-search.ts";
+import { type ResultsSearch, readResultsSearch } from "../../parts/results-search.ts";
 import { present } from "../../search-params.ts";
 
 /** The review's search parameters. */
-export interface ReviewSearch {
-  /** An evaluator's id. */
-  evaluator?: string;
-  /** A profile's name, of imported results. */
-  profile?: string;
-  /** A profile's public id. */
-  profile_id?: string;
-  revision?: number;
-  run?: string;
-  app?: string;
+export interface ReviewSearch
+  extends Pick<
+    ResultsSearch,
+    "evaluator" | "profile" | "profile_id" | "revision" | "run" | "app" | "result"
+  > {
   /** Absent: least certain first. */
   order?: "random";
   /** Hides the evaluator's verdict until the person has decided. */
   blind?: true;
-  /** The result that is open. */
-  result?: string;
 }
 
 /** Reads the URL; invalid values are ignored. */

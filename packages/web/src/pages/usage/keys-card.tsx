@@ -77,15 +77,13 @@ interface UsageOfKey extends UsageFigures {
   rows: UsageRow[];
 }
 
-const dashboardName = "Dashboard";
-
 /** Most requests first. */
 export function rankKeys(rows: readonly UsageRow[], keys: readonly UsageKey[]): UsageOfKey[] {
   const keyOf = new Map(keys.map((key) => [key.id, key]));
   return [...Map.groupBy(rows, ({ api_key_id }) => api_key_id)]
     .map(([keyId, ofKey]) => {
       const key = keyId === null ? undefined : keyOf.get(keyId);
-      const name = keyId === null ? dashboardName : (key?.name ?? "Deleted key");
+      const name = keyId === null ? "Dashboard" : (key?.name ?? "Deleted key");
       return { keyId, key, name, rows: ofKey, ...sumUsage(ofKey) };
     })
     .sort((a, b) => b.requests - a.requests);
@@ -207,9 +205,6 @@ function sumOf(values: ChartPoint["values"]): number {
 }
 
 function sum(rows: readonly UsageRow[], measure: Measure): number {
-  return measureOf(sumUsage(rows), measure);
-}
-
-function measureOf(figures: UsageFigures, measure: Measure): number {
+  const figures = sumUsage(rows);
   return measure === "tokens" ? countTokens(figures) : figures[measure];
 }
