@@ -118,7 +118,7 @@ function DeploymentNotes() {
           Deployment {name}
         </Link>{" "}
         is {state}
-        {error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed.` : "./"}
+        {error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed.` : "."}
       </p>
     ));
 }

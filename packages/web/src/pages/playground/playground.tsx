@@ -105,7 +105,7 @@ function scrollIntoSight(output: HTMLElement | null): void {
 
 /** The server's issues, by their path in the request. */
 function serverIssues(error: unknown): Issues {
-  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("./"), text]));
+  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
 }
 
 type OutputTab = "prompt" | "response" | "code";
