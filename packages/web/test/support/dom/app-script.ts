@@ -1,20 +1,21 @@
 import { join } from "node:path";
 
-/** The dashboard as one script that finds everything a browser has in `names`, so that each page can have a window of its own. */
-type App = (...browser: unknown[]) => void;
+/** A script that finds everything a browser has in its parameters, so that each page can have a window of its own. */
+type Script = (...ofWindow: unknown[]) => void;
 
 const entry = join(import.meta.dir, "../../../src/main.tsx");
 
-let bundled: Promise<string> | undefined;
+let app: Promise<Script> | undefined;
 
-export async function appScript(names: readonly string[]): Promise<App> {
-  bundled ??= bundle();
-  return asFunction(names, await bundled);
+/** The dashboard, bundled from its sources once for all pages of this process. */
+export async function appScript(names: readonly string[]): Promise<Script> {
+  app ??= bundle().then((text) => asFunction(names, text));
+  return await app;
 }
 
 /** Compiles a script whose globals are its parameters. */
-export function asFunction(names: readonly string[], script: string): App {
-  return new Function(...names, script) as App;
+export function asFunction(names: readonly string[], script: string): Script {
+  return new Function(...names, script) as Script;
 }
 
 async function bundle(): Promise<string> {

@@ -183,7 +183,7 @@ function setValue(element: HTMLElement, value: string): void {
   }
 }
 
-/** Asks again as often as something has changed, and a little later. */
+/** Asks again, soon at first, until there is an answer. */
 export async function until<Found>(
   probe: () => Found | undefined,
   root: () => Element,
@@ -191,7 +191,7 @@ export async function until<Found>(
 ): Promise<Found> {
   const deadlineMs = performance.now() + patience;
   let refusal: unknown;
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(50, pauseMs * 1.5)) {
     try {
       const found = probe();
       if (found !== undefined) return found;
@@ -205,7 +205,7 @@ export async function until<Found>(
         new Error(`This did not come in ${patience} ms, in the page:\n${root().outerHTML.slice(0, 20_000)}`)
       );
     }
-    await sleep(10);
+    await sleep(pauseMs);
   }
 }
 

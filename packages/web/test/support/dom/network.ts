@@ -72,11 +72,13 @@ export function openNetwork(browser: Browser, report: (problem: string) => void)
       abort: async () => reject(new TypeError("Failed to fetch")),
     };
     closing.signal.addEventListener("abort", () => reject(closing.signal.reason));
-    await route.handle(offered);
+    // A handler that waits for something must not keep a page that is left.
+    void Promise.resolve(route.handle(offered)).catch(reject);
     return await promise;
   }
 
   return {
+    /** Loads a page as a browser does, with its redirects. */
     async loadDocument(address: string): Promise<{ address: string; html: string }> {
       let url = address;
       for (;;) {

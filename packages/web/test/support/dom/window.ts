@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import {
   Element as AnyElement,
   type DetachedWindowAPI,
@@ -9,18 +10,19 @@ import type { PageSettings } from "./dom-page.ts";
 
 export type DomWindow = globalThis.Window & typeof globalThis & { happyDOM: DetachedWindowAPI };
 
-/** What scripts of a page have from Bun, which has the same: everything of the language, and what is sent and received. */
+/** What scripts of a page have from Bun and not from happy-dom: what is sent, received and scheduled. */
 const ofBun = new Set([
   ...["AbortController", "AbortSignal", "Headers", "Request", "Response", "URL", "URLSearchParams"],
-  ...["Buffer", "MessageChannel", "MessagePort", "ReadableStream", "TextDecoder", "TextEncoder"],
-  ...["TransformStream", "WritableStream", "crypto", "performance", "structuredClone"],
-  ...["clearImmediate", "queueMicrotask", "setImmediate", "eval"],
-  // Of the language, in every realm.
-  ...Object.getOwnPropertyNames(globalThis).filter((name) =>
-    /^(Aggregate|Array|Async|Big|Bool|Data|Date|Eval|Final|Float|Function|Generator|Infinity|Int\d|Intl|Iterator|JSON|Map|Math|NaN|Number|Object|Promise|Proxy|Range|Reference|Reflect|RegExp|Set|Shared|String|Symbol|Syntax|Type|URI|Uint|Weak|Error|Atomics|decode|encode|escape|is|parse|unescape|undefined)/.test(
-      name,
-    ),
-  ),
+  ...["MessageChannel", "MessagePort", "ReadableStream", "TransformStream", "WritableStream", "crypto"],
+  ...[
+    "TextDecoder",
+    "TextEncoder",
+    "clearImmediate",
+    "queueMicrotask",
+    "setImmediate",
+    "performance",
+    "structuredClone",
+  ],
 ]);
 /** Not among a window's own names in happy-dom. */
 const besides = ["globalThis", "EventSource", "reportError"];
@@ -31,14 +33,15 @@ addToElements();
 export const windowNames: readonly string[] = findNames();
 
 function findNames(): string[] {
-  const found = new Set(besides);
   const window = new Window();
+  const found = new Set(besides);
   for (let at: object | null = window; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
-    for (const name of Object.getOwnPropertyNames(at))
-      if (/^[A-Za-z]\w*$/.test(name) && name !== "constructor" && (!ofBun.has(name) || name === "Range"))
-        found.add(name);
+    for (const name of Object.getOwnPropertyNames(at)) found.add(name);
   void window.happyDOM.close();
-  return [...found];
+  const ofLanguage = new Set<string>(runInNewContext("Object.getOwnPropertyNames(globalThis)"));
+  ofLanguage.delete("globalThis");
+  const isName = (name: string) => /^[A-Za-z]\w*$/.test(name) && name !== "constructor";
+  return [...found].filter((name) => isName(name) && !ofBun.has(name) && !ofLanguage.has(name));
 }
 
 /** What a script finds by these names in the window: its functions are called without it. */
