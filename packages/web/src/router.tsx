@@ -4,23 +4,23 @@ import { loadPage } from "./load-page.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
-import { readStepSearch } from "./parts/step-search.ts";
 import {
   readEnvironmentSearch,
   readPlaySearch,
 } from "./pages/environments/environment/environment-search.ts";
 import { readEpisodeSearch } from "./pages/episodes/episode-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
-import { readResultsSearch } from "./parts/results-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
-import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
 import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
 import { readRunSearch } from "./pages/runs/run/run-search.ts";
 import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
+import { readPredictionsSearch } from "./parts/predictions.ts";
+import { readResultsSearch } from "./parts/results-search.ts";
+import { readStepSearch } from "./parts/step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -164,9 +164,7 @@ const auditLog = createRoute({
   getParentRoute,
   path: "/account/audit-log",
   validateSearch: readAuditLogSearch,
-}).lazy(
-  async () => (await loadPage(() => import("./pages/account/audit-log-page.tsx"))).auditLogRoute,
-);
+}).lazy(async () => (await loadPage(() => import("./pages/account/audit-log-page.tsx"))).auditLogRoute);
 
 const routeTree = rootRoute.addChildren([
   overview,
