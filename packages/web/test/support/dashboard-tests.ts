@@ -39,7 +39,8 @@ export function dashboardTests(options: () => DashboardOptions = () => ({})) {
   ) {
     let pages: Pages<P, Taken> | undefined;
     function openOnce(): Pages<P, Taken> {
-      pages ??= open(running);
+      if (pages !== undefined) return pages;
+      pages = open(running);
       opened.push(pages);
       return pages;
     }
