@@ -15,7 +15,18 @@ import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { maxRuns } from "../compare-search.ts";
 import { describeRevision, describeTarget } from "./describe-run.ts";
-import { orderRuns } from "./order-runs.ts";
+
+/** Runs that can be compared with the first chosen one best come first: of the same dataset, newest first. */
+export function orderRuns(runs: readonly Run[], chosenIds: readonly string[], words: string): Run[] {
+  const first = runs.find(({ id }) => id === chosenIds[0]);
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = runs.filter(({ name, id }) =>
+    wanted.every((word) => name.toLowerCase().includes(word) || id.startsWith(word)),
+  );
+  if (first === undefined) return matching;
+  const isNear = (run: Run) => run.dataset_id !== null && run.dataset_id === first.dataset_id;
+  return [...matching.filter(isNear), ...matching.filter((run) => !isNear(run))];
+}
 
 interface RunChooserProps {
   chosenIds: readonly string[];

@@ -1,6 +1,6 @@
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
-import { formatP, formatPoints } from "../../../format/format-difference.ts";
+import { describeP, formatP, formatPoints } from "../../../format/format-difference.ts";
 import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -10,7 +10,20 @@ import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { RunName } from "../run-mark.tsx";
 import type { MarkedRun } from "../run-marks.ts";
-import { explainDifference } from "./explain-difference.ts";
+
+type Figures = Pick<ComparisonCandidate, "difference" | "interval" | "count" | "trajectories" | "p_value">;
+
+/** What a difference is, over what, and how its interval was made. */
+function explainDifference(figures: Figures): string {
+  const { difference, interval, count, trajectories, p_value } = figures;
+  const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${formatCount(count)} samples in ${formatCount(trajectories)} trajectories.`;
+  const range =
+    interval === null
+      ? "There is no interval: fewer than 6 trajectories, or all differ alike."
+      : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}: every difference that flipped signs of the trajectories’ sums do not reject.`;
+  const test = p_value === null ? "" : ` ${describeP(p_value)} before Holm’s correction.`;
+  return `${base} ${range}${test}`;
+}
 
 interface DifferencesCardProps {
   evaluators: Comparison["evaluators"];

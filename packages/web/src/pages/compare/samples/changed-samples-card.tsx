@@ -1,22 +1,133 @@
 import type { ComparedSample } from "@presage/sdk";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { comparedSamplesQuery } from "../../../data/runs/comparisons.ts";
+import {
+  type ComparedEvaluatorFilter,
+  comparedSampleQuery,
+  comparedSamplesQuery,
+} from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatPoints } from "../../../format/format-difference.ts";
+import { formatCount, formatScore } from "../../../format/format-number.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
+import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { directions, readPlace, writePlace } from "../compare-search.ts";
+import { Drawer } from "../../../ui/overlay/drawer.tsx";
+import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";
 import type { CompareState } from "../use-compare.ts";
-import { sampleColumns } from "./sample-columns.tsx";
-import { SampleDrawer } from "./sample-drawer.tsx";
+import { SampleTexts } from "./sample-texts.tsx";
+import { SideBadge } from "./side-badge.tsx";
+
+interface SampleDrawerProps {
+  /** Absent: closed. */
+  place: SamplePlace | undefined;
+  /** Undefined if the list is not loaded that far. */
+  sample: ComparedSample | undefined;
+  filter: ComparedEvaluatorFilter;
+  reference: MarkedRun;
+  candidate: MarkedRun;
+  previous: ComparedSample | undefined;
+  next: ComparedSample | undefined;
+  onOpen(sample: ComparedSample): void;
+  onClose(): void;
+  onCloseAutoFocus(event: Event): void;
+}
+
+/** One sample: what both runs predicted, beside what was recorded. */
+export function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
+  const { filter, reference, candidate, previous, next, onOpen } = props;
+  const presage = usePresage();
+  const pair = { reference: reference.run.id, candidate: candidate.run.id };
+  const isMissing = place !== undefined && sample === undefined;
+  const found = useQuery({
+    ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
+    enabled: isMissing,
+  });
+  const sides = sample ?? found.data;
+  const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
+  return (
+    <Drawer
+      isOpen={place !== undefined}
+      onClose={onClose}
+      title={`Sample ${title}`}
+      isWide
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      <DrawerHeader previous={previous} next={next} onOpen={onOpen} onClose={onClose}>
+        <InlineText text={title} />
+      </DrawerHeader>
+      <ScrollRegion
+        key={title}
+        label="The sample"
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {found.error !== null && isMissing && (
+          <div className="p-4">
+            <ErrorNotice error={found.error} onRetry={found.refetch} />
+          </div>
+        )}
+        {sides === undefined
+          ? found.isFetching && <SkeletonRows count={3} className="h-24" />
+          : place !== undefined && <SampleTexts {...{ sides, place, reference, candidate }} />}
+      </ScrollRegion>
+    </Drawer>
+  );
+}
+
+/** The most different first, as the server lists them: no column is sorted. */
+export function sampleColumns(letters: {
+  reference: string;
+  candidate: string;
+}): DataColumn<ComparedSample>[] {
+  const sideColumn = (side: "reference" | "candidate"): DataColumn<ComparedSample> => ({
+    id: side,
+    label: `${letters[side]}, ${side === "reference" ? "reference" : "compared"}`,
+    hint: "Whether it passes, and its mean score.",
+    value: (sample) => sample[side].score,
+    cell: (sample) => (
+      <span className="inline-flex items-center gap-2">
+        <SideBadge passRate={sample[side].pass_rate} />
+        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[side].score)}</span>
+      </span>
+    ),
+    widthPx: 150,
+  });
+  return [
+    {
+      id: "sample",
+      label: "Sample",
+      value: ({ dataset_sample_id }) => dataset_sample_id,
+      cell: ({ dataset_sample_id }) => <InlineText text={dataset_sample_id} />,
+      widthPx: 180,
+      isElastic: true,
+      isFixed: true,
+    },
+    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
+    sideColumn("reference"),
+    sideColumn("candidate"),
+    {
+      id: "difference",
+      label: "Difference",
+      hint: "Of the scores, in percentage points.",
+      value: ({ difference }) => difference,
+      cell: ({ difference }) => formatPoints(difference),
+      widthPx: 104,
+      isNumber: true,
+    },
+  ];
+}
 
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;

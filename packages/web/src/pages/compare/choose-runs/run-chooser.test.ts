@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Run } from "@presage/sdk";
-import { orderRuns } from "./order-runs.ts";
+import { orderRuns } from "./run-chooser.tsx";
 
 const runs = [
   { id: "1", name: "Sandbox", dataset_id: "x" },
