@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Run } from "@presage/sdk";
-import { findRuns } from "./find-runs.ts";
+import { findRuns } from "./runs-page.tsx";
 import { readRunsSearch } from "./runs-search.ts";
 
 test("filters are read from the address, and what is invalid is left out", () => {

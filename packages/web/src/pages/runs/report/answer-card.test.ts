@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerOf } from "./answer-of.ts";
+import { answerOf } from "./answer-card.tsx";
 
 const figures = { pass_rate: 0.8, no_change: { mean: 0.5, pass_rate: 0.5, count: 10 } };
 const compared = {
