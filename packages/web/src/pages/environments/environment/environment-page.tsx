@@ -1,10 +1,15 @@
 import type { Environment } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { environmentQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
+import {
+  environmentQuery,
+  episodeFiguresQuery,
+  useDeleteEnvironment,
+} from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { counted } from "../../../format/counted.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
@@ -12,6 +17,7 @@ import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
 import { Tabs } from "../../../ui/tabs.tsx";
@@ -19,10 +25,49 @@ import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";
 import { TasksTab } from "../tasks/tasks-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
-import { DeleteEnvironmentDialog } from "./delete-environment-dialog.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
+
+interface DeleteEnvironmentDialogProps {
+  environment: Environment;
+  episodes: number;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Says what goes with the environment. */
+function DeleteEnvironmentDialog({
+  environment: { name },
+  episodes,
+  isOpen,
+  onClose,
+}: DeleteEnvironmentDialogProps) {
+  const navigate = useNavigate();
+  const remove = useDeleteEnvironment(name);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Delete ${name}?`}
+      confirmLabel={
+        episodes === 0 ? "Delete environment" : `Delete environment and ${counted(episodes, "episode")}`
+      }
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutate(episodes > 0, { onSuccess: () => navigate({ to: "/environments" }) })}
+    >
+      <p>
+        Its revisions and tasks are deleted
+        {episodes > 0 && `, and ${counted(episodes, "episode")} with all steps`}. This cannot be undone.
+        Datasets that were made of its episodes stay.
+      </p>
+      {remove.error !== null && <ErrorNotice error={remove.error} />}
+    </ConfirmDialog>
+  );
+}
 
 const path = "/environments/$name";
 

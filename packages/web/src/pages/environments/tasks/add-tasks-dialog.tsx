@@ -1,4 +1,4 @@
-import type { TaskSplitName } from "@presage/sdk";
+import type { TaskLine, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useAddTasks } from "../../../data/environments/environments.ts";
@@ -13,7 +13,23 @@ import { Select, SelectField } from "../../../ui/form/select.tsx";
 import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { splits } from "../environment/environment-search.ts";
-import { readTaskLines } from "./read-task-lines.ts";
+
+/** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */
+function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] } | { issue: string } {
+  const tasks: TaskLine[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        return { issue: `Line ${index + 1} is no JSON object.` };
+      tasks.push({ split, ...(value as TaskLine) });
+    } catch {
+      return { issue: `Line ${index + 1} is not JSON.` };
+    }
+  }
+  return tasks.length === 0 ? { issue: "Write a task on each line, as JSON." } : { tasks };
+}
 
 interface AddTasksDialogProps {
   name: string;
