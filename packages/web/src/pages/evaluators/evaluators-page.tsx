@@ -1,7 +1,8 @@
+import type { EvaluatorFamily } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { Scale } from "lucide-react";
-import { useMemo } from "react";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Plus, Scale } from "lucide-react";
+import { useMemo, useState } from "react";
 import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluation/evaluators.ts";
 import { periodRatesQuery, summaryRefreshMs } from "../../data/evaluation/summaries.ts";
@@ -20,11 +21,57 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { SearchInput } from "../../ui/form/search-input.tsx";
 import { Switch } from "../../ui/form/switch.tsx";
+import { Menu, MenuItem } from "../../ui/overlay/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { evaluatorColumns } from "./evaluator-columns.tsx";
 import { type EvaluatorRow, toEvaluatorRows } from "./evaluator-rows.ts";
 import type { EvaluatorsSearch } from "./evaluators-search.ts";
-import { NewProfileMenu } from "./new-profile-menu.tsx";
+import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
+
+/** Creates a profile of one of the families that there are. */
+function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | undefined }) {
+  const [family, setFamily] = useState<EvaluatorFamily>();
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button variant="primary" icon={<Plus aria-hidden />} disabled={families === undefined}>
+            New profile
+          </Button>
+        }
+      >
+        <div className="max-h-96 max-w-96 overflow-y-auto">
+          {families?.map((one) => (
+            <MenuItem
+              key={one.family_name}
+              onSelect={() => {
+                setFamily(one);
+                setOpen(true);
+              }}
+            >
+              <span className="flex min-w-0 flex-col">
+                <span className="font-medium">{one.family_name}</span>
+                <span className="text-xs text-ink-3">{one.description}</span>
+              </span>
+            </MenuItem>
+          ))}
+        </div>
+      </Menu>
+      {family !== undefined && (
+        <ProfileDialog
+          isOpen={isOpen}
+          onClose={() => setOpen(false)}
+          family={family}
+          onSaved={({ public_id }) =>
+            navigate({ to: "/evaluators/profiles/$publicId", params: { publicId: public_id } })
+          }
+        />
+      )}
+    </>
+  );
+}
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
 

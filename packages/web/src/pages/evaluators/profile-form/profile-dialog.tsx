@@ -1,6 +1,9 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/evaluation/error-taxonomies.ts";
 import { useSaveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
+import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { DraftForm } from "../../../ui/form/draft-form.tsx";
 import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
@@ -10,8 +13,36 @@ import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
-import { readConfigFields } from "./config-field.ts";
-import { useKnownFields } from "./use-known-fields.ts";
+import { type ConfigField, readConfigFields } from "./config-field.ts";
+
+/** The settings of a family, with a choice in place of free text where the values there are can be listed. */
+function useKnownFields(
+  { family_name }: EvaluatorFamily,
+  fields: readonly ConfigField[],
+  config: JsonObject | undefined,
+): readonly ConfigField[] {
+  const presage = usePresage();
+  const isTaxonomy = family_name === "error-taxonomy";
+  const taxonomies = useQuery({ ...latestTaxonomiesQuery(presage), enabled: isTaxonomy });
+  const chosen = taxonomies.data?.find(
+    ({ error_taxonomy_name }) => error_taxonomy_name === config?.error_taxonomy_name,
+  );
+  const revisions = useQuery({
+    ...taxonomyRevisionsQuery(presage, chosen?.error_taxonomy_id ?? ""),
+    enabled: chosen !== undefined,
+  });
+  if (!isTaxonomy) return fields;
+  const known: Record<string, string[] | undefined> = {
+    error_taxonomy_name: taxonomies.data?.map(({ error_taxonomy_name }) => error_taxonomy_name),
+    label: revisions.data && [...new Set(revisions.data.flatMap(({ labels }) => labels))].sort(),
+  };
+  return fields.map((field) => {
+    const options = known[field.name];
+    return field.kind === "text" && options !== undefined && options.length > 0
+      ? { ...field, kind: "choice", options }
+      : field;
+  });
+}
 
 interface ProfileFormProps {
   family: EvaluatorFamily;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EvaluatorFamily } from "@presage/sdk";
-import { readContexts, sampleFields, toSample, writeContexts } from "./sample-fields.ts";
+import { readContexts, sampleFields, toSample, writeContexts } from "./try-card.tsx";
 
 const judge: EvaluatorFamily = {
   family_name: "judge",
