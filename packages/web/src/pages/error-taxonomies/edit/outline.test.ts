@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
-import { readOutline, writeOutline } from "./outline.ts";
+import { readOutline, writeOutline } from "./tree-draft.ts";
 
 function node(name: string, children: TaxonomyNode[] = [], description = ""): TaxonomyNode {
   return { name, description, children };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { countLeaves } from "../tree/walk-nodes.ts";
-import { readOutline } from "./outline.ts";
-import { taxonomyTemplates } from "./templates.ts";
+import { taxonomyTemplates } from "./taxonomy-dialog.tsx";
+import { readOutline } from "./tree-draft.ts";
 
 test("Every template is a tree of described kinds that one judge can tell apart", () => {
   for (const { outline } of taxonomyTemplates) {
