@@ -86,7 +86,7 @@ browserTest("At no width do the columns of runs lie over each other", async ({ v
   }
 });
 
-dashboardTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
+browserTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
   await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
   await client.results.importBatch([
     { evaluator_id: "today", pass: true },
