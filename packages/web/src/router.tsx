@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
-import { readPeriodSearch } from "./data/figures/period.ts";
+import { readPeriodSearch } from "./format/times.ts";
 import { loadPage } from "./load-page.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";

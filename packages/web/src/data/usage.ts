@@ -1,6 +1,6 @@
 import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds } from "./figures/period.ts";
+import { type Period, periodBefore, periodBounds } from "../format/times.ts";
 import { isPrediction } from "./figures/usage-figures.ts";
 
 /** A response and the one for the previous period of the same length. */

@@ -1,8 +1,8 @@
 import type { Comparison, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { clsx } from "clsx";
-import { splitVersion } from "../format/split-version.ts";
+import { splitVersion } from "../format/words.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Tooltip } from "../ui/overlay/tooltip.tsx";
+import { Tooltip } from "../ui/tooltip.tsx";
 
 export interface EvaluatorChoice {
   /** The profile’s public id. */

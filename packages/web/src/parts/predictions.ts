@@ -1,5 +1,5 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
-import { type Period, periods } from "../data/figures/period.ts";
+import { type Period, periods } from "../format/times.ts";
 import { present, readText } from "../search-params.ts";
 import { readTableSearch, type TableSearch } from "../ui/data-table/table-search.ts";
 

@@ -5,7 +5,6 @@ import { clsx } from "clsx";
 import { ListChecks } from "lucide-react";
 import type { ReactNode } from "react";
 import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../data/evaluation/summaries.ts";
-import { type Period, stepStartsMs } from "../data/figures/period.ts";
 import {
   nameRate,
   profileOf,
@@ -15,20 +14,27 @@ import {
   verdictsOf,
 } from "../data/figures/rate-group.ts";
 import { usePresage } from "../data/use-presage.ts";
-import { describeInterval, describeVerdicts, explainInterval } from "../format/describe-rate.ts";
-import { formatCount, formatScore, formatShare } from "../format/format-number.ts";
-import { shortEvaluatorNames } from "../format/short-evaluator-names.ts";
+import {
+  describeInterval,
+  describeVerdicts,
+  explainInterval,
+  formatCount,
+  formatScore,
+  formatShare,
+} from "../format/numbers.ts";
+import { type Period, stepStartsMs } from "../format/times.ts";
+import { shortEvaluatorNames } from "../format/words.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
 import type { ChartPoint } from "../ui/charts/chart-series.ts";
-import { ChartSkeleton } from "../ui/charts/chart-skeleton.tsx";
+import { ChartSkeleton } from "../ui/skeleton.tsx";
 import { formatStep } from "../ui/charts/format-step.ts";
 import { IntervalBar } from "../ui/charts/interval-bar.tsx";
 import { TimeChart } from "../ui/charts/time-chart.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
+import { EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { Select } from "../ui/form/select.tsx";
-import { Explained } from "../ui/overlay/explained.tsx";
+import { Explained } from "../ui/tooltip.tsx";
 import type { Verdict } from "./results-search.ts";
 
 interface RateByDayCardProps {

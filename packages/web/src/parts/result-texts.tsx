@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "@presage/sdk";
 import type { ReactNode } from "react";
 import type { ResultRow } from "../data/evaluation/evaluation-results.ts";
-import { formatScore } from "../format/format-number.ts";
+import { formatScore } from "../format/numbers.ts";
 import { TextDifference } from "../ui/difference/text-difference.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Time } from "../ui/time.tsx";

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { runNameQuery } from "../data/runs/run-names.ts";
 import { usePresage } from "../data/use-presage.ts";
 import { useRefusal } from "../data/use-role.ts";
-import { humanizeName } from "../format/humanize-name.ts";
+import { humanizeName } from "../format/words.ts";
 import { AllowedButton } from "../session/allowed-button.tsx";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { type ButtonProps, buttonClass } from "../ui/button.tsx";

@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../figures/period.ts";
+import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../../format/times.ts";
 import { addUp, byRate, ofDirect, rateId, type Totals } from "../figures/rate-group.ts";
 
 /** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */

@@ -1,6 +1,6 @@
 import type { Presage, Run, RunReport } from "@presage/sdk";
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
-import { type Period, periodBounds } from "../figures/period.ts";
+import { type Period, periodBounds } from "../../format/times.ts";
 import { usePresage } from "../use-presage.ts";
 
 const maxRuns = 4;

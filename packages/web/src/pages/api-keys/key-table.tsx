@@ -1,7 +1,7 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { clsx } from "clsx";
 import { type ReactNode, useMemo, useState } from "react";
-import { describeCapture } from "../../format/describe-capture.ts";
+import { describeCapture } from "../../format/words.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -11,7 +11,7 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { Time } from "../../ui/time.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { useNow } from "../../ui/time.tsx";
 import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
 import { describeLimits } from "./read-key-form.ts";
 

@@ -1,5 +1,5 @@
 import type { ApiKeyCreateRequest, ApiKeyResponse, KeyScope } from "@presage/sdk";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 
 export const expiries = ["never", "30", "90", "date"] as const;
 export type Expiry = (typeof expiries)[number];

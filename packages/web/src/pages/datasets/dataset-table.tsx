@@ -1,7 +1,6 @@
 import type { Dataset } from "@presage/sdk";
 import type { ReactNode } from "react";
-import { formatCount } from "../../format/format-number.ts";
-import { formatSize } from "../../format/format-size.ts";
+import { formatCount, formatSize } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";

@@ -2,7 +2,7 @@ import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { isBuiltIn } from "../../data/evaluation/error-taxonomies.ts";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LabelBadge } from "./labels/label-badge.tsx";

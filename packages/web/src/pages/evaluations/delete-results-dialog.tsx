@@ -3,9 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { deletableCountQuery } from "../../data/evaluation/result-deletions.ts";
 import type { ResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { counted } from "../../format/counted.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { counted, formatCount } from "../../format/numbers.ts";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 interface DeleteResultsDialogProps {

@@ -4,7 +4,7 @@ import { type SubmitEvent, useId, useState } from "react";
 import { tagNamesQuery, tagValuesQuery } from "../../data/evaluation/result-values.ts";
 import { runNamesQuery } from "../../data/runs/run-names.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 import {
   explainLabels,
   explainStrategies,

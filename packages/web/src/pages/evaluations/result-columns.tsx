@@ -1,6 +1,6 @@
 import { UserRoundPen } from "lucide-react";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
-import { formatScore } from "../../format/format-number.ts";
+import { formatScore } from "../../format/numbers.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { SampleName } from "../../ui/sample-name.tsx";

@@ -1,5 +1,5 @@
 import type { ExportRequest, ResultFilter } from "@presage/sdk";
-import { exactTime } from "../../format/format-time.ts";
+import { exactTime } from "../../format/times.ts";
 import {
   explainLabels,
   type ResultsSearch,

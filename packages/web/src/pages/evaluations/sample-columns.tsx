@@ -1,7 +1,7 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
 import type { ScoreOrder } from "../../data/evaluation/sample-pages.ts";
-import { splitVersion } from "../../format/split-version.ts";
+import { splitVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import type { Sort } from "../../ui/data-table/table-search.ts";

@@ -7,14 +7,20 @@ import type { ReactNode } from "react";
 import { resultCountQuery, resultRatesQuery } from "../../data/evaluation/evaluation-results.ts";
 import { nameRate, profileOf, rateId, searchOfRate } from "../../data/figures/rate-group.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { type Cause, describeCause } from "../../format/describe-cause.ts";
-import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
-import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
+import { type Cause, describeCause } from "../../format/errors.ts";
+import {
+  describeInterval,
+  describeVerdicts,
+  explainInterval,
+  formatCount,
+  formatScore,
+  formatShare,
+} from "../../format/numbers.ts";
 import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
 import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Explained } from "../../ui/overlay/explained.tsx";
-import { Popover } from "../../ui/overlay/popover.tsx";
+import { Explained } from "../../ui/tooltip.tsx";
+import { Popover } from "../../ui/menu.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { PassRate } from "../../ui/verdict/pass-rate.tsx";
 import { toResultFilter } from "./results-filter.ts";

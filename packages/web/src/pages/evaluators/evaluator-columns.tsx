@@ -1,8 +1,7 @@
 import { Sparkles } from "lucide-react";
 import { verdictsOf } from "../../data/figures/rate-group.ts";
-import { describeVerdicts } from "../../format/describe-rate.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { humanizeName } from "../../format/humanize-name.ts";
+import { describeVerdicts, formatCount } from "../../format/numbers.ts";
+import { humanizeName } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { Time } from "../../ui/time.tsx";

@@ -1,4 +1,4 @@
-import { type PeriodSearch, readPeriodSearch } from "../../data/figures/period.ts";
+import { type PeriodSearch, readPeriodSearch } from "../../format/times.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
 
 export interface EvaluatorsSearch extends PeriodSearch, TableSearch {

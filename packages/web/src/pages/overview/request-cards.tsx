@@ -2,7 +2,6 @@ import type { Latency, UsageFailure } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import { clipPeaks } from "../../data/figures/clip-peaks.ts";
-import { type Period, type Step, stepStartsMs } from "../../data/figures/period.ts";
 import {
   groupByStep,
   isPrediction,
@@ -11,14 +10,15 @@ import {
   sumUsage,
 } from "../../data/figures/usage-figures.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
-import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/format-number.ts";
-import { failureLabels } from "../../format/usage-labels.ts";
+import { failureLabels } from "../../format/errors.ts";
+import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/numbers.ts";
+import { type Period, type Step, stepStartsMs } from "../../format/times.ts";
 import { categories } from "../../parts/predictions.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
-import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
+import { ChartSkeleton } from "../../ui/skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { EmptyState } from "../../ui/notice.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 
 export function PredictionsCard({ usage }: { usage: ComparedUsage | undefined }) {

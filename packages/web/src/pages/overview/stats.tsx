@@ -4,10 +4,10 @@ import type { ReactNode } from "react";
 import type { PeriodSummary } from "../../data/evaluation/summaries.ts";
 import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
-import { type Cause, describeCause } from "../../format/describe-cause.ts";
-import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/format-number.ts";
-import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
-import { Explained } from "../../ui/overlay/explained.tsx";
+import { type Cause, describeCause } from "../../format/errors.ts";
+import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/numbers.ts";
+import { ExplainedName } from "../../ui/tooltip.tsx";
+import { Explained } from "../../ui/tooltip.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Change, compareAmounts, compareRatios } from "./compare.ts";
 

@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from "react";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 import {
   type ContextField as ContextFieldName,
   contextSections,

@@ -1,6 +1,6 @@
-import { formatCount, formatDuration } from "../../format/format-number.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { Fact } from "../../ui/fact.tsx";
+import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { CopyButton } from "../../ui/button.tsx";
+import { Fact } from "../../ui/card.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";

@@ -4,8 +4,8 @@ import { useState } from "react";
 import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import { storedPredictionCountQuery, useDeletePredictions } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { counted } from "../../format/counted.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { counted } from "../../format/numbers.ts";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 interface DeletePredictionsDialogProps {

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
-import { type Period, periodLabels, periods } from "../../data/figures/period.ts";
 import { storedPredictionValuesQuery } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { type Period, periodLabels, periods } from "../../format/times.ts";
 import {
   categories,
   filterNames,
@@ -18,7 +18,7 @@ import { Button } from "../../ui/button.tsx";
 import { Choice } from "../../ui/form/choice.tsx";
 import { Field, type FieldControl } from "../../ui/form/field.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
-import { Popover } from "../../ui/overlay/popover.tsx";
+import { Popover } from "../../ui/menu.tsx";
 import { SavedViews } from "../../ui/saved-views/saved-views.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "./prediction-columns.tsx";
 

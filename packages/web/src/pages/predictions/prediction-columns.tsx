@@ -1,7 +1,7 @@
 import type { ListedPrediction, StoredPrediction } from "@presage/sdk";
 import { CircleAlert, CircleCheck } from "lucide-react";
-import { formatCount, formatDuration } from "../../format/format-number.ts";
-import { failureLabels } from "../../format/usage-labels.ts";
+import { failureLabels } from "../../format/errors.ts";
+import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 import { Time } from "../../ui/time.tsx";

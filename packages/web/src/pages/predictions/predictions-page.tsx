@@ -11,8 +11,8 @@ import {
   useRefreshPredictions,
 } from "../../data/stored-predictions.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { describeCapture } from "../../format/describe-capture.ts";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { describeCapture } from "../../format/words.ts";
 import { toPredictionFilter } from "../../parts/predictions.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -21,11 +21,11 @@ import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-tabl
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { IconButton } from "../../ui/icon-button.tsx";
+import { EmptyState } from "../../ui/notice.tsx";
+import { IconButton } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNarrow } from "../../ui/use-narrow.ts";
-import { useNow } from "../../ui/use-now.ts";
+import { useNarrow } from "../../ui/screen.ts";
+import { useNow } from "../../ui/time.tsx";
 import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
 import { changeLogSearch, LogFilters, noFilters, type PredictionLog, useLog } from "./log-filters.tsx";
 import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";

@@ -1,5 +1,5 @@
 import type { ReportEvaluator } from "@presage/sdk";
-import { splitVersion } from "../../format/split-version.ts";
+import { splitVersion } from "../../format/words.ts";
 
 /** Short names of a run's evaluators: the family, with the profile or the version only where others have the same family. */
 export function nameEvaluators(evaluators: readonly ReportEvaluator[]): string[] {

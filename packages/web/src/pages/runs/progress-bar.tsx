@@ -1,5 +1,5 @@
 import type { Run } from "@presage/sdk";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 
 /** How much of a run is done, the failed part marked. */
 export function ProgressBar({ progress: { samples, evaluated, failed } }: Pick<Run, "progress">) {

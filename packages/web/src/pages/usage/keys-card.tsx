@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { clipPeaks } from "../../data/figures/clip-peaks.ts";
-import { stepStartsMs } from "../../data/figures/period.ts";
 import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount, formatShortCount } from "../../format/format-number.ts";
+import { formatCount, formatShortCount } from "../../format/numbers.ts";
+import { stepStartsMs } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
@@ -18,7 +18,7 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../ui/data-table/use-table-view.ts";
 import { Segmented } from "../../ui/form/segmented.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { useNow } from "../../ui/time.tsx";
 import { describeUnpriced, usageColumns } from "./usage-columns.tsx";
 
 interface KeysCardProps {

@@ -1,5 +1,5 @@
 import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usage-figures.ts";
-import { formatCost, formatCount, formatShare } from "../../format/format-number.ts";
+import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
 import type { DataColumn } from "../../ui/data-table/data-column.ts";
 
 /** Requests, costs and tokens beside those of `all`. With a currency there are costs. */

@@ -1,5 +1,5 @@
-import type { Step } from "../../data/figures/period.ts";
-import { ScrollRegion } from "../scroll-region.tsx";
+import type { Step } from "../../format/times.ts";
+import { ScrollRegion } from "../page.tsx";
 import { type ChartPoint, type ChartSeries, formatChartValue } from "./chart-series.ts";
 import { formatStep } from "./format-step.ts";
 

@@ -1,4 +1,4 @@
-import type { Step } from "../../data/figures/period.ts";
+import type { Step } from "../../format/times.ts";
 
 const hourMs = 3_600_000;
 const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });

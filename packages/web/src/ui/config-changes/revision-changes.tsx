@@ -1,4 +1,4 @@
-import { humanizeName } from "../../format/humanize-name.ts";
+import { humanizeName } from "../../format/words.ts";
 import { TextDifference } from "../difference/text-difference.tsx";
 import type { ConfigChange } from "./config-changes.ts";
 import { SettingValue } from "./setting-value.tsx";

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { Pieces } from "../untrusted-text/pieces.tsx";
 import type { ComparedLine } from "./compare-lines.ts";
 import type { DisplayRow } from "./display-rows.ts";

@@ -1,4 +1,4 @@
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { Select } from "./select.tsx";
 
 interface ChoiceProps {

@@ -1,5 +1,5 @@
 import { PresageError, type ValidationError } from "@presage/sdk";
-import { formatCount } from "../../format/format-number.ts";
+import { formatCount } from "../../format/numbers.ts";
 
 /** An issue of a request body, and its path. */
 export interface FieldIssue {

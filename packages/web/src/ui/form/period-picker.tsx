@@ -1,4 +1,4 @@
-import { type Period, periodLabels, periods } from "../../data/figures/period.ts";
+import { type Period, periodLabels, periods } from "../../format/times.ts";
 import { Segmented } from "./segmented.tsx";
 
 const options = periods.map((period) => ({ value: period, label: periodLabels[period] }));

@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/sdk";
 import { ChevronRight } from "lucide-react";
-import { formatCount } from "../../format/format-number.ts";
-import { humanizeName } from "../../format/humanize-name.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { humanizeName } from "../../format/words.ts";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
 
 /** What the model is told besides state and action: the context, or the conversation so far. Closed at first, as steps share it. */

@@ -1,10 +1,10 @@
 import { clsx } from "clsx";
 import { useMemo, useState } from "react";
-import { formatSize } from "../../format/format-size.ts";
+import { formatSize } from "../../format/numbers.ts";
 import { Button } from "../button.tsx";
 import type { Language } from "../highlight/tokenize.ts";
 import { useTokenizer } from "../highlight/use-tokenizer.ts";
-import { ScrollRegion } from "../scroll-region.tsx";
+import { ScrollRegion } from "../page.tsx";
 import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
 import { cutBefore } from "./cut-before.ts";
 import { ColoredPieces, Pieces } from "./pieces.tsx";

@@ -1,8 +1,7 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
-import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
-import { formatShare } from "../../format/format-number.ts";
+import { describeInterval, describeVerdicts, explainInterval, formatShare } from "../../format/numbers.ts";
 import { IntervalBar } from "../charts/interval-bar.tsx";
-import { Explained } from "../overlay/explained.tsx";
+import { Explained } from "../tooltip.tsx";
 
 /** The pass rate of one evaluator and profile on one line: number, point in its interval, interval. */
 export function DenseRate({ figures }: { figures: EvaluationSummaryGroup }) {

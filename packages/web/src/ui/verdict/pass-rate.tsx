@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
-import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
-import { Explained } from "../overlay/explained.tsx";
+import { describeInterval, describeVerdicts, explainInterval } from "../../format/numbers.ts";
+import { Explained } from "../tooltip.tsx";
 import { RateCell } from "./rate-cell.tsx";
 
 /** The pass rate of one evaluator and profile, with its interval and with how many verdicts and clusters it has. */

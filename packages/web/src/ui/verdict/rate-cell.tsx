@@ -1,5 +1,4 @@
-import { describeInterval } from "../../format/describe-rate.ts";
-import { formatShare } from "../../format/format-number.ts";
+import { describeInterval, formatShare } from "../../format/numbers.ts";
 import { IntervalBar } from "../charts/interval-bar.tsx";
 
 interface RateCellProps {

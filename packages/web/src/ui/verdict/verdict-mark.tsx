@@ -1,7 +1,7 @@
 import type { EvaluationStatus } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleAlert, CircleCheck, CircleMinus, CircleX } from "lucide-react";
-import { formatScore } from "../../format/format-number.ts";
+import { formatScore } from "../../format/numbers.ts";
 
 interface VerdictMarkProps {
   status: EvaluationStatus;

@@ -1,10 +1,10 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { RunReport } from "@presage/sdk";
-import { formatPoints } from "../../../format/format-difference.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { formatScore } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { BandCurve } from "../../../ui/charts/band-curve.tsx";
-import { ChartSkeleton } from "../../../ui/charts/chart-skeleton.tsx";
+import { ChartSkeleton } from "../../../ui/skeleton.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import type { MarkedRun } from "../run-marks.ts";
 import type { CompareState } from "../use-compare.ts";

@@ -1,5 +1,5 @@
 import type { RunReport, RunSurvival } from "@presage/sdk";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluators.tsx";
 import type { CurveSeries } from "../../../ui/charts/plot/curve.ts";
 import { type MarkedRun, nameRun } from "../run-marks.ts";

@@ -1,5 +1,5 @@
 import type { RunReport } from "@presage/sdk";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { formatCount, formatShare } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { StepCurve } from "../../../ui/charts/step-curve.tsx";

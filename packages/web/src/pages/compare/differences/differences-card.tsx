@@ -1,12 +1,12 @@
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
-import { describeP, formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
+import { formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/plot/interval-mark.tsx";
 import { domainWithZero, type Range } from "../../../ui/charts/plot/scale.ts";
-import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { RunName } from "../run-mark.tsx";
 import type { MarkedRun } from "../run-marks.ts";

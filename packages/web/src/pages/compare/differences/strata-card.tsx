@@ -1,6 +1,6 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonStratum } from "@presage/sdk";
-import { formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount, formatP } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";

@@ -1,3 +1,4 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparedSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -7,8 +8,7 @@ import {
   comparedSamplesQuery,
 } from "../../../data/runs/comparisons.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { formatPoints } from "../../../format/format-difference.ts";
-import { formatCount, formatScore } from "../../../format/format-number.ts";
+import { formatCount, formatScore } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
@@ -16,12 +16,12 @@ import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
 import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { Drawer } from "../../../ui/overlay/drawer.tsx";
 import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
-import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";

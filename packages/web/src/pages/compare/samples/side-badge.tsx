@@ -1,5 +1,5 @@
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
-import { formatShare } from "../../../format/format-number.ts";
+import { formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 
 /** A sample's verdict in one run: of all its repeats, or the share of them that pass. */

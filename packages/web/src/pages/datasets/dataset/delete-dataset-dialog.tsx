@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { counted } from "../../../format/numbers.ts";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 

@@ -4,12 +4,12 @@ import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/re
 import { useEffect, useMemo } from "react";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
+import { counted } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Fact } from "../../../ui/fact.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { Fact } from "../../../ui/card.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { SampleBackground } from "../../../ui/steps/sample-background.tsx";

@@ -9,14 +9,13 @@ import {
   useDeleteEnvironment,
 } from "../../../data/environments/environments.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
 import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";

@@ -1,6 +1,6 @@
 import type { EpisodeSummary } from "@presage/sdk";
 import { taskNameOf } from "../../../data/environments/task-name.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { formatScore } from "../../../format/numbers.ts";
 import { describeStopReason } from "../../../parts/environments.ts";
 import { EpisodeBadge } from "../../../parts/episodes.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";

@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { deploymentsQuery } from "../../../data/deployments.ts";
 import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { humanizeName } from "../../../format/humanize-name.ts";
+import { humanizeName } from "../../../format/words.ts";
 import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
 import { SelectField } from "../../../ui/form/select.tsx";
 import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";

@@ -1,5 +1,5 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
-import { formatCount, formatScore } from "../../../format/format-number.ts";
+import { formatCount, formatScore } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { Time } from "../../../ui/time.tsx";

@@ -1,10 +1,9 @@
 import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { counted } from "../../../format/counted.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { counted, formatScore } from "../../../format/numbers.ts";
 import { EpisodeBadge } from "../../../parts/episodes.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
+import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { Switch } from "../../../ui/form/switch.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 

@@ -1,7 +1,7 @@
 import type { EpisodeStep } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
-import { formatCount, formatDuration, formatScore } from "../../../format/format-number.ts";
+import { formatCount, formatDuration, formatScore } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import { sharesLines } from "../../../ui/steps/shares-lines.ts";

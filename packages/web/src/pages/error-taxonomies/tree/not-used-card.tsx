@@ -6,9 +6,9 @@ import type { ReactNode } from "react";
 import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
 import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
+import { counted } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
-import { humanizeName } from "../../../format/humanize-name.ts";
+import { humanizeName } from "../../../format/words.ts";
 import { Field, type FieldControl, FieldGroup } from "../../../ui/form/field.tsx";
 import { Checkbox, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { parseJson } from "../../../ui/form/parse-json.ts";

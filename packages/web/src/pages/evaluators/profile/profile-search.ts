@@ -1,4 +1,4 @@
-import { type PeriodSearch, readPeriodSearch } from "../../../data/figures/period.ts";
+import { type PeriodSearch, readPeriodSearch } from "../../../format/times.ts";
 import { readResultsSearch } from "../../../parts/results-search.ts";
 import { isRevision } from "../../../search-params.ts";
 

@@ -1,7 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
 import { useState } from "react";
 import { addUp } from "../../../data/figures/rate-group.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";

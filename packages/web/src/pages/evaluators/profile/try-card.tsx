@@ -1,13 +1,13 @@
 import type { EvaluateItem, EvaluateRequest, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Play } from "lucide-react";
 import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
-import { formatScore } from "../../../format/format-number.ts";
-import { humanizeName } from "../../../format/humanize-name.ts";
+import { formatScore } from "../../../format/numbers.ts";
+import { humanizeName } from "../../../format/words.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { FieldGroup } from "../../../ui/form/field.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
 import { TextAreaField } from "../../../ui/form/text-field.tsx";

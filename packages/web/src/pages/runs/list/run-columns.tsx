@@ -1,13 +1,12 @@
 import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
-import { describeInterval } from "../../../format/describe-rate.ts";
-import { describeTarget } from "../../../format/describe-target.ts";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import { describeTarget } from "../../../format/words.ts";
 import { RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { Explained } from "../../../ui/overlay/explained.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";

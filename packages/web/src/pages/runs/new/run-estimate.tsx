@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { comparedReportQuery } from "../../../data/runs/compared-runs.ts";
 import { revisionsQuery, runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { formatCost, formatCount } from "../../../format/format-number.ts";
+import { counted, formatCost, formatCount } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;

@@ -1,16 +1,16 @@
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { differenceOf, useBaselineDifference } from "../../../data/runs/baseline-difference.ts";
 import { useCreateRun } from "../../../data/runs/runs.ts";
-import { describeP, formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatShare } from "../../../format/format-number.ts";
+import { formatP, formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
 import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
 export interface Answer {

@@ -1,7 +1,5 @@
 import type { RunFigures } from "@presage/sdk";
-import { counted } from "../../../format/counted.ts";
-import { describeInterval } from "../../../format/describe-rate.ts";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { counted, describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import type { IntervalRow } from "../../../ui/charts/plot/interval-table.tsx";
 
 export const measures = ["pass_rate", "mean"] as const;

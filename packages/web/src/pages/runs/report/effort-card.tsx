@@ -1,8 +1,8 @@
 import type { Run, RunReport } from "@presage/sdk";
-import { formatCost, formatCount, formatDuration } from "../../../format/format-number.ts";
+import { formatCost, formatCount, formatDuration } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import { Fact } from "../../../ui/fact.tsx";
-import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
+import { Fact } from "../../../ui/card.tsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
 
 /** What a run cost: money, tokens and time. */
 export function EffortCard({ run, report }: { run: Run; report: RunReport }) {

@@ -1,5 +1,5 @@
 import type { RunReport, RunStratum } from "@presage/sdk";
-import { formatShare } from "../../../format/format-number.ts";
+import { formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { BandCurve } from "../../../ui/charts/band-curve.tsx";

@@ -1,6 +1,6 @@
 import type { RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatShare } from "../../../format/format-number.ts";
+import { formatShare } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";

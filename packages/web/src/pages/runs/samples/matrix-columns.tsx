@@ -1,5 +1,5 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
-import { formatCount, formatDuration } from "../../../format/format-number.ts";
+import { formatCount, formatDuration } from "../../../format/numbers.ts";
 import type { DataColumn } from "../../../ui/data-table/data-column.ts";
 import { SampleName } from "../../../ui/sample-name.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";

@@ -7,13 +7,12 @@ import { datasetQuery, datasetSampleQuery } from "../../../data/runs/datasets.ts
 import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/runs/run-samples.ts";
 import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
 import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";

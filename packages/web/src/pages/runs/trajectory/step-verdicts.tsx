@@ -1,6 +1,6 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatScore } from "../../../format/format-number.ts";
+import { formatScore } from "../../../format/numbers.ts";
 import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
 import { verdictOf } from "../verdict-of.ts";
 

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from "react";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../button.tsx";
-import { CopyButton } from "../../copy-button.tsx";
-import { Explained } from "../../overlay/explained.tsx";
-import { ScrollRegion } from "../../scroll-region.tsx";
-import { usePrinting } from "../../use-printing.ts";
-import { ExplainedName } from "./explained-name.tsx";
+import { CopyButton } from "../../button.tsx";
+import { Explained } from "../../tooltip.tsx";
+import { ScrollRegion } from "../../page.tsx";
+import { usePrinting } from "../../screen.ts";
+import { ExplainedName } from "../../tooltip.tsx";
 import { copyableTable } from "./figures-table.ts";
 import { IntervalAxis, type IntervalMarkKind, IntervalRowMark } from "./interval-mark.tsx";
 import { domainWithZero, type Range } from "./scale.ts";

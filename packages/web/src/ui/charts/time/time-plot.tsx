@@ -1,4 +1,4 @@
-import type { Step } from "../../../data/figures/period.ts";
+import type { Step } from "../../../format/times.ts";
 import { type ChartPoint, type ChartSeries, formatChartValue } from "../chart-series.ts";
 import { formatStep, formatStepShort } from "../format-step.ts";
 import { PlaceAxis } from "../plot/axes.tsx";

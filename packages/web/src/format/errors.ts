@@ -1,4 +1,5 @@
-import { PresageError, type PresageErrorCategory } from "@presage/sdk";
+import { PresageError, type PresageErrorCategory, type UsageFailure } from "@presage/sdk";
+import { counted } from "./numbers.ts";
 
 interface Explanation {
   title: string;
@@ -60,4 +61,30 @@ export function explainError(error: unknown): Explanation {
 function whenToRetry(category: PresageErrorCategory, retryAfterMs: number | undefined): string {
   if (retryAfterMs !== undefined) return `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   return category === "rate_limit" || category === "unavailable" ? "Try again in a moment." : "";
+}
+
+/** Why requests failed, as charts and tables name it. */
+export const failureLabels: Record<UsageFailure, string> = {
+  context_exceeded: "Too much text for the model",
+  rate_limit: "Too many requests",
+  upstream: "No usable response from the model",
+  unusable_completion: "No usable text from the model",
+  unavailable: "Model or server unavailable",
+  timeout: "Timeout",
+  invalid: "Invalid request",
+  other: "Client disconnected or server error",
+};
+
+/** Why an evaluation is without a verdict. */
+export type Cause = "error" | "contradictory" | "unusable-input";
+
+const causes: Record<Cause, string> = {
+  error: "error",
+  contradictory: "contradictory verdict",
+  "unusable-input": "unusable input",
+};
+
+/** “94 unusable inputs” */
+export function describeCause(cause: Cause, count: number): string {
+  return counted(count, causes[cause]);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { periodBefore, periodBounds, readPeriodSearch, stepStartsMs, wholeDaysAndRest } from "./period.ts";
+import { periodBefore, periodBounds, readPeriodSearch, stepStartsMs, wholeDaysAndRest } from "./times.ts";
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
 

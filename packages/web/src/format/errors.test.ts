@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PresageError } from "@presage/sdk";
-import { explainError } from "./explain-error.ts";
+import { explainError } from "./errors.ts";
 
 test("when to retry is said once: as the server says, or else in a moment", () => {
   const adviceAfter = (retryAfterMs?: number) =>
