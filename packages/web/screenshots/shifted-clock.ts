@@ -16,14 +16,13 @@ globalThis.Date = new Proxy(RealDate, {
 Bun.plugin({
   name: "shift the database's clock and skip its check",
   setup(build) {
-    build.onLoad({ filter: /\/storage\/database-clock\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\/storage\/clock\.ts$/ }, async ({ path }) => {
       const source = await Bun.file(path).text();
       const shifted = `(clock_timestamp() + interval '${shiftMs} milliseconds')`;
-      return { loader: "ts", contents: source.replace("clock_timestamp()", shifted) };
-    });
-    build.onLoad({ filter: /\/storage\/clock-skew\.ts$/ }, async ({ path }) => {
-      const source = await Bun.file(path).text();
-      return { loader: "ts", contents: source.replace("return skew > ", "return false && skew > ") };
+      const contents = source
+        .replace("clock_timestamp()", shifted)
+        .replace("return skew > ", "return false && skew > ");
+      return { loader: "ts", contents };
     });
   },
 });
