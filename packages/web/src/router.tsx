@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { loadPage } from "./data/client.ts";
 import { readPeriodSearch } from "./format/times.ts";
-import { loadPage } from "./load-page.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
@@ -8,25 +8,20 @@ import {
   readEnvironmentSearch,
   readPlaySearch,
 } from "./pages/environments/environment/environment-search.ts";
-import { readEpisodeSearch } from "./pages/episodes/episode-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
-import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
-import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
+import { readEvaluatorsSearch, readProfileSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
-import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
-import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
-import { readRunSearch } from "./pages/runs/run/run-search.ts";
-import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
+import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
 import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readResultsSearch } from "./parts/results-search.ts";
-import { readStepSearch } from "./parts/step-search.ts";
+import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
 import { PagePending } from "./shell/page-pending.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { readTableSearch } from "./ui/data-table/table-search.ts";
+import { readTableSearch } from "./ui/data-table/table-view.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;

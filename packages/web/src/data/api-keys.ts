@@ -1,6 +1,6 @@
 import type { ApiKeyCreateRequest, ApiKeyUpdateRequest, Presage } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "./use-presage.ts";
+import { usePresage } from "./client.ts";
 
 const queryKey = ["api-keys"];
 

@@ -6,8 +6,7 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import { flattenPages } from "./flatten-pages.ts";
-import { usePresage } from "./use-presage.ts";
+import { flattenPages, usePresage } from "./client.ts";
 
 const listKey = ["stored predictions"];
 const pageSize = 100;

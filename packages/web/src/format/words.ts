@@ -1,4 +1,4 @@
-import type { Run, UsageOperation } from "@presage/sdk";
+import type { EpisodeSummary, Run, UsageOperation } from "@presage/sdk";
 import { formatCount } from "./numbers.ts";
 
 /** “ignore_case” becomes “Ignore case”, “evaluated_model_gold_answer” becomes “Gold answer”. */
@@ -53,3 +53,8 @@ export const operationLabels: Record<UsageOperation, string> = {
   judge: "Calls to judges",
   run: "Predictions of runs",
 };
+
+/** How pages name an episode's task. */
+export function taskNameOf({ split, index }: Pick<EpisodeSummary, "split" | "index">): string {
+  return index === null ? `${split}, a task of its own` : `${split} ${index}`;
+}

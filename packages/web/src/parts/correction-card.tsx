@@ -1,11 +1,11 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { CircleCheck, CircleX } from "lucide-react";
-import { useCorrectResult } from "../data/evaluation/evaluation-results.ts";
+import { useCorrectResult } from "../data/results.ts";
 import { AllowedButton } from "../session/allowed-button.tsx";
 import { Button } from "../ui/button.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { TextAreaField, TextField } from "../ui/form/text-field.tsx";
-import { useDraft } from "../ui/form/use-draft.ts";
+import { TextAreaField, TextField } from "../ui/form/fields.tsx";
+import { useDraft } from "../ui/form/form.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { Time } from "../ui/time.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 

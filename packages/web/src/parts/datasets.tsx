@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { datasetNamesQuery } from "../data/runs/compared-runs.ts";
-import { usePresage } from "../data/use-presage.ts";
+import { usePresage } from "../data/client.ts";
+import { datasetNamesQuery } from "../data/datasets.ts";
+import { Badge } from "../ui/badge.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 
 /** What a result names as its dataset: the name of one that Presage has, with a link to its page, otherwise the text. */
@@ -27,4 +28,19 @@ export function DatasetName({ id }: { id: string }) {
 function useDatasetName(id: string): string | undefined {
   const { data: names } = useQuery(datasetNamesQuery(usePresage()));
   return names?.get(id);
+}
+
+/** Tags as `name=value`. */
+export function TagList({ tags }: { tags: Readonly<Record<string, string>> | null | undefined }) {
+  const entries = Object.entries(tags ?? {});
+  if (entries.length === 0) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="inline-flex max-w-full min-w-0 flex-wrap gap-1">
+      {entries.map(([name, value]) => (
+        <Badge key={name}>
+          <InlineText text={`${name}=${value}`} />
+        </Badge>
+      ))}
+    </span>
+  );
 }

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { usePresage } from "../data/client.ts";
 import { exampleQuery, useLoadExample, useRemoveExample } from "../data/example.ts";
-import { usePresage } from "../data/use-presage.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { ConfirmDialog } from "../ui/overlay/confirm-dialog.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 
 /** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
 export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {

@@ -1,7 +1,7 @@
 import type { Context, Params, StoredPredictionDetail, WorldModelRequest } from "@presage/sdk";
 import { useState } from "react";
-import { signedInUserId } from "../session/signed-in-user-id.ts";
-import { type JsonObject, parseJsonObject } from "../ui/form/parse-json.ts";
+import { signedInUserId } from "../session.ts";
+import { type JsonObject, parseJsonObject } from "../ui/form/form.tsx";
 
 export type ContextField = keyof Context;
 

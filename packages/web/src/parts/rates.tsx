@@ -4,16 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ListChecks } from "lucide-react";
 import type { ReactNode } from "react";
-import { type RateByDay, rateByDayQuery, summaryRefreshMs } from "../data/evaluation/summaries.ts";
+import { usePresage } from "../data/client.ts";
 import {
   nameRate,
   profileOf,
+  type RateByDay,
+  rateByDayQuery,
   rateId,
   searchOfRate,
   sortRates,
+  summaryRefreshMs,
   verdictsOf,
-} from "../data/figures/rate-group.ts";
-import { usePresage } from "../data/use-presage.ts";
+} from "../data/summaries.ts";
 import {
   describeInterval,
   describeVerdicts,
@@ -26,14 +28,13 @@ import { type Period, stepStartsMs } from "../format/times.ts";
 import { shortEvaluatorNames } from "../format/words.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
-import type { ChartPoint } from "../ui/charts/chart-series.ts";
-import { ChartSkeleton } from "../ui/skeleton.tsx";
-import { formatStep } from "../ui/charts/format-step.ts";
-import { IntervalBar } from "../ui/charts/interval-bar.tsx";
+import { IntervalBar } from "../ui/charts/sparkline.tsx";
 import { TimeChart } from "../ui/charts/time-chart.tsx";
-import { EmptyState } from "../ui/notice.tsx";
-import { ErrorNotice } from "../ui/notice.tsx";
+import type { ChartPoint } from "../ui/charts/time-series.ts";
+import { formatStep } from "../ui/charts/time-series.ts";
 import { Select } from "../ui/form/select.tsx";
+import { EmptyState, ErrorNotice } from "../ui/notice.tsx";
+import { ChartSkeleton } from "../ui/skeleton.tsx";
 import { Explained } from "../ui/tooltip.tsx";
 import type { Verdict } from "./results-search.ts";
 

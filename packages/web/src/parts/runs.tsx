@@ -1,9 +1,10 @@
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { runNameQuery } from "../data/runs/run-names.ts";
-import { usePresage } from "../data/use-presage.ts";
-import { useRefusal } from "../data/use-role.ts";
+import { useRefusal } from "../data/accounts.ts";
+import { usePresage } from "../data/client.ts";
+import { runNameQuery } from "../data/runs.ts";
+import { formatCount } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
 import { AllowedButton } from "../session/allowed-button.tsx";
 import { Badge, type Tone } from "../ui/badge.tsx";
@@ -73,5 +74,24 @@ export function NewRunLink({ search = {}, icon, children, ...look }: NewRunLinkP
       {icon}
       {children}
     </Link>
+  );
+}
+
+/** How much of a run is done, the failed part marked. */
+export function ProgressBar({ progress: { samples, evaluated, failed } }: Pick<Run, "progress">) {
+  const share = (count: number) => `${samples === 0 ? 0 : (100 * count) / samples}%`;
+  return (
+    <span
+      role="progressbar"
+      aria-label="Progress"
+      aria-valuemin={0}
+      aria-valuemax={samples}
+      aria-valuenow={evaluated}
+      aria-valuetext={`${formatCount(evaluated)} of ${formatCount(samples)}`}
+      className="flex h-1.5 w-full overflow-hidden rounded-full bg-sunken"
+    >
+      <span className="bg-accent transition-[width]" style={{ width: share(evaluated - failed) }} />
+      <span className="bg-fail transition-[width]" style={{ width: share(failed) }} />
+    </span>
   );
 }

@@ -1,7 +1,7 @@
 import type { Need } from "@presage/contract/permissions";
 import type { ComponentProps } from "react";
-import { useRefusal } from "../data/use-role.ts";
-import { MenuItem } from "../ui/overlay/menu.tsx";
+import { useRefusal } from "../data/accounts.ts";
+import { MenuItem } from "../ui/menu.tsx";
 
 /** An item that says why it does nothing if the user's role does not allow what it is for. */
 export function AllowedMenuItem({ needs, ...item }: ComponentProps<typeof MenuItem> & { needs: Need }) {

@@ -1,7 +1,7 @@
 import { ShieldAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { useRole } from "../data/use-role.ts";
-import { EmptyState } from "../ui/empty-state.tsx";
+import { useRole } from "../data/accounts.ts";
+import { EmptyState } from "../ui/notice.tsx";
 import { SkeletonRows } from "../ui/skeleton.tsx";
 
 /** What only owners see; others read why not. */

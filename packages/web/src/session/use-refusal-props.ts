@@ -1,6 +1,6 @@
 import type { Need } from "@presage/contract/permissions";
 import type { MouseEvent } from "react";
-import { useRefusal } from "../data/use-role.ts";
+import { useRefusal } from "../data/accounts.ts";
 
 /** What a button has besides if the user's role does not allow what it is for: why it does nothing. */
 export function useRefusalProps(need: Need) {

@@ -19,9 +19,9 @@ import {
   Server,
   Users,
 } from "lucide-react";
-import { useRole } from "../data/use-role.ts";
+import { useRole } from "../data/accounts.ts";
 import { ThemeMenu } from "../theme/theme-menu.tsx";
-import { Keys } from "../ui/shortcuts/keys.tsx";
+import { Keys } from "../ui/shortcuts.tsx";
 import { Mark } from "./mark.tsx";
 import { UserMenu } from "./user-menu.tsx";
 

@@ -1,14 +1,13 @@
 import { useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { loadPage } from "../load-page.ts";
-import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
-import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
+import { loadPage } from "../data/client.ts";
+import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
 import { goKeysOf } from "./go-keys.ts";
 import { linkGroups } from "./navigation.tsx";
 import { Palette } from "./palette/palette.tsx";
 
 const ShortcutsDialog = lazy(async () => ({
-  default: (await loadPage(() => import("../ui/shortcuts/shortcuts-dialog.tsx"))).ShortcutsDialog,
+  default: (await loadPage(() => import("../ui/shortcuts-dialog.tsx"))).ShortcutsDialog,
 }));
 
 const group = "Everywhere";

@@ -1,15 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
-import { meQuery } from "../../data/me.ts";
+import { meQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
 import { useSignOut } from "../../data/sessions.ts";
-import { usePresage } from "../../data/use-presage.ts";
 import { describeCapture } from "../../format/words.ts";
 import { ThemeMenu } from "../../theme/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
+import { Card, Fact } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
-import { Fact } from "../../ui/card.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { SessionsCard } from "./sessions-card.tsx";

@@ -2,17 +2,15 @@ import { scopesOfRole } from "@presage/contract/permissions";
 import type { KeyScope } from "@presage/sdk";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
+import { useRole } from "../../data/accounts.ts";
 import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
-import { useRole } from "../../data/use-role.ts";
 import { describeCapture } from "../../format/words.ts";
 import { Button } from "../../ui/button.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { FieldGroup } from "../../ui/form/field.tsx";
-import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FieldGroup, SelectField, TextField } from "../../ui/form/fields.tsx";
+import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
 import { Checkbox } from "../../ui/form/inputs.tsx";
-import { SelectField } from "../../ui/form/select.tsx";
-import { TextField } from "../../ui/form/text-field.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import {
   type Expiry,
   expiries,

@@ -1,8 +1,8 @@
 import type { DeploymentStatus } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { deploymentsQuery } from "../../data/deployments.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { deploymentsQuery } from "../../data/predictions.ts";
 import { formatShare } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";

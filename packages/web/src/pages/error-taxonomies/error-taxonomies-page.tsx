@@ -2,17 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
-import {
-  isBuiltIn,
-  labelledTaxonomiesQuery,
-  latestTaxonomiesQuery,
-} from "../../data/evaluation/error-taxonomies.ts";
-import { findQueryError } from "../../data/query-errors.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/taxonomies.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";

@@ -4,12 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useMemo, useState } from "react";
-import {
-  isBuiltIn,
-  recentFindingsQuery,
-  taxonomyRevisionsQuery,
-} from "../../data/evaluation/error-taxonomies.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/taxonomies.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { UnavailablePage } from "../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -20,8 +16,8 @@ import { RevisionBar } from "./labels/revision-bar.tsx";
 import type { TaxonomySearch } from "./taxonomy-search.ts";
 import { KindCard } from "./tree/kind-card.tsx";
 import { KindsCard } from "./tree/kinds-card.tsx";
-import { mostFrequentKind } from "./tree/most-frequent-kind.ts";
 import { NotUsedCard } from "./tree/not-used-card.tsx";
+import { mostFrequentKind } from "./tree/tree-nodes.ts";
 
 interface TaxonomyActionsProps {
   /** The revision on the page. */

@@ -1,12 +1,12 @@
 import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { isBuiltIn } from "../../data/evaluation/error-taxonomies.ts";
+import { isBuiltIn } from "../../data/taxonomies.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { LabelBadge } from "./labels/label-badge.tsx";
-import { countLeaves } from "./tree/walk-nodes.ts";
+import { LabelBadge } from "./labels/labels.tsx";
+import { countLeaves } from "./tree/tree-nodes.ts";
 
 interface TaxonomyTableProps {
   label: string;

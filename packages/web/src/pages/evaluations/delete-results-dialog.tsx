@@ -1,11 +1,11 @@
 import type { EvaluationResultDeletionCount, ResultFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { deletableCountQuery } from "../../data/evaluation/result-deletions.ts";
-import type { ResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import type { ResultDeletion } from "../../data/result-deletions.ts";
+import { deletableCountQuery } from "../../data/result-deletions.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 interface DeleteResultsDialogProps {
   isOpen: boolean;

@@ -2,23 +2,18 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Braces, Download, RefreshCw, Table, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import {
-  type ResultRow,
-  refreshResults,
-  resultPagesQuery,
-} from "../../data/evaluation/evaluation-results.ts";
-import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { useResultDeletion } from "../../data/result-deletions.ts";
+import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/results.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results-search.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
-import { Button } from "../../ui/button.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { type TableView, useTableView } from "../../ui/data-table/use-table-view.ts";
-import { Segmented } from "../../ui/form/segmented.tsx";
-import { IconButton } from "../../ui/button.tsx";
+import { type TableView, useTableView } from "../../ui/data-table/table-view.ts";
+import { Segmented } from "../../ui/form/choices.tsx";
 import { Menu, MenuDownload } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/screen.ts";

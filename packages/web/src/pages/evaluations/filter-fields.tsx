@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type InputHTMLAttributes, useRef, useState } from "react";
-import { type Facet, resultValuesQuery } from "../../data/evaluation/result-values.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { type Facet, resultValuesQuery } from "../../data/result-values.ts";
 import { formatCount } from "../../format/numbers.ts";
 import type { ResultsSearch } from "../../parts/results-search.ts";
 import { TextInput } from "../../ui/form/inputs.tsx";

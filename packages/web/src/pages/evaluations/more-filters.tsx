@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { type SubmitEvent, useId, useState } from "react";
-import { tagNamesQuery, tagValuesQuery } from "../../data/evaluation/result-values.ts";
-import { runNamesQuery } from "../../data/runs/run-names.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { tagNamesQuery, tagValuesQuery } from "../../data/result-values.ts";
+import { runNamesQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
 import {
   explainLabels,
@@ -12,10 +12,10 @@ import {
   type ResultsSearch,
 } from "../../parts/results-search.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/form/field.tsx";
+import { Segmented } from "../../ui/form/choices.tsx";
+import { Field } from "../../ui/form/fields.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
-import { Segmented } from "../../ui/form/segmented.tsx";
-import { ValueList } from "../../ui/form/value-list.tsx";
+import { ValueList } from "../../ui/form/select.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import {
   DebouncedInput,

@@ -1,12 +1,11 @@
 import { UserRoundPen } from "lucide-react";
-import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
+import type { ResultRow } from "../../data/results.ts";
 import { formatScore } from "../../format/numbers.ts";
 import { RunLink } from "../../parts/runs.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
-import { SampleName } from "../../ui/sample-name.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../ui/verdict/verdict-badge.tsx";
+import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { VerdictBadge } from "../../ui/verdict.tsx";
 
 const verdict: DataColumn<ResultRow> = {
   id: "verdict",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
+import type { ResultRow } from "../../data/results.ts";
 import {
   groupBySample,
   judgeColumnId,

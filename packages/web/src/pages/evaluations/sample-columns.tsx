@@ -1,14 +1,11 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
-import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
-import type { ScoreOrder } from "../../data/evaluation/sample-pages.ts";
+import type { ResultRow, ScoreOrder } from "../../data/results.ts";
 import { splitVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
-import type { Sort } from "../../ui/data-table/table-search.ts";
-import { SampleName } from "../../ui/sample-name.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { verdictColumnWidthPx } from "../../ui/verdict/verdict-column-width.ts";
-import { VerdictMark } from "../../ui/verdict/verdict-mark.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import type { Sort } from "../../ui/data-table/table-view.ts";
+import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
 
 /** All results about one sample, of one run. */
 export interface SampleRow {

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ChevronDown, CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { resultCountQuery, resultRatesQuery } from "../../data/evaluation/evaluation-results.ts";
-import { nameRate, profileOf, rateId, searchOfRate } from "../../data/figures/rate-group.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { resultCountQuery, resultRatesQuery } from "../../data/results.ts";
+import { nameRate, profileOf, rateId, searchOfRate } from "../../data/summaries.ts";
 import { type Cause, describeCause } from "../../format/errors.ts";
 import {
   describeInterval,
@@ -19,10 +19,10 @@ import {
 import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
 import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Explained } from "../../ui/tooltip.tsx";
 import { Popover } from "../../ui/menu.tsx";
+import { PassRate } from "../../ui/pass-rate.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { PassRate } from "../../ui/verdict/pass-rate.tsx";
+import { Explained } from "../../ui/tooltip.tsx";
 import { toResultFilter } from "./results-filter.ts";
 
 /** Totals of all matching results. The table does not wait for them. */

@@ -2,24 +2,17 @@ import type { Latency, UsageFailure } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import { clipPeaks } from "../../data/figures/clip-peaks.ts";
-import {
-  groupByStep,
-  isPrediction,
-  rankFailures,
-  shareOf,
-  sumUsage,
-} from "../../data/figures/usage-figures.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
+import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage.ts";
 import { failureLabels } from "../../format/errors.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/numbers.ts";
 import { type Period, type Step, stepStartsMs } from "../../format/times.ts";
 import { categories } from "../../parts/predictions.ts";
 import { Card } from "../../ui/card.tsx";
-import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
-import { ChartSkeleton } from "../../ui/skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
+import type { ChartPoint, ChartSeries } from "../../ui/charts/time-series.ts";
 import { EmptyState } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 
 export function PredictionsCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (

@@ -3,19 +3,18 @@ import type { Run } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { FlaskRound } from "lucide-react";
-import { type Headline, isActive, useRecentRuns } from "../../data/runs/recent-runs.ts";
+import { type Headline, isActive, useRecentRuns } from "../../data/runs.ts";
 import { counted, describeInterval, formatCount, formatShare } from "../../format/numbers.ts";
 import { type Period, periodLabels } from "../../format/times.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { NewRunLink, RunStatus } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
-import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
-import { EmptyState } from "../../ui/notice.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { Tooltip } from "../../ui/tooltip.tsx";
+import { IntervalBar } from "../../ui/charts/sparkline.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Skeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 /** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */

@@ -1,14 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
-import type { PeriodSummary } from "../../data/evaluation/summaries.ts";
-import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
+import type { PeriodSummary } from "../../data/summaries.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
+import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/usage.ts";
 import { type Cause, describeCause } from "../../format/errors.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/numbers.ts";
-import { ExplainedName } from "../../ui/tooltip.tsx";
-import { Explained } from "../../ui/tooltip.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Explained, ExplainedName } from "../../ui/tooltip.tsx";
 import { type Change, compareAmounts, compareRatios } from "./compare.ts";
 
 const nothing = { count: 0, failed: 0 };

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, Undo2 } from "lucide-react";
 import { useRef, useState } from "react";
-import { isSandbox, modelsQuery } from "../../data/models.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { isSandbox, modelsQuery } from "../../data/predictions.ts";
 import type { Draft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
-import { Menu, MenuItem } from "../../ui/overlay/menu.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { examples } from "./examples.ts";
 
 /** Fills or clears all fields, without losing anything by accident. */

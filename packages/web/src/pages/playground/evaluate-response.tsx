@@ -2,20 +2,18 @@ import type { EvaluateItem, EvaluateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useEvaluate } from "../../data/evaluation/evaluations.ts";
-import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../data/evaluation/evaluators.ts";
-import { findQueryError } from "../../data/query-errors.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { useTabState } from "../../data/use-tab-state.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { evaluatorFamiliesQuery, useEvaluate } from "../../data/evaluators.ts";
+import { useTabState } from "../../data/predictions.ts";
+import { latestProfilesQuery } from "../../data/profiles.ts";
 import { formatScore } from "../../format/numbers.ts";
 import { type EvaluatorChoice, EvaluatorPicker, evaluatorChoices } from "../../parts/evaluators.tsx";
 import { Button } from "../../ui/button.tsx";
+import { TextAreaField } from "../../ui/form/fields.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
-import { TextAreaField } from "../../ui/form/text-field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../ui/verdict/verdict-badge.tsx";
+import { VerdictBadge } from "../../ui/verdict.tsx";
 import type { ModelResponse } from "./use-predictions.ts";
 
 interface EvaluateResponseProps {

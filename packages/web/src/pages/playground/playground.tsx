@@ -1,12 +1,12 @@
 import { Play } from "lucide-react";
 import { type Ref, useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { useRefusal } from "../../data/use-role.ts";
+import { useRefusal } from "../../data/accounts.ts";
 import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
+import { fieldIssues, focusFirstIssue } from "../../ui/form/form.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { CodeTab } from "./code-tab.tsx";
 import { DraftActions } from "./draft-actions.tsx";

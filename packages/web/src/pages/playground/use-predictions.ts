@@ -1,7 +1,6 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
-import { usePredict } from "../../data/predictions.ts";
-import { useTabState } from "../../data/use-tab-state.ts";
+import { usePredict, useTabState } from "../../data/predictions.ts";
 
 /** A prediction and the request that it was made from. */
 export interface ModelResponse {

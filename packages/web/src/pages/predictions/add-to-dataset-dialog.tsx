@@ -2,15 +2,14 @@ import type { DatasetRevision, DatasetSample, StoredPredictionDetail } from "@pr
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useState } from "react";
-import { type NewSample, useAddSample } from "../../data/evaluation/add-sample.ts";
-import { datasetsQuery } from "../../data/runs/datasets.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { type NewSample, useAddSample } from "../../data/dataset-revisions.ts";
+import { datasetsQuery } from "../../data/datasets.ts";
 import { counted } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
-import { SelectField } from "../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../ui/form/text-field.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
 
 interface AddToDatasetDialogProps {
   isOpen: boolean;

@@ -1,12 +1,12 @@
 import type { StoredPredictionFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
 import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import { storedPredictionCountQuery, useDeletePredictions } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
 import { counted } from "../../format/numbers.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 
 interface DeletePredictionsDialogProps {
   isOpen: boolean;

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
 import { storedPredictionValuesQuery } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
 import { type Period, periodLabels, periods } from "../../format/times.ts";
 import {
   categories,
@@ -15,11 +15,11 @@ import {
 } from "../../parts/predictions.ts";
 import { present } from "../../search-params.ts";
 import { Button } from "../../ui/button.tsx";
-import { Choice } from "../../ui/form/choice.tsx";
-import { Field, type FieldControl } from "../../ui/form/field.tsx";
+import { Field, type FieldControl } from "../../ui/form/fields.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
+import { Choice } from "../../ui/form/select.tsx";
 import { Popover } from "../../ui/menu.tsx";
-import { SavedViews } from "../../ui/saved-views/saved-views.tsx";
+import { SavedViews } from "../../ui/saved-views.tsx";
 import { categoryLabel, sourceLabels, statusLabels } from "./prediction-columns.tsx";
 
 const route = getRouteApi("/predictions");

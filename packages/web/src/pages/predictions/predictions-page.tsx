@@ -3,26 +3,25 @@ import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { meQuery } from "../../data/me.ts";
+import { meQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
 import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import {
   storedPredictionCountQuery,
   storedPredictionsQuery,
   useRefreshPredictions,
 } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { toPredictionFilter } from "../../parts/predictions.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
+import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
+import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState } from "../../ui/notice.tsx";
-import { IconButton } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNarrow } from "../../ui/screen.ts";
 import { useNow } from "../../ui/time.tsx";

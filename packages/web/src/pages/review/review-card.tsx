@@ -1,17 +1,17 @@
 import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { toResultRow } from "../../data/evaluation/evaluation-results.ts";
-import { profileAgreementQuery } from "../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { profileAgreementQuery } from "../../data/profiles.ts";
+import { toResultRow } from "../../data/results.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { VerdictLine } from "../../parts/result-texts.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
+import { RateCell } from "../../ui/pass-rate.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { RateCell } from "../../ui/verdict/rate-cell.tsx";
 
 interface ReviewCardProps {
   result: EvaluationResult;

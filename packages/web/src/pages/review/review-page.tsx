@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { usedRatesQuery } from "../../data/evaluation/review.ts";
-import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/figures/rate-group.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { usedRatesQuery } from "../../data/review.ts";
+import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/summaries.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
-import { Segmented } from "../../ui/form/segmented.tsx";
+import { Segmented, Switch } from "../../ui/form/choices.tsx";
 import { Select } from "../../ui/form/select.tsx";
-import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ReviewQueue } from "./review-queue.tsx";
 import type { ReviewSearch } from "./review-search.ts";

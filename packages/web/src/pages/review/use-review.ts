@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { reviewQueueQuery, useVerdicts } from "../../data/evaluation/review.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { isTyping } from "../../ui/shortcuts/is-typing.ts";
+import { usePresage } from "../../data/client.ts";
+import { reviewQueueQuery, useVerdicts } from "../../data/review.ts";
+import { isTyping } from "../../ui/shortcuts.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
 /** What the person decided about a result. */

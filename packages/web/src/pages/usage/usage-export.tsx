@@ -1,7 +1,7 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { stringify } from "csv-stringify/browser/esm/sync";
 import { Download } from "lucide-react";
-import { countFailures } from "../../data/figures/usage-figures.ts";
+import { countFailures } from "../../data/usage.ts";
 import { failureLabels } from "../../format/errors.ts";
 import { Button } from "../../ui/button.tsx";
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { latestTaxonomiesQuery } from "../../data/evaluation/error-taxonomies.ts";
-import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts";
+import { usePresage } from "../../data/client.ts";
 import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../../data/palette.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { latestProfilesQuery } from "../../data/profiles.ts";
+import { latestTaxonomiesQuery } from "../../data/taxonomies.ts";
 import { goKeysOf } from "../go-keys.ts";
 import { linkGroups } from "../navigation.tsx";
 import { findEntries, kindOfId, type PaletteEntry, pagesGroup } from "./palette-entry.ts";

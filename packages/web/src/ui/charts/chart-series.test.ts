@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatChartValue } from "./chart-series.ts";
+import { formatChartValue } from "./time-series.ts";
 
 test("a missing value is not 0", () => {
   expect(formatChartValue(null, String)).toBe("–");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatStep, formatStepShort } from "./format-step.ts";
+import { formatStep, formatStepShort } from "./time-series.ts";
 
 test("days are UTC days in every time zone", () => {
   const midnightMs = Date.parse("2026-03-01T00:00:00Z");

@@ -1,10 +1,46 @@
 import { ChartSpline, Table2 } from "lucide-react";
 import { useState } from "react";
-import { IconButton } from "../icon-button.tsx";
-import type { ChartSeries } from "./chart-series.ts";
-import { ChartSwatch } from "./chart-swatch.tsx";
-import { ChartTable } from "./chart-table.tsx";
-import { TimePlot, type TimePlotProps } from "./time/time-plot.tsx";
+import { IconButton } from "../button.tsx";
+import { ScrollRegion } from "../page.tsx";
+import { ChartLegend } from "./legend.tsx";
+import { TimePlot, type TimePlotProps } from "./time-plot.tsx";
+import { formatChartValue, formatStep } from "./time-series.ts";
+
+/** The chart's values as a table, newest first. */
+function ChartTable({ label, step, series, points, format }: TimePlotProps) {
+  return (
+    <ScrollRegion label={`${label}, as a table`} className="h-full overflow-auto text-xs">
+      <table className="w-full tabular-nums">
+        <thead className="sticky top-0 bg-surface">
+          <tr className="text-ink-3">
+            <th scope="col" className="py-1 pr-3 text-left font-medium">
+              {step === "day" ? "Day" : "Hour"}
+            </th>
+            {series.map(({ key, label }) => (
+              <th key={key} scope="col" className="px-2 py-1 text-right font-medium">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {points.toReversed().map(({ startMs, values }) => (
+            <tr key={startMs} className="border-t border-line">
+              <th scope="row" className="py-1 pr-3 text-left font-normal whitespace-nowrap text-ink-2">
+                {formatStep(startMs, step)}
+              </th>
+              {series.map(({ key }) => (
+                <td key={key} className="px-2 py-1 text-right whitespace-nowrap">
+                  {formatChartValue(values[key], format)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
 
 /** Quantities over time, as a chart with a legend or as a table. */
 export function TimeChart(props: TimePlotProps) {
@@ -25,21 +61,5 @@ export function TimeChart(props: TimePlotProps) {
         </div>
       </div>
     </figure>
-  );
-}
-
-function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
-  return (
-    <ul className="flex min-w-0 flex-1 flex-wrap gap-x-4 gap-y-1 text-xs">
-      {series.map(({ key, label, total, ...look }) => (
-        <li key={key} className="flex min-w-0 items-center gap-1.5">
-          <ChartSwatch {...look} />
-          <span title={label} className="max-w-48 truncate text-ink-2">
-            {label}
-          </span>
-          {total !== undefined && <span className="font-medium tabular-nums">{total}</span>}
-        </li>
-      ))}
-    </ul>
   );
 }

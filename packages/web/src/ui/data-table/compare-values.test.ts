@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { compareValues } from "./compare-values.ts";
+import { compareValues } from "./columns.ts";
 
 test("numbers are compared by size and texts as people count", () => {
   expect([10, 9, -1].sort(compareValues)).toEqual([-1, 9, 10]);

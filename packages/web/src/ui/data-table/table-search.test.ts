@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseSort, readTableSearch, writeSort } from "./table-search.ts";
+import { parseSort, readTableSearch, writeSort } from "./table-view.ts";
 
 test("sort and columns are read from the address, and nothing else", () => {
   expect(readTableSearch({ sort: "-created_at", columns: "name,state", other: "x" })).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { writeMarkdown, writeTabSeparated } from "./write-table.ts";
+import { writeMarkdown, writeTabSeparated } from "./columns.ts";
 
 interface Row {
   name: string;

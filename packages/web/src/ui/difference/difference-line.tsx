@@ -1,9 +1,8 @@
 import { clsx } from "clsx";
 import { formatCount } from "../../format/numbers.ts";
-import { Pieces } from "../untrusted-text/pieces.tsx";
-import type { ComparedLine } from "./compare-lines.ts";
+import { Pieces } from "../untrusted-text/inline-text.tsx";
+import type { ComparedLine, LinePart } from "./compare-texts.ts";
 import type { DisplayRow } from "./display-rows.ts";
-import type { LinePart } from "./line-part.ts";
 
 type Side = "equal" | "removed" | "added";
 

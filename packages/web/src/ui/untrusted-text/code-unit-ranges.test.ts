@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codeUnitRanges } from "./code-unit-ranges.ts";
+import { codeUnitRanges } from "./text-ranges.ts";
 
 function marked(text: string, positions: [number, number][]): string[] {
   return codeUnitRanges(text, positions).map(({ start, end }) => text.slice(start, end));

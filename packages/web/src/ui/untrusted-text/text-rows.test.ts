@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { textRows } from "./text-rows.ts";
+import { textRows } from "./text-ranges.ts";
 
 test("each line is a row, including empty ones and the one after the last newline", () => {
   expect(textRows("a\n\nb\n")).toEqual([

@@ -2,19 +2,34 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
-import { comparableRunsQuery, datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { comparableRunsQuery } from "../../../data/runs.ts";
 import { ExampleOffer } from "../../../parts/example.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { maxRuns } from "../compare-search.ts";
-import { describeRevision, describeTarget } from "./describe-run.ts";
+
+/** What predicted: a deployment and its model, or a baseline. */
+export function describeTarget({ target, provenance }: Run): string {
+  if ("baseline" in target) return target.baseline;
+  if ("predictions" in target) return "uploaded predictions";
+  if ("external" in target) return "external";
+  const model = target.model ?? provenance.models[0];
+  return model === undefined || model === null ? target.deployment : `${target.deployment}: ${model}`;
+}
+
+/** “kitchens · revision 2”. A dataset that is gone has no name. */
+export function describeRevision(run: Run, datasetNames: ReadonlyMap<string, string> | undefined): string {
+  if (run.dataset_id === null) return "no dataset";
+  const name = datasetNames?.get(run.dataset_id) ?? run.dataset_id.slice(0, 8);
+  return run.revision === null ? name : `${name} · revision ${run.revision}`;
+}
 
 /** Runs that can be compared with the first chosen one best come first: of the same dataset, newest first. */
 export function orderRuns(runs: readonly Run[], chosenIds: readonly string[], words: string): Run[] {

@@ -2,33 +2,31 @@ import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparedSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { usePresage } from "../../../data/client.ts";
 import {
   type ComparedEvaluatorFilter,
   comparedSampleQuery,
   comparedSamplesQuery,
-} from "../../../data/runs/comparisons.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+} from "../../../data/comparisons.ts";
 import { formatCount, formatScore } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
+import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { Drawer, DrawerHeader } from "../../../ui/dialog.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { Drawer } from "../../../ui/overlay/drawer.tsx";
-import { DrawerHeader } from "../../../ui/overlay/drawer-header.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { type MarkedRun, nameRun } from "../run-mark.tsx";
 import type { CompareState } from "../use-compare.ts";
-import { SampleTexts } from "./sample-texts.tsx";
-import { SideBadge } from "./side-badge.tsx";
+import { SampleTexts, SideBadge } from "./sample-texts.tsx";
 
 interface SampleDrawerProps {
   /** Absent: closed. */

@@ -1,18 +1,37 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { resultQuery } from "../../../data/evaluation/evaluation-results.ts";
-import type { SampleSide } from "../../../data/runs/comparisons.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatScore } from "../../../format/numbers.ts";
+import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
+import { usePresage } from "../../../data/client.ts";
+import type { SampleSide } from "../../../data/comparisons.ts";
+import { resultQuery } from "../../../data/results.ts";
+import { formatScore, formatShare } from "../../../format/numbers.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { SamplePlace } from "../compare-search.ts";
-import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
-import { SideBadge } from "./side-badge.tsx";
+import { type MarkedRun, RunName } from "../run-mark.tsx";
+
+/** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
+export function SideBadge({ passRate }: { passRate: number }) {
+  if (passRate === 1) {
+    return (
+      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
+        Pass
+      </Badge>
+    );
+  }
+  if (passRate === 0) {
+    return (
+      <Badge tone="fail" icon={<CircleX aria-hidden />}>
+        Fail
+      </Badge>
+    );
+  }
+  return <Badge icon={<CircleMinus aria-hidden />}>{formatShare(passRate)} pass</Badge>;
+}
 
 interface SampleTextsProps {
   sides: { reference: SampleSide; candidate: SampleSide };

@@ -1,11 +1,11 @@
 import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/datasets.ts";
 import { counted } from "../../../format/numbers.ts";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
 interface DeleteDatasetDialogProps {

@@ -1,13 +1,13 @@
 import { type DatasetRevision, PresageError } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { useUploadRevision } from "../../../data/runs/datasets.ts";
+import { useUploadRevision } from "../../../data/dataset-revisions.ts";
 import { formatCount, formatSize } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/form/fields.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { FileInput } from "./file-input.tsx";
 

@@ -3,22 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import {
-  environmentQuery,
-  episodeFiguresQuery,
-  useDeleteEnvironment,
-} from "../../../data/environments/environments.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
 import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";

@@ -1,9 +1,8 @@
 import type { EpisodeSummary } from "@presage/sdk";
-import { taskNameOf } from "../../../data/environments/task-name.ts";
 import { formatScore } from "../../../format/numbers.ts";
-import { describeStopReason } from "../../../parts/environments.ts";
-import { EpisodeBadge } from "../../../parts/episodes.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { taskNameOf } from "../../../format/words.ts";
+import { describeStopReason, EpisodeBadge } from "../../../parts/episodes.tsx";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 

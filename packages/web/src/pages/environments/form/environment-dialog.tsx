@@ -1,20 +1,23 @@
 import type { Environment } from "@presage/sdk";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { useSaveEnvironment } from "../../../data/environments/environments.ts";
-import { stopKinds, stopLabels } from "../../../parts/environments.ts";
-import { Button } from "../../../ui/button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { DraftForm } from "../../../ui/form/draft-form.tsx";
-import { FieldGroup } from "../../../ui/form/field.tsx";
-import { type FieldIssue, fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { useSaveEnvironment } from "../../../data/environments.ts";
+import { stopKinds, stopLabels } from "../../../parts/episodes.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { FieldGroup, TextField } from "../../../ui/form/fields.tsx";
+import {
+  DraftForm,
+  type FieldIssue,
+  fieldIssues,
+  issueAt,
+  OtherIssueList,
+  otherIssues,
+  useDraft,
+} from "../../../ui/form/form.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { EnvironmentFields } from "./environment-fields.tsx";
 import {
   newEnvironmentDraft,

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
-import { deploymentsQuery } from "../../../data/deployments.ts";
-import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { deploymentsQuery } from "../../../data/predictions.ts";
+import { latestProfilesQuery } from "../../../data/profiles.ts";
 import { humanizeName } from "../../../format/words.ts";
-import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { SelectField } from "../../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
+import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
+import { type FieldIssue, issueAt } from "../../../ui/form/form.tsx";
 import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
 
 interface EnvironmentFieldsProps {

@@ -1,17 +1,17 @@
 import type { TaskLine, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useAddTasks } from "../../../data/environments/environments.ts";
-import { datasetsQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetsQuery } from "../../../data/datasets.ts";
+import { useAddTasks } from "../../../data/environments.ts";
 import { counted } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
+import { fieldIssues } from "../../../ui/form/form.tsx";
+import { Select } from "../../../ui/form/select.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { fieldIssues } from "../../../ui/form/field-issues.ts";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import { Select, SelectField } from "../../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { splits } from "../environment/environment-search.ts";
 
 /** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */

@@ -1,12 +1,9 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useSaveTaxonomy } from "../../../data/evaluation/error-taxonomies.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { DraftForm } from "../../../ui/form/draft-form.tsx";
-import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { SelectField } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { useSaveTaxonomy } from "../../../data/taxonomies.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../../ui/form/fields.tsx";
+import { DraftForm, fieldIssues, issueAt, otherIssues, useDraft } from "../../../ui/form/form.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
 

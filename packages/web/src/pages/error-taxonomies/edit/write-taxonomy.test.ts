@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { otherFields, readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
-import { writeTaxonomy } from "./write-taxonomy.ts";
+import { writeTaxonomy } from "./tree-draft.ts";
 
 function node(name: string, children: TaxonomyNode[] = [], description = ""): TaxonomyNode {
   return { name, description, children };

@@ -1,16 +1,15 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Tag } from "lucide-react";
 import { useState } from "react";
-import { useRemoveTaxonomyLabel } from "../../../data/evaluation/error-taxonomies.ts";
-import { useRefusal } from "../../../data/use-role.ts";
+import { useRefusal } from "../../../data/accounts.ts";
+import { useRemoveTaxonomyLabel } from "../../../data/taxonomies.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { LabelBadge } from "./label-badge.tsx";
-import { SetLabelDialog } from "./set-label-dialog.tsx";
+import { LabelBadge, SetLabelDialog } from "./labels.tsx";
 
 interface RemoveLabelDialogProps {
   /** Undefined: closed. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
-import { countFindings } from "./count-findings.ts";
+import { countFindings } from "./tree-nodes.ts";
 
 const rude: TaxonomyNode = { name: "rude", description: "", children: [] };
 const long: TaxonomyNode = { name: "long", description: "", children: [] };

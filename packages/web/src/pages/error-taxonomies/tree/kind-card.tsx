@@ -5,13 +5,13 @@ import type { ReactNode } from "react";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { Card } from "../../../ui/card.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import { Explained } from "../../../ui/tooltip.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { pathKey } from "./walk-nodes.ts";
+import { pathKey } from "./tree-nodes.ts";
 
 interface KindShareProps {
   of: Pick<RecentErrorFindingsResponse["models"][number], "evaluated" | "findings">;

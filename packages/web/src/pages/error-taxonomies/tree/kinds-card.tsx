@@ -2,15 +2,14 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { countFindings } from "./count-findings.ts";
 import { TaxonomyTree } from "./taxonomy-tree.tsx";
-import { countLeaves, pathKey, walkNodes } from "./walk-nodes.ts";
+import { countFindings, countLeaves, pathKey, walkNodes } from "./tree-nodes.ts";
 
 interface KindsCardProps {
   revision: ErrorTaxonomyRevision;

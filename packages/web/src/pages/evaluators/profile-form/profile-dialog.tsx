@@ -1,17 +1,22 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/evaluation/error-taxonomies.ts";
-import { useSaveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { DraftForm } from "../../../ui/form/draft-form.tsx";
-import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
-import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { useSaveProfile } from "../../../data/profiles.ts";
+import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/taxonomies.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/form/fields.tsx";
+import {
+  DraftForm,
+  fieldIssues,
+  issueAt,
+  type JsonObject,
+  OtherIssueList,
+  otherIssues,
+  parseJsonObject,
+  useDraft,
+} from "../../../ui/form/form.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
 import { type ConfigField, readConfigFields } from "./config-field.ts";
 

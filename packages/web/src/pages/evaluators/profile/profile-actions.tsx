@@ -2,11 +2,11 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
-import { useArchiveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
+import { useArchiveProfile } from "../../../data/profiles.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
 
 interface ArchiveProfileDialogProps {

@@ -1,16 +1,10 @@
 import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import {
-  profileAgreementQuery,
-  profileFiguresQuery,
-  profileRevisionsQuery,
-} from "../../../data/evaluation/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
-import { periodRatesQuery } from "../../../data/evaluation/summaries.ts";
-import { rateId, sortRates, verdictsOf } from "../../../data/figures/rate-group.ts";
-import { findQueryError } from "../../../data/query-errors.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { findQueryError, usePresage } from "../../../data/client.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { profileAgreementQuery, profileFiguresQuery, profileRevisionsQuery } from "../../../data/profiles.ts";
+import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { periodLabels } from "../../../format/times.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { RateByDayCard } from "../../../parts/rates.tsx";
@@ -18,20 +12,18 @@ import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { configChanges } from "../../../ui/config-changes/config-changes.ts";
-import { RevisionChanges } from "../../../ui/config-changes/revision-changes.tsx";
-import { SettingValue } from "../../../ui/config-changes/setting-value.tsx";
+import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
-import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { PassRate } from "../../../ui/pass-rate.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Cell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { PassRate } from "../../../ui/verdict/pass-rate.tsx";
+import type { ProfileSearch } from "../evaluators-search.ts";
 import { readConfigFields } from "../profile-form/config-field.ts";
 import { DisagreementsCard } from "./disagreements-card.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
-import type { ProfileSearch } from "./profile-search.ts";
 import { RevisionsCard } from "./revisions-card.tsx";
 import { TryCard } from "./try-card.tsx";
 

@@ -1,20 +1,18 @@
 import type { EvaluateItem, EvaluateRequest, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Play } from "lucide-react";
-import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
+import { useEvaluate } from "../../../data/evaluators.ts";
 import { formatScore } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { FieldGroup } from "../../../ui/form/field.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextAreaField } from "../../../ui/form/text-field.tsx";
+import { FieldGroup, TextAreaField } from "../../../ui/form/fields.tsx";
+import { fieldIssues, issueAt, useDraft } from "../../../ui/form/form.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { VerdictBadge } from "../../../ui/verdict.tsx";
 
 const all = [
   "evaluated_model_system_prompt",

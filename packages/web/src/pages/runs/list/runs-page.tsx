@@ -3,27 +3,25 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
 import { useMemo } from "react";
-import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { useHeadlines } from "../../../data/runs/recent-runs.ts";
-import { runsQuery } from "../../../data/runs/runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { runsQuery, useHeadlines } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { describeTarget, humanizeName } from "../../../format/words.ts";
 import { ExampleNote, ExampleOffer } from "../../../parts/example.tsx";
 import { NewRunLink } from "../../../parts/runs.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../../ui/notice.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { Choice } from "../../../ui/form/choice.tsx";
-import { SearchInput } from "../../../ui/form/search-input.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { SearchInput } from "../../../ui/form/inputs.tsx";
+import { Choice } from "../../../ui/form/select.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
+import { SavedViews } from "../../../ui/saved-views.tsx";
+import { modes, type RunsSearch, statuses } from "../runs-search.ts";
 import { type RunRow, runColumns } from "./run-columns.tsx";
-import { modes, type RunsSearch, statuses } from "./runs-search.ts";
 
 /** The runs that the filters choose. */
 export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }: RunsSearch): Run[] {

@@ -1,15 +1,14 @@
 import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
-import { differenceOf, useBaselineDifference } from "../../../data/runs/baseline-difference.ts";
-import { useCreateRun } from "../../../data/runs/runs.ts";
+import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
+import { useCreateRun } from "../../../data/runs.ts";
 import { formatP, formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
-import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
@@ -123,7 +122,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div className="grid min-w-0 border-t border-line *:min-w-0 xl:grid-cols-2 xl:divide-x xl:divide-line">
-        <IntervalBars
+        <IntervalTable
+          mark="bar"
           label={`${measureLabels[measure]} by evaluator`}
           rowLabel="Evaluator"
           valueLabel={measureLabels[measure]}
@@ -136,7 +136,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           note="The mark across a row is the no-change baseline on the same samples."
         />
         {differences.length > 0 && (
-          <IntervalDots
+          <IntervalTable
+            mark="dot"
             label="Difference from no change"
             rowLabel="Evaluator"
             valueLabel="Points"

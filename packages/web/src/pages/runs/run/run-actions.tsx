@@ -14,16 +14,13 @@ import {
   Trash2,
 } from "lucide-react";
 import { useState } from "react";
-import { isActive } from "../../../data/runs/recent-runs.ts";
-import { useChangeRun, useDeleteRun } from "../../../data/runs/runs.ts";
+import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
 import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { AllowedMenuItem } from "../../../session/allowed-menu-item.tsx";
-import { Button, buttonClass } from "../../../ui/button.tsx";
-import { CopyButton } from "../../../ui/copy-button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
-import { Menu, MenuDownload } from "../../../ui/overlay/menu.tsx";
+import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { Menu, MenuDownload } from "../../../ui/menu.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 
 /** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
 export function RunActions({ run }: { run: Run }) {

@@ -1,6 +1,7 @@
 import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
-import type { Sort } from "../../../ui/data-table/table-search.ts";
-import type { MatrixSearch } from "./matrix-search.ts";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Sort } from "../../../ui/data-table/table-view.ts";
+import { type MatrixSearch, readMatrixSearch } from "./matrix-search.ts";
 
 /** Columns that the server can sort by, and its names for them. */
 const orders: Record<string, RunSampleOrder> = {
@@ -55,4 +56,38 @@ function toOrder(
   }
   const order = orders[sort.id];
   return order === undefined ? {} : { order: `${sign}${order}` as RunSampleOrder };
+}
+
+export type MatrixChanges = { [Name in keyof MatrixSearch]?: MatrixSearch[Name] | undefined };
+
+interface MatrixView {
+  search: MatrixSearch;
+  /** Writes changes to the URL; undefined removes a value. */
+  change(changes: MatrixChanges, options?: { replace?: boolean }): void;
+}
+
+/** The matrix's part of the address of the page that it stands on, whose `validateSearch` has `readMatrixSearch`. */
+export function useMatrixSearch(): MatrixView {
+  const search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  return {
+    search: readMatrixSearch({ ...search }),
+    change(changes, { replace = false } = {}) {
+      void navigate({
+        to: ".",
+        search: (current: Record<string, unknown>) => withChanges(current, changes),
+        replace,
+        resetScroll: false,
+      });
+    },
+  };
+}
+
+/** Undefined removes a value. */
+export function withChanges(
+  current: Record<string, unknown>,
+  changes: MatrixChanges,
+): Record<string, unknown> {
+  const entries = Object.entries({ ...current, ...changes });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

@@ -1,16 +1,8 @@
-import type {
-  DatasetRevision,
-  DatasetSample,
-  DatasetTrajectorySummary,
-  Presage,
-  TrajectoryFilter,
-} from "@presage/sdk";
+import type { DatasetSample, DatasetTrajectorySummary, Presage, TrajectoryFilter } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { flattenPages } from "../flatten-pages.ts";
-import { uploadWithProgress } from "../upload-with-progress.ts";
-import { usePresage } from "../use-presage.ts";
+import { flattenPages, usePresage } from "./client.ts";
 
-const datasetsKey = ["datasets"];
+export const datasetsKey = ["datasets"];
 const trajectoriesOnPage = 100;
 const stepsOnPage = 100;
 /** A revision never changes. */
@@ -120,46 +112,6 @@ export function datasetSampleQuery(
   });
 }
 
-/** A dataset that there is, or a new one. */
-export type WantedDataset = { id: string } | { name: string };
-
-/** Makes a revision of a dataset. A new dataset is not left behind if that fails. */
-export async function makeRevision(
-  { datasets }: Presage,
-  dataset: WantedDataset,
-  make: (id: string) => Promise<DatasetRevision>,
-  options?: { signal: AbortSignal },
-): Promise<{ id: string; revision: DatasetRevision }> {
-  const { id } = "id" in dataset ? dataset : await datasets.create(dataset, options);
-  try {
-    return { id, revision: await make(id) };
-  } catch (error) {
-    if ("name" in dataset) await datasets.delete(id).catch(() => {});
-    throw error;
-  }
-}
-
-export interface NewUpload {
-  dataset: WantedDataset;
-  file: File;
-  signal: AbortSignal;
-  /** A share from 0 to 1 of what was sent. */
-  onProgress(share: number): void;
-}
-
-/** Uploads a file as a revision. */
-export function useUploadRevision() {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: ({ dataset, file, signal, onProgress }: NewUpload) =>
-      makeRevision(presage, dataset, (id) => uploadWithProgress(id, file, { signal, onProgress }), {
-        signal,
-      }),
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: datasetsKey }),
-  });
-}
-
 export function useDeleteDataset(id: string) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -170,5 +122,14 @@ export function useDeleteDataset(id: string) {
       void queryClient.invalidateQueries({ queryKey: [...datasetsKey, "all"] });
       void queryClient.invalidateQueries({ queryKey: ["runs"] });
     },
+  });
+}
+
+/** The names of all datasets by their ids. */
+export function datasetNamesQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["datasets", "names"],
+    queryFn: async ({ signal }) =>
+      new Map((await presage.datasets.list({ signal })).map(({ id, name }) => [id, name])),
   });
 }

@@ -1,7 +1,79 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../../format/times.ts";
-import { addUp, byRate, ofDirect, rateId, type Totals } from "../figures/rate-group.ts";
+import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../format/times.ts";
+
+/** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
+export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
+
+/**
+ * The same of direct evaluations alone. Each run says how well something else predicts, a baseline for example, so a rate over several
+ * says nothing, and its changes would be those of what was run.
+ */
+export const ofDirect = { has_run: false, group_by: [...byRate, "run"] } satisfies SummaryRequest;
+
+type Key = EvaluationSummaryGroup["key"];
+
+/** Identifies an evaluator with a revision of a profile, for URLs too. */
+export function rateId(key: Key): string {
+  const profile = key.evaluator_profile_public_id ?? key.profile_name ?? "";
+  return [key.evaluator_id, profile, key.evaluator_profile_revision ?? ""].join("~");
+}
+
+/** The profile of a rate and its revision; undefined if it has none. */
+export function profileOf({ profile_name, evaluator_profile_revision: revision }: Key): string | undefined {
+  if (!profile_name) return undefined;
+  return revision === null || revision === undefined ? profile_name : `${profile_name} · r${revision}`;
+}
+
+/** “exact-match-2026-11-21, system:default · r1” */
+export function nameRate(key: Key): string {
+  return [key.evaluator_id, profileOf(key)].filter((part) => part !== undefined).join(", ");
+}
+
+/** Those with the most verdicts first. */
+export function sortRates(groups: readonly EvaluationSummaryGroup[]): EvaluationSummaryGroup[] {
+  return groups.toSorted((a, b) => verdictsOf(b) - verdictsOf(a) || b.count - a.count);
+}
+
+export function verdictsOf({ passed, not_passed }: EvaluationSummaryGroup): number {
+  return passed + not_passed;
+}
+
+/** The filters of the results that show the evaluations of a rate; grouped by run, those of its run or of none. */
+export function searchOfRate({
+  evaluator_id,
+  evaluator_profile_public_id: profileId,
+  evaluator_profile_revision: revision,
+  profile_name,
+  evaluation_run_id: run,
+}: Key): {
+  evaluator?: string;
+  profile?: string;
+  profile_id?: string;
+  revision?: number;
+  run?: string;
+  direct?: true;
+} {
+  return {
+    ...(evaluator_id !== undefined && { evaluator: evaluator_id }),
+    ...(profileId ? { profile_id: profileId } : profile_name && { profile: profile_name }),
+    ...(revision && { revision }),
+    ...(run === null ? { direct: true as const } : run !== undefined && { run }),
+  };
+}
+
+/** How many evaluations there are, and how many of them have no verdict. */
+export interface Totals {
+  count: number;
+  failed: number;
+}
+
+export function addUp(groups: readonly Totals[]): Totals {
+  return groups.reduce(
+    (sum, { count, failed }) => ({ count: sum.count + count, failed: sum.failed + failed }),
+    { count: 0, failed: 0 },
+  );
+}
 
 /** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
 export const summaryRefreshMs = 120_000;

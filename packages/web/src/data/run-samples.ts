@@ -1,8 +1,8 @@
 import type { Presage, RunSample, RunSampleFilter, RunSampleView } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { flattenPages } from "../flatten-pages.ts";
+import { flattenPages } from "./client.ts";
+import { runsKey } from "./runs.ts";
 
-const runsKey = ["runs"];
 const rowsOnPage = 200;
 const excerptCharacters = 160;
 /** The most predictions of one trajectory that a page shows. */
@@ -12,13 +12,6 @@ const predictionsAtOnce = 1_000;
 const maxRepeats = 20;
 /** A list that the user left is loaded from the start again after this time. */
 const listCacheMs = 15_000;
-
-export function runQuery(presage: Presage, id: string) {
-  return queryOptions({
-    queryKey: [...runsKey, "one", id],
-    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
-  });
-}
 
 /** The predictions of a run with all verdicts, page by page. Loaded pages are never fetched again, so that rows do not move. */
 export function runSamplePagesQuery(

@@ -10,8 +10,7 @@ import type {
   TasksFromDataset,
 } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { flattenPages } from "../flatten-pages.ts";
-import { usePresage } from "../use-presage.ts";
+import { flattenPages, usePresage } from "./client.ts";
 
 export const environmentsKey = ["environments"];
 const tasksOnPage = 100;

@@ -2,14 +2,36 @@ import type { EvaluationResultDeletion, Presage, ResultFilter } from "@presage/s
 import {
   type QueryClient,
   QueryObserver,
+  queryOptions,
   useMutation,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
-import { usePresage } from "../use-presage.ts";
-import { refreshResults } from "./evaluation-results.ts";
-import { deletionQuery } from "./result-deletions.ts";
+import { usePresage } from "./client.ts";
+import { refreshResults } from "./results.ts";
+
+const queryKey = ["result deletions"];
+const pollMs = 500;
+
+/** How many results would be deleted, and how many stay with their run. Always a fresh count. */
+export function deletableCountQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: [...queryKey, "count", filter],
+    queryFn: ({ signal }) => presage.results.countDeletable(filter, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
+/** How far a deletion is, until it has ended. */
+export function deletionQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...queryKey, "one", id],
+    queryFn: ({ signal }) => presage.results.getDeletion(id, { signal }),
+    refetchInterval: ({ state: { data } }) => (data?.status === "finished" ? false : pollMs),
+  });
+}
 
 export interface ResultDeletion {
   /** Absent until the server has begun. */

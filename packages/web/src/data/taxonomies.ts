@@ -5,8 +5,7 @@ import type {
   Presage,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "../use-presage.ts";
-import { listAll } from "./list-all.ts";
+import { listAll, usePresage } from "./client.ts";
 
 const queryKey = ["error-taxonomies"];
 const pageSize = 100;

@@ -1,5 +1,5 @@
 import { expect, mock, test } from "bun:test";
-import { findQueryError } from "./query-errors.ts";
+import { findQueryError } from "./client.ts";
 
 const fine = { error: null, isError: false, refetch: mock() };
 

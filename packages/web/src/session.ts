@@ -27,3 +27,13 @@ export function leaveWhenRestored(): void {
     if (event.persisted) location.reload();
   });
 }
+
+/** The user for whom the server rendered this page. */
+export function signedInUserId(): string {
+  return document.querySelector("meta[name=user-id]")?.getAttribute("content") ?? "";
+}
+
+/** The token that the server put into the page, for requests that change something. */
+export function csrfToken(): string | undefined {
+  return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
+}

@@ -1,9 +1,9 @@
 import type { Presage, ReviewRequest } from "@presage/sdk";
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
-import { byRate, sortRates } from "../figures/rate-group.ts";
-import { usePresage } from "../use-presage.ts";
-import { replaceResult, summaryKey } from "./evaluation-results.ts";
-import { profilesQueryKey } from "./evaluator-profiles.ts";
+import { usePresage } from "./client.ts";
+import { profilesQueryKey } from "./profiles.ts";
+import { replaceResult, summaryKey } from "./results.ts";
+import { byRate, sortRates } from "./summaries.ts";
 
 const queueSize = 50;
 

@@ -6,9 +6,8 @@ import type {
   Presage,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { ofDirect } from "../figures/rate-group.ts";
-import { usePresage } from "../use-presage.ts";
-import { listAll } from "./list-all.ts";
+import { listAll, usePresage } from "./client.ts";
+import { ofDirect } from "./summaries.ts";
 
 export const profilesQueryKey = ["evaluator-profiles"];
 const pageSize = 1_000;

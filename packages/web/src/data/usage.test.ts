@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { UsageRow } from "@presage/sdk";
-import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "./usage-figures.ts";
+import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "./usage.ts";
 
 const rows: UsageRow[] = [
   {

@@ -13,9 +13,8 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import { flattenPages } from "../flatten-pages.ts";
-import { makeRevision, type WantedDataset } from "../runs/datasets.ts";
-import { usePresage } from "../use-presage.ts";
+import { flattenPages, usePresage } from "./client.ts";
+import { makeRevision, type WantedDataset } from "./dataset-revisions.ts";
 import { environmentsKey } from "./environments.ts";
 
 const episodesKey = ["episodes"];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { searchOfRate } from "./rate-group.ts";
+import { searchOfRate } from "./summaries.ts";
 
 test("a rate's results are those of its evaluator, profile and revision", () => {
   const key = {
