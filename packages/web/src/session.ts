@@ -1,3 +1,13 @@
+/** The user for whom the server rendered this page. */
+export function signedInUserId(): string {
+  return document.querySelector("meta[name=user-id]")?.getAttribute("content") ?? "";
+}
+
+/** The token that the server put into the page, for requests that change something. */
+export function csrfToken(): string | undefined {
+  return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
+}
+
 const storageKey = "presage-signed-out-at";
 /** Of the mutation that ends the session. */
 export const signOutKey = ["sign-out"];
@@ -26,14 +36,4 @@ export function leaveWhenRestored(): void {
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });
-}
-
-/** The user for whom the server rendered this page. */
-export function signedInUserId(): string {
-  return document.querySelector("meta[name=user-id]")?.getAttribute("content") ?? "";
-}
-
-/** The token that the server put into the page, for requests that change something. */
-export function csrfToken(): string | undefined {
-  return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
 }

@@ -1,16 +1,11 @@
 import { type Need, permissions } from "@presage/contract/permissions";
-import type { AuditEvent, AuditEventListQuery, Member, Presage, Role } from "@presage/sdk";
-import {
-  infiniteQueryOptions,
-  queryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { flattenPages, usePresage } from "./client.ts";
+import type { AuditEventListQuery, Member, Presage, Role } from "@presage/sdk";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
 
 export const meQueryKey = ["me"];
 
+/** Who is signed in, to which account. */
 export function meQuery(presage: Presage) {
   return queryOptions({
     queryKey: meQueryKey,
@@ -51,22 +46,17 @@ export function useChangeRole() {
   });
 }
 
-export function nameOf({ name, email, id }: Member): string {
+export function nameOfMember({ name, email, id }: Member): string {
   return name ?? email ?? id;
 }
 
-const pageSize = "100";
+const auditPageSize = "100";
 
 export type AuditFilter = Pick<AuditEventListQuery, "action" | "actor_user_id" | "object_id">;
 
 /** Who changed what, newest first, page by page. */
 export function auditEventsQuery(presage: Presage, filter: AuditFilter) {
-  return infiniteQueryOptions({
-    queryKey: ["audit-events", filter],
-    queryFn: ({ pageParam, signal }) =>
-      presage.auditEvents.list({ ...filter, limit: pageSize, after: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<AuditEvent>,
-  });
+  return pagedQuery(["audit-events", filter], ({ after, signal }) =>
+    presage.auditEvents.list({ ...filter, limit: auditPageSize, after }, { signal }),
+  );
 }

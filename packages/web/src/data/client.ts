@@ -1,5 +1,12 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
-import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  MutationCache,
+  notifyManager,
+  type Query,
+  QueryCache,
+  QueryClient,
+} from "@tanstack/react-query";
 import { createContext, use } from "react";
 import { csrfToken, goToSignIn, signOutKey } from "../session.ts";
 
@@ -49,15 +56,6 @@ function retryWhenUnreachable({ state: { error } }: Pick<Query, "state">): numbe
   return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
 }
 
-/** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
-export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
-  }
-}
-
 interface QueryState {
   error: unknown;
   isError: boolean;
@@ -85,8 +83,27 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof PresageError && (error.category === "not_found" || error.category === "invalid");
 }
 
-/** The items of all loaded pages: `select` of an infinite query. Being one function, it runs only when the pages change. */
-export function flattenPages<Item>({ pages }: { pages: readonly { data: readonly Item[] }[] }): Item[] {
+/** A list that the server gives page by page, each naming the next one, as its items. */
+export function pagedQuery<Item>(
+  queryKey: readonly unknown[],
+  readPage: (page: { after: string | undefined; signal: AbortSignal }) => Promise<Page<Item>>,
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => readPage({ after: pageParam, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    select: flattenPages<Item>,
+  });
+}
+
+interface Page<Item> {
+  data: Item[];
+  next: string | null;
+}
+
+/** Being one function, it runs only when the pages change. */
+function flattenPages<Item>({ pages }: { pages: readonly Page<Item>[] }): Item[] {
   return pages.flatMap(({ data }) => data);
 }
 
@@ -108,5 +125,14 @@ export async function listAll<Item>(
     }
     all.push(...page);
     if (page.length < limit) return all;
+  }
+}
+
+/** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
+export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
   }
 }

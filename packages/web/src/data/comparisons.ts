@@ -8,12 +8,12 @@ import type {
   Run,
   RunSample,
 } from "@presage/sdk";
-import { infiniteQueryOptions, queryOptions, useQuery } from "@tanstack/react-query";
-import { flattenPages, usePresage } from "./client.ts";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
 import { runsOnDatasetQuery } from "./datasets.ts";
 
 const pageSize = 50;
-export const freshForMs = 60_000;
+const freshForMs = 60_000;
 
 /** Runs compared with the first of them. */
 export function comparisonQuery(presage: Presage, runIds: readonly string[]) {
@@ -24,28 +24,32 @@ export function comparisonQuery(presage: Presage, runIds: readonly string[]) {
   });
 }
 
+/** What one of the compared runs says for itself. */
+export function comparedReportQuery(presage: Presage, runId: string) {
+  return queryOptions({
+    queryKey: ["runs", "one", runId, "report"],
+    queryFn: ({ signal }) => presage.runs.report(runId, { signal }),
+    staleTime: freshForMs,
+  });
+}
+
 /** The samples of two runs that differ, page by page. */
 export function comparedSamplesQuery(presage: Presage, runs: ComparedPair, filter: ComparedSampleFilter) {
-  return infiniteQueryOptions({
-    queryKey: ["comparisons", "samples", runs, filter],
-    queryFn: ({ pageParam, signal }) =>
-      presage.comparisons.listSamples(runs, { ...filter, limit: pageSize, after: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<ComparedSample>,
+  return {
+    ...pagedQuery(["comparisons", "samples", runs, filter], ({ after, signal }) =>
+      presage.comparisons.listSamples(runs, { ...filter, limit: pageSize, after }, { signal }),
+    ),
     // Rows must not move while the user reads.
     staleTime: Number.POSITIVE_INFINITY,
-  });
+  };
 }
 
 export type ComparedEvaluatorFilter = Pick<ComparedSampleFilter, "evaluator" | "profile_name">;
 
-/** One side of a sample: the stored result of its first repeat with a verdict. */
-export interface SampleSide {
+/** A sample in one of two runs; its pass rate is null if none of its repeats has a verdict. */
+export type ComparedSide = Pick<ComparedSample["reference"], "score" | "evaluation_result_id"> & {
   pass_rate: number | null;
-  score: number | null;
-  evaluation_result_id: string | null;
-}
+};
 
 /** A sample of two runs, found by its place, for an address whose list is not loaded that far. */
 export function comparedSampleQuery(
@@ -56,7 +60,7 @@ export function comparedSampleQuery(
 ) {
   const readSide = async (runId: string, signal: AbortSignal) => {
     const repeats = presage.runs.iterateSamples(runId, place, { signal });
-    return sideOf(await Array.fromAsync(repeats), { evaluator, profile_name });
+    return comparedSideOf(await Array.fromAsync(repeats), { evaluator, profile_name });
   };
   return queryOptions({
     queryKey: ["comparisons", "sample", reference, candidate, evaluator, profile_name, place],
@@ -69,10 +73,10 @@ export function comparedSampleQuery(
 }
 
 /** The mean of the repeats that have a verdict, as in a comparison. */
-function sideOf(
+function comparedSideOf(
   repeats: readonly RunSample[],
   { evaluator, profile_name }: ComparedEvaluatorFilter,
-): SampleSide {
+): ComparedSide {
   const verdicts = repeats
     .flatMap((repeat) => repeat.verdicts)
     .filter(
@@ -88,15 +92,6 @@ function sideOf(
     score: meanOf(verdicts.flatMap(({ score }) => score ?? [])),
     evaluation_result_id: verdicts[0]?.evaluation_result_id ?? null,
   };
-}
-
-/** What one of the compared runs says for itself. */
-export function comparedReportQuery(presage: Presage, runId: string) {
-  return queryOptions({
-    queryKey: ["runs", "one", runId, "report"],
-    queryFn: ({ signal }) => presage.runs.report(runId, { signal }),
-    staleTime: freshForMs,
-  });
 }
 
 export interface BaselineDifference {

@@ -1,6 +1,6 @@
-import type { DatasetSample, DatasetTrajectorySummary, Presage, TrajectoryFilter } from "@presage/sdk";
+import type { DatasetSample, Presage, TrajectoryFilter } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { flattenPages, usePresage } from "./client.ts";
+import { pagedQuery, usePresage } from "./client.ts";
 
 export const datasetsKey = ["datasets"];
 const trajectoriesOnPage = 100;
@@ -46,20 +46,17 @@ export function trajectoryPagesQuery(
   id: string,
   filter: TrajectoryFilter & { revision: number },
 ) {
-  return infiniteQueryOptions({
-    queryKey: [...datasetsKey, "trajectories", id, filter],
-    queryFn: ({ pageParam, signal }) =>
+  return {
+    ...pagedQuery([...datasetsKey, "trajectories", id, filter], ({ after, signal }) =>
       presage.datasets.pageOfTrajectories(id, filter, {
         limit: trajectoriesOnPage,
-        after: pageParam,
+        after,
         signal,
       }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<DatasetTrajectorySummary>,
+    ),
     staleTime,
     structuralSharing: false,
-  });
+  };
 }
 
 interface PlaceInDataset {

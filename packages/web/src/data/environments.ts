@@ -2,15 +2,14 @@ import type {
   Environment,
   EnvironmentConfig,
   EnvironmentCreateRequest,
-  EnvironmentTask,
   EpisodeGrouping,
   Presage,
   TaskLine,
   TaskSplitName,
   TasksFromDataset,
 } from "@presage/sdk";
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { flattenPages, usePresage } from "./client.ts";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
 
 export const environmentsKey = ["environments"];
 const tasksOnPage = 100;
@@ -42,14 +41,9 @@ export function environmentRevisionsQuery(presage: Presage, { name, revision }: 
 
 /** The tasks of a split, page by page. */
 export function taskPagesQuery(presage: Presage, name: string, split: TaskSplitName) {
-  return infiniteQueryOptions({
-    queryKey: [...environmentsKey, "tasks", name, split],
-    queryFn: ({ pageParam, signal }) =>
-      presage.environments.pageOfTasks(name, split, { limit: tasksOnPage, after: pageParam, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<EnvironmentTask>,
-  });
+  return pagedQuery([...environmentsKey, "tasks", name, split], ({ after, signal }) =>
+    presage.environments.pageOfTasks(name, split, { limit: tasksOnPage, after, signal }),
+  );
 }
 
 /** One task; null if there is none at that index. */

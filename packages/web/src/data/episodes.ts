@@ -1,19 +1,6 @@
-import type {
-  Episode,
-  EpisodeFilter,
-  EpisodeSelection,
-  EpisodeSummary,
-  Presage,
-  TaskSplitName,
-} from "@presage/sdk";
-import {
-  infiniteQueryOptions,
-  type QueryClient,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { flattenPages, usePresage } from "./client.ts";
+import type { Episode, EpisodeFilter, EpisodeSelection, Presage, TaskSplitName } from "@presage/sdk";
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
 import { makeRevision, type WantedDataset } from "./dataset-revisions.ts";
 import { environmentsKey } from "./environments.ts";
 
@@ -22,14 +9,9 @@ const episodesOnPage = 100;
 
 /** Episodes that match, newest first, page by page. */
 export function episodePagesQuery(presage: Presage, filter: EpisodeFilter) {
-  return infiniteQueryOptions({
-    queryKey: [...episodesKey, "pages", filter],
-    queryFn: ({ pageParam, signal }) =>
-      presage.episodes.page(filter, { limit: episodesOnPage, after: pageParam, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<EpisodeSummary>,
-  });
+  return pagedQuery([...episodesKey, "pages", filter], ({ after, signal }) =>
+    presage.episodes.page(filter, { limit: episodesOnPage, after, signal }),
+  );
 }
 
 /** An episode with its steps. */

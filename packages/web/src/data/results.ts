@@ -15,15 +15,14 @@ type Order = NonNullable<SearchRequest["order"]>;
 
 const pagesKey = ["results", "pages"];
 /** Of pages that are in the order of scores. */
-export const samplePagesKey = ["results", "sample pages"];
+const samplePagesKey = ["results", "sample pages"];
 export const summaryKey = ["results", "summary"];
 const resultKey = (id: string | null) => ["results", "one", id];
 
 const pageSize = 100;
-export const excerptCharacters = 300;
+const excerptCharacters = 300;
 /** A list that the user left is loaded from the start again after this time. */
 const listCacheMs = 15_000;
-export const sampleCacheMs = listCacheMs;
 const resultCacheMs = 30_000;
 const summaryFreshMs = 60_000;
 
@@ -196,7 +195,7 @@ export function samplePagesQuery(presage: Presage, filter: ResultFilter, order: 
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ lastId }: SamplePage) => lastId,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: sampleCacheMs,
+    gcTime: listCacheMs,
     structuralSharing: false,
   });
 }

@@ -1,6 +1,6 @@
 import type { Presage, RunSample, RunSampleFilter, RunSampleView } from "@presage/sdk";
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { flattenPages } from "./client.ts";
+import { queryOptions } from "@tanstack/react-query";
+import { pagedQuery } from "./client.ts";
 import { runsKey } from "./runs.ts";
 
 const rowsOnPage = 200;
@@ -19,21 +19,18 @@ export function runSamplePagesQuery(
   runId: string,
   filter: RunSampleFilter & RunSampleView,
 ) {
-  return infiniteQueryOptions({
-    queryKey: [...runsKey, "samples", runId, filter],
-    queryFn: ({ pageParam, signal }) =>
+  return {
+    ...pagedQuery([...runsKey, "samples", runId, filter], ({ after, signal }) =>
       presage.runs.pageOfSamples(
         runId,
         { ...filter, text_limit: excerptCharacters },
-        { limit: rowsOnPage, after: pageParam, signal },
+        { limit: rowsOnPage, after, signal },
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<RunSample>,
+    ),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: listCacheMs,
     structuralSharing: false,
-  });
+  };
 }
 
 /** All predictions for one sample, by repeat. */

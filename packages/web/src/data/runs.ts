@@ -4,26 +4,7 @@ import { useEffect, useState } from "react";
 import { type Period, periodBounds } from "../format/times.ts";
 import { usePresage } from "./client.ts";
 
-/** All runs that can be compared, newest first. */
-export function comparableRunsQuery(presage: Presage) {
-  return queryOptions({
-    queryKey: ["runs", "all"],
-    queryFn: ({ signal }) => presage.runs.list({}, { signal }),
-  });
-}
-
-export function isActive({ status }: Run): boolean {
-  return status === "queued" || status === "running" || status === "paused";
-}
-
 export const runsKey = ["runs"];
-
-export function runQuery(presage: Presage, id: string) {
-  return queryOptions({
-    queryKey: [...runsKey, "one", id],
-    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
-  });
-}
 
 /** How often a list with unfinished runs is read again. */
 const listRefreshMs = 3_000;
@@ -32,13 +13,56 @@ const pollMs = 2_000;
 /** A report of an unfinished run is some work for the server. */
 const reportRefreshMs = 15_000;
 
-/** All runs, newest first, read again while one of them is unfinished. */
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const namesFreshMs = 60_000;
+
+/** All runs, newest first. */
+export function allRunsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...runsKey, "all"],
+    queryFn: ({ signal }) => presage.runs.list({}, { signal }),
+  });
+}
+
+/** All runs, read again while one of them is unfinished. */
 export function runsQuery(presage: Presage) {
   return {
-    ...comparableRunsQuery(presage),
+    ...allRunsQuery(presage),
     refetchInterval: ({ state: { data } }: { state: { data: Run[] | undefined } }) =>
       data?.some(isActive) === true ? listRefreshMs : false,
   };
+}
+
+export function runQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "one", id],
+    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
+  });
+}
+
+/** The names of all runs by their ids. */
+export function runNamesQuery(presage: Presage) {
+  return {
+    ...allRunsQuery(presage),
+    staleTime: namesFreshMs,
+    select: (runs: readonly Run[]) => new Map(runs.map(({ id, name }) => [id, name])),
+  };
+}
+
+/** The name of one of all runs, so that a list of results makes one request however many runs it names; null if there is none of this id. */
+export function runNameQuery(presage: Presage, id: string) {
+  return {
+    ...allRunsQuery(presage),
+    staleTime: namesFreshMs,
+    // A result's `evaluation_run_id` may be any text, which no run has as its id.
+    enabled: uuid.test(id),
+    select: (runs: readonly Run[]) => runs.find((run) => run.id === id)?.name ?? null,
+  };
+}
+
+/** Whether a run has not ended. */
+export function isActive({ status }: Run): boolean {
+  return status === "queued" || status === "running" || status === "paused";
 }
 
 /** A run that stays up to date until it has ended: by its events, or by asking where they do not arrive. */
@@ -119,37 +143,12 @@ export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
   });
 }
 
-interface NamedRun {
-  id: string;
-  name: string;
-}
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const namesFreshMs = 60_000;
-
-/** The names of all runs by their ids. */
-export function runNamesQuery(presage: Presage) {
-  return {
-    ...comparableRunsQuery(presage),
-    staleTime: namesFreshMs,
-    select: (runs: readonly NamedRun[]) => new Map(runs.map(({ id, name }) => [id, name])),
-  };
-}
-
-/** The name of one of all runs, so that a list of results makes one request however many runs it names; null if there is none of this id. */
-export function runNameQuery(presage: Presage, id: string) {
-  return {
-    ...comparableRunsQuery(presage),
-    staleTime: namesFreshMs,
-    // A result's `evaluation_run_id` may be any text, which no run has as its id.
-    enabled: uuid.test(id),
-    select: (runs: readonly NamedRun[]) => runs.find((run) => run.id === id)?.name ?? null,
-  };
-}
-
 const recentShown = 4;
 const recentRead = 50;
 const recentRefreshMs = 30_000;
+
+/** What an overview shows of one evaluator of a run. */
+export type Headline = Omit<RunReport["evaluators"][number], "strata" | "strata_left_out">;
 
 interface RecentRuns {
   runs: Run[];
@@ -158,10 +157,17 @@ interface RecentRuns {
   hasMore: boolean;
 }
 
+/** The newest runs and their figures. */
+export function useRecentRuns(period: Period) {
+  const presage = usePresage();
+  const recent = useQuery({ ...recentRunsQuery(presage, period), refetchInterval: recentRefreshMs });
+  return { recent, headlines: useHeadlines(recent.data?.runs ?? []) };
+}
+
 /** The newest runs of a period that predict something. */
 function recentRunsQuery(presage: Presage, period: Period) {
   return queryOptions({
-    queryKey: ["runs", "recent", period],
+    queryKey: [...runsKey, "recent", period],
     async queryFn({ signal }): Promise<RecentRuns> {
       const { since } = periodBounds(period, Date.now());
       const { data, next } = await presage.runs.listPage({ limit: recentRead }, { signal });
@@ -175,7 +181,23 @@ function recentRunsQuery(presage: Presage, period: Period) {
   });
 }
 
-function reportQuery(presage: Presage, run: Run) {
+/** The figures of some runs. Reports are read one after the other, as each takes the server some work. */
+export function useHeadlines(runs: readonly Run[]) {
+  const presage = usePresage();
+  const settled = useQueries({
+    queries: runs.map((run) => ({ ...headlinesQuery(presage, run), enabled: false })),
+    combine: (results) => results.findIndex(({ status }) => status === "pending"),
+  });
+  return useQueries({
+    queries: runs.map((run, index) => ({
+      ...headlinesQuery(presage, run),
+      enabled: settled === -1 || index <= settled,
+    })),
+    combine: (results) => results.map(({ data, isError }) => ({ data, isError })),
+  });
+}
+
+function headlinesQuery(presage: Presage, run: Run) {
   return queryOptions({
     // Not one of the keys of runs: when those are read again, this one's run may just have been deleted.
     queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
@@ -188,33 +210,7 @@ function reportQuery(presage: Presage, run: Run) {
   });
 }
 
-/** What an overview shows of one evaluator of a run. */
-export type Headline = Omit<RunReport["evaluators"][number], "strata" | "strata_left_out">;
-
 /** Strata of thousands of steps are not kept. */
 function toHeadline({ strata: _, strata_left_out: __, ...rest }: RunReport["evaluators"][number]): Headline {
   return rest;
-}
-
-/** The newest runs and their figures. */
-export function useRecentRuns(period: Period) {
-  const presage = usePresage();
-  const recent = useQuery({ ...recentRunsQuery(presage, period), refetchInterval: recentRefreshMs });
-  return { recent, headlines: useHeadlines(recent.data?.runs ?? []) };
-}
-
-/** The figures of some runs. Reports are read one after the other, as each takes the server some work. */
-export function useHeadlines(runs: readonly Run[]) {
-  const presage = usePresage();
-  const settled = useQueries({
-    queries: runs.map((run) => ({ ...reportQuery(presage, run), enabled: false })),
-    combine: (results) => results.findIndex(({ status }) => status === "pending"),
-  });
-  return useQueries({
-    queries: runs.map((run, index) => ({
-      ...reportQuery(presage, run),
-      enabled: settled === -1 || index <= settled,
-    })),
-    combine: (results) => results.map(({ data, isError }) => ({ data, isError })),
-  });
 }

@@ -3,7 +3,7 @@ import type { Member, Role } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { membersQuery, meQuery, nameOf, useChangeRole } from "../../data/accounts.ts";
+import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { OwnersOnly } from "../../session/owners-only.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -52,7 +52,7 @@ function MembersCard() {
     columns,
     rows: members,
     rowId: ({ id }) => id,
-    rowName: nameOf,
+    rowName: nameOfMember,
     isMain: true,
   });
   return (
@@ -89,10 +89,10 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
     {
       id: "name",
       label: "Name",
-      value: nameOf,
+      value: nameOfMember,
       cell: (member) => (
         <span className="flex items-center gap-2 font-medium">
-          <span className="truncate">{nameOf(member)}</span>
+          <span className="truncate">{nameOfMember(member)}</span>
           {member.id === ownId && <Badge tone="accent">You</Badge>}
         </span>
       ),
@@ -116,7 +116,7 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
       value: ({ role }) => role,
       cell: (member) => (
         <Select
-          aria-label={`Role of ${nameOf(member)}`}
+          aria-label={`Role of ${nameOfMember(member)}`}
           value={member.role}
           disabled={isBusy}
           options={roles}
@@ -148,7 +148,9 @@ function ChangeRoleDialog({ asked, isOwn, isBusy, onClose, onConfirm }: ChangeRo
     <ConfirmDialog
       isOpen={asked !== undefined}
       onClose={onClose}
-      title={asked === undefined ? "" : `Make ${isOwn ? "yourself" : nameOf(asked.member)} ${asked.role}?`}
+      title={
+        asked === undefined ? "" : `Make ${isOwn ? "yourself" : nameOfMember(asked.member)} ${asked.role}?`
+      }
       confirmLabel="Change the role"
       isBusy={isBusy}
       onConfirm={() => asked !== undefined && onConfirm(asked)}

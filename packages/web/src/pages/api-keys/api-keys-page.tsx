@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
-import { membersQuery, nameOf, useRole } from "../../data/accounts.ts";
+import { membersQuery, nameOfMember, useRole } from "../../data/accounts.ts";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/client.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,7 +21,8 @@ function ApiKeysPage() {
   const isOwner = useRole() === "owner";
   const { data: members } = useQuery({ ...membersQuery(presage), enabled: isOwner });
   const userNames = useMemo(
-    () => (members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOf(one)])) : undefined),
+    () =>
+      members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOfMember(one)])) : undefined,
     [members],
   );
   const [isCreating, setCreating] = useState(false);

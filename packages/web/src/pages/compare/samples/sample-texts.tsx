@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
-import type { SampleSide } from "../../../data/comparisons.ts";
+import type { ComparedSide } from "../../../data/comparisons.ts";
 import { resultQuery } from "../../../data/results.ts";
 import { formatScore, formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
@@ -14,27 +14,8 @@ import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { SamplePlace } from "../compare-search.ts";
 import { type MarkedRun, RunName } from "../run-mark.tsx";
 
-/** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
-export function SideBadge({ passRate }: { passRate: number }) {
-  if (passRate === 1) {
-    return (
-      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
-        Pass
-      </Badge>
-    );
-  }
-  if (passRate === 0) {
-    return (
-      <Badge tone="fail" icon={<CircleX aria-hidden />}>
-        Fail
-      </Badge>
-    );
-  }
-  return <Badge icon={<CircleMinus aria-hidden />}>{formatShare(passRate)} pass</Badge>;
-}
-
 interface SampleTextsProps {
-  sides: { reference: SampleSide; candidate: SampleSide };
+  sides: { reference: ComparedSide; candidate: ComparedSide };
   place: SamplePlace;
   reference: MarkedRun;
   candidate: MarkedRun;
@@ -68,7 +49,7 @@ function useResult(id: string | null) {
 
 interface SideProps {
   marked: MarkedRun;
-  side: SampleSide;
+  side: ComparedSide;
   result: Pick<ReturnType<typeof useResult>, "data" | "error" | "refetch">;
   place: SamplePlace;
 }
@@ -102,6 +83,25 @@ function Side({ marked, side, result, place }: SideProps) {
       {data !== undefined && <Texts result={data} />}
     </section>
   );
+}
+
+/** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
+export function SideBadge({ passRate }: { passRate: number }) {
+  if (passRate === 1) {
+    return (
+      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
+        Pass
+      </Badge>
+    );
+  }
+  if (passRate === 0) {
+    return (
+      <Badge tone="fail" icon={<CircleX aria-hidden />}>
+        Fail
+      </Badge>
+    );
+  }
+  return <Badge icon={<CircleMinus aria-hidden />}>{formatShare(passRate)} pass</Badge>;
 }
 
 function Texts({ result }: { result: EvaluationResult }) {
