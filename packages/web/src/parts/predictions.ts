@@ -1,7 +1,7 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
 import { type Period, periods } from "../format/times.ts";
 import { present, readText } from "../search-params.ts";
-import { readTableSearch, type TableSearch } from "../ui/data-table/table-search.ts";
+import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
 
 export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
 export const statuses = ["success", "failed"] as const satisfies StoredPrediction["status"][];

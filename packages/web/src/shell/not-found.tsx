@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
+import { EmptyState } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
 
 export function NotFound() {

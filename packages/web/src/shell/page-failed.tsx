@@ -1,7 +1,7 @@
 import { PresageError } from "@presage/sdk";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { ErrorNotice } from "../ui/error-notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
 
 /** Replaces a page that crashed or could not be loaded. The rest of the dashboard keeps working. */

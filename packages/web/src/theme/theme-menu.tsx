@@ -1,6 +1,6 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { Segmented } from "../ui/form/segmented.tsx";
+import { Segmented } from "../ui/form/choices.tsx";
 import { readTheme, storeTheme, type Theme } from "./theme.ts";
 
 const themes = [

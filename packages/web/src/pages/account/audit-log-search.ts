@@ -1,5 +1,5 @@
 import type { AuditAction } from "@presage/sdk";
-import { readTableSearch, type TableSearch } from "../../ui/data-table/table-search.ts";
+import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 
 /** What the address of the audit log says. */
 interface AuditLogSearch extends TableSearch {

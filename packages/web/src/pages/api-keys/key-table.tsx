@@ -5,13 +5,12 @@ import { describeCapture } from "../../format/words.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { Time } from "../../ui/time.tsx";
-import { useNow } from "../../ui/time.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { Time, useNow } from "../../ui/time.tsx";
 import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
 import { describeLimits } from "./read-key-form.ts";
 

@@ -9,8 +9,8 @@ import {
   type Issues,
 } from "../../parts/playground-draft.ts";
 import { Card } from "../../ui/card.tsx";
+import { TextAreaField } from "../../ui/form/fields.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
-import { TextAreaField } from "../../ui/form/text-field.tsx";
 import { ParamsFields } from "./params-fields.tsx";
 
 interface InputPanelProps {

@@ -3,8 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
 import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";
-import { SelectField } from "../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../ui/form/text-field.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 
 interface ParamsFieldsProps {
   params: Draft["params"];

@@ -3,9 +3,8 @@ import { LoaderCircle, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { SelectField } from "../../ui/form/select.tsx";
+import { SelectField } from "../../ui/form/fields.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ResponseView } from "./response-view.tsx";
 import type { ModelResponse } from "./use-predictions.ts";
 

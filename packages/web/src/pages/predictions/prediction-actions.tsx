@@ -6,8 +6,8 @@ import { useDeletePrediction } from "../../data/stored-predictions.ts";
 import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
 import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { AddToDatasetDialog, toSample } from "./add-to-dataset-dialog.tsx";
 
 interface PredictionActionsProps {

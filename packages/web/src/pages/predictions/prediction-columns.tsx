@@ -3,7 +3,7 @@ import { CircleAlert, CircleCheck } from "lucide-react";
 import { failureLabels } from "../../format/errors.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import text from "../../../../../CHANGELOG.md" with { type: "text" };
-import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { readChangelog } from "./read-changelog.ts";
 
 interface ChangelogDialogProps {

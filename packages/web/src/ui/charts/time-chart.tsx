@@ -6,6 +6,28 @@ import { ChartLegend } from "./legend.tsx";
 import { TimePlot, type TimePlotProps } from "./time-plot.tsx";
 import { formatChartValue, formatStep } from "./time-series.ts";
 
+/** Quantities over time, as a chart with a legend or as a table. */
+export function TimeChart(props: TimePlotProps) {
+  const [isTable, setTable] = useState(false);
+  return (
+    <figure aria-label={props.label} className="flex flex-1 flex-col gap-2 px-4 pt-2.5 pb-3">
+      <figcaption className="flex items-center gap-3">
+        <ChartLegend series={props.series} />
+        <IconButton
+          label={isTable ? "Show as chart" : "Show as table"}
+          icon={isTable ? <ChartSpline aria-hidden /> : <Table2 aria-hidden />}
+          onClick={() => setTable(!isTable)}
+        />
+      </figcaption>
+      <div className="relative min-h-52 flex-1">
+        <div className="absolute inset-0">
+          {isTable ? <ChartTable {...props} /> : <TimePlot {...props} />}
+        </div>
+      </div>
+    </figure>
+  );
+}
+
 /** The chart's values as a table, newest first. */
 function ChartTable({ label, step, series, points, format }: TimePlotProps) {
   return (
@@ -39,27 +61,5 @@ function ChartTable({ label, step, series, points, format }: TimePlotProps) {
         </tbody>
       </table>
     </ScrollRegion>
-  );
-}
-
-/** Quantities over time, as a chart with a legend or as a table. */
-export function TimeChart(props: TimePlotProps) {
-  const [isTable, setTable] = useState(false);
-  return (
-    <figure aria-label={props.label} className="flex flex-1 flex-col gap-2 px-4 pt-2.5 pb-3">
-      <figcaption className="flex items-center gap-3">
-        <ChartLegend series={props.series} />
-        <IconButton
-          label={isTable ? "Show as chart" : "Show as table"}
-          icon={isTable ? <ChartSpline aria-hidden /> : <Table2 aria-hidden />}
-          onClick={() => setTable(!isTable)}
-        />
-      </figcaption>
-      <div className="relative min-h-52 flex-1">
-        <div className="absolute inset-0">
-          {isTable ? <ChartTable {...props} /> : <TimePlot {...props} />}
-        </div>
-      </div>
-    </figure>
   );
 }

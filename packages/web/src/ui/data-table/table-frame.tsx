@@ -1,53 +1,22 @@
 import { clsx } from "clsx";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
 import { useShortcut } from "../shortcuts.tsx";
-import { Skeleton } from "../skeleton.tsx";
+import { SkeletonTableRows } from "../skeleton.tsx";
 import type { DataColumn } from "./columns.ts";
 import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
 import type { DataTableModel } from "./table-model.ts";
 
-/** As high as the rows that are to come, so that nothing moves. */
-export function SkeletonTableRows({ count, columnCount }: { count: number; columnCount: number }) {
-  return (
-    // Fades in late, so that a fast response causes no flicker.
-    <tbody className="transition-opacity delay-150 starting:opacity-0">
-      {Array.from({ length: count }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-        <tr key={row}>
-          {Array.from({ length: columnCount }, (_, column) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-            <td key={column} className="h-10 border-b border-line px-3 py-1.5 first:pl-4 last:pr-4">
-              {row === 0 && column === 0 && <span className="sr-only">Loading</span>}
-              <Skeleton className="h-3 w-3/4" />
-            </td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
-  );
+interface ShortTableProps<Row> extends Omit<TableFrameProps<Row>, "onNearEnd" | "end"> {
+  /** In place of the table when it has no rows. */
+  empty: ReactNode;
 }
 
-/** Which rows are rendered. */
-export interface RenderedRows {
-  /** Whether those are not all. */
-  isVirtual: boolean;
-  indexes: readonly number[];
-  beforePx: number;
-  afterPx: number;
-  measure(row: HTMLTableRowElement | null): void;
-  scrollTo(index: number): void;
-}
-
-export function allRows(count: number): RenderedRows {
-  return {
-    isVirtual: false,
-    indexes: Array.from({ length: count }, (_, index) => index),
-    beforePx: 0,
-    afterPx: 0,
-    measure() {},
-    scrollTo() {},
-  };
+/** A table whose rows are all in the page: for the first page, which so does without the code for long ones. */
+export function ShortTable<Row>({ empty, ...props }: ShortTableProps<Row>) {
+  const { rows, sortedRows } = props.table;
+  if (rows?.length === 0) return empty;
+  return <TableFrame {...props} rendered={allRows(sortedRows.length)} />;
 }
 
 export interface TableFrameProps<Row> {
@@ -66,6 +35,7 @@ export interface TableFrameProps<Row> {
 
 const selectionWidthPx = 44;
 const shortcutGroup = "Tables";
+
 const steps: Record<string, number> = {
   j: 1,
   k: -1,
@@ -219,14 +189,24 @@ function widthOf<Row>({ selection, shownColumns }: DataTableModel<Row>): number 
   );
 }
 
-interface ShortTableProps<Row> extends Omit<TableFrameProps<Row>, "onNearEnd" | "end"> {
-  /** In place of the table when it has no rows. */
-  empty: ReactNode;
+/** Which rows are rendered. */
+export interface RenderedRows {
+  /** Whether those are not all. */
+  isVirtual: boolean;
+  indexes: readonly number[];
+  beforePx: number;
+  afterPx: number;
+  measure(row: HTMLTableRowElement | null): void;
+  scrollTo(index: number): void;
 }
 
-/** A table whose rows are all in the page: for the first page, which so does without the code for long ones. */
-export function ShortTable<Row>({ empty, ...props }: ShortTableProps<Row>) {
-  const { rows, sortedRows } = props.table;
-  if (rows?.length === 0) return empty;
-  return <TableFrame {...props} rendered={allRows(sortedRows.length)} />;
+export function allRows(count: number): RenderedRows {
+  return {
+    isVirtual: false,
+    indexes: Array.from({ length: count }, (_, index) => index),
+    beforePx: 0,
+    afterPx: 0,
+    measure() {},
+    scrollTo() {},
+  };
 }

@@ -7,30 +7,6 @@ import { compareAsJson, compareAsText, type Difference } from "./compare-texts.t
 import { DifferenceLine, EqualPair } from "./difference-line.tsx";
 import { displayRows, type Layout } from "./display-rows.ts";
 
-export function DifferenceRows({
-  difference: { rows, paths },
-  layout,
-}: {
-  difference: Extract<Difference, { kind: "rows" }>;
-  layout: Layout;
-}) {
-  const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
-  const shown = useMemo(() => displayRows(rows, layout, expanded, paths), [rows, layout, expanded, paths]);
-  return (
-    <VirtualRows
-      label="Difference"
-      count={shown.length}
-      isWrapped
-      renderRow={(index) => {
-        const row = shown[index];
-        if (row === undefined) return null;
-        if (row.kind === "equal" && layout === "side-by-side") return <EqualPair row={row} />;
-        return <DifferenceLine row={row} onExpand={(from) => setExpanded(new Set([...expanded, from]))} />;
-      }}
-    />
-  );
-}
-
 interface TextDifferenceProps {
   before: string;
   after: string;
@@ -45,6 +21,7 @@ const layouts = [
   { value: "unified", label: "Unified" },
   { value: "side-by-side", label: "Side by side" },
 ] as const;
+
 const readings = [
   { value: "json", label: "JSON" },
   { value: "text", label: "Text" },
@@ -121,4 +98,28 @@ function DifferenceBody({
     );
   }
   return <DifferenceRows key={layout} difference={difference} layout={layout} />;
+}
+
+export function DifferenceRows({
+  difference: { rows, paths },
+  layout,
+}: {
+  difference: Extract<Difference, { kind: "rows" }>;
+  layout: Layout;
+}) {
+  const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => displayRows(rows, layout, expanded, paths), [rows, layout, expanded, paths]);
+  return (
+    <VirtualRows
+      label="Difference"
+      count={shown.length}
+      isWrapped
+      renderRow={(index) => {
+        const row = shown[index];
+        if (row === undefined) return null;
+        if (row.kind === "equal" && layout === "side-by-side") return <EqualPair row={row} />;
+        return <DifferenceLine row={row} onExpand={(from) => setExpanded(new Set([...expanded, from]))} />;
+      }}
+    />
+  );
 }

@@ -1,6 +1,93 @@
-import { type ReactNode, useMemo } from "react";
+// Untrusted text as text nodes only, in which nothing is invisible or changes what is around it.
+import type { ReactNode } from "react";
 import type { Range } from "./text-ranges.ts";
 import { cutBefore } from "./text-ranges.ts";
+
+const maxCharacters = 300;
+
+/** A short untrusted text inside a line. Line breaks are shown as symbols. */
+export function InlineText({ text }: { text: string }) {
+  const beginning = text.length > maxCharacters ? `${text.slice(0, cutBefore(text, maxCharacters))}…` : text;
+  return (
+    <bdi>
+      <Pieces text={beginning.replaceAll("\n", "↵ ").replaceAll("\t", " ")} />
+    </bdi>
+  );
+}
+
+const keptAtEnd = 12;
+
+/** The ID of a sample or a trajectory in little room: of a long one the end stays, which differs from the row above. */
+export function SampleName({ id, children }: { id: string; children?: ReactNode }) {
+  const characters = Array.from(id);
+  return (
+    <span title={id} className="flex min-w-0 font-mono text-xs text-ink print:inline">
+      {characters.length <= keptAtEnd ? (
+        <InlineText text={id} />
+      ) : (
+        <>
+          {/* Two parts would be read as two words. */}
+          <span className="sr-only">
+            <InlineText text={id} />
+          </span>
+          <span aria-hidden className="truncate">
+            <InlineText text={characters.slice(0, -keptAtEnd).join("")} />
+          </span>
+          <span aria-hidden className="shrink-0">
+            <InlineText text={characters.slice(-keptAtEnd).join("")} />
+          </span>
+        </>
+      )}
+      {children}
+    </span>
+  );
+}
+
+interface PiecesProps {
+  text: string;
+  /** Highlights: ordered, and not overlapping. */
+  marks?: readonly Range[];
+}
+
+/** Renders untrusted text as text nodes only; invisible characters are shown by name. */
+export function Pieces({ text, marks = [] }: PiecesProps) {
+  return splitByMarks(text, marks).map(({ start, end, isMarked }) => {
+    const shown = visiblePieces(text.slice(start, end)).map((piece, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
+      <ShownPiece key={index} piece={piece} />
+    ));
+    if (!isMarked) return shown;
+    return (
+      <mark
+        key={start}
+        className="rounded-xs bg-warn-soft text-ink underline decoration-warn decoration-2 underline-offset-2"
+      >
+        {shown}
+      </mark>
+    );
+  });
+}
+
+function ShownPiece({ piece }: { piece: Piece }) {
+  if (typeof piece === "string") return piece;
+  return (
+    <span title={piece.codes} className="mx-px rounded-xs bg-hover px-0.5 text-ink-3">
+      {piece.name}
+    </span>
+  );
+}
+
+function splitByMarks(text: string, marks: readonly Range[]): (Range & { isMarked: boolean })[] {
+  const all: (Range & { isMarked: boolean })[] = [];
+  let reached = 0;
+  for (const { start, end } of marks) {
+    if (start > reached) all.push({ start: reached, end: start, isMarked: false });
+    all.push({ start, end, isMarked: true });
+    reached = end;
+  }
+  if (reached < text.length) all.push({ start: reached, end: text.length, isMarked: false });
+  return all;
+}
 
 /** A part of a text, or the name of invisible or layout-changing characters. */
 export type Piece = string | { name: string; codes: string };
@@ -69,89 +156,3 @@ const characterNames: ReadonlyMap<string, string> = new Map([
   ["\u2069", "PDI"],
   ["\ufeff", "BOM"],
 ]);
-
-interface PiecesProps {
-  text: string;
-  /** Highlights: ordered, and not overlapping. */
-  marks?: readonly Range[];
-}
-
-/** Renders untrusted text as text nodes only; invisible characters are shown by name. */
-export function Pieces({ text, marks = [] }: PiecesProps) {
-  return splitByMarks(text, marks).map(({ start, end, isMarked }) => {
-    const shown = visiblePieces(text.slice(start, end)).map((piece, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
-      <ShownPiece key={index} piece={piece} />
-    ));
-    if (!isMarked) return shown;
-    return (
-      <mark
-        key={start}
-        className="rounded-xs bg-warn-soft text-ink underline decoration-warn decoration-2 underline-offset-2"
-      >
-        {shown}
-      </mark>
-    );
-  });
-}
-
-function ShownPiece({ piece }: { piece: Piece }) {
-  if (typeof piece === "string") return piece;
-  return (
-    <span title={piece.codes} className="mx-px rounded-xs bg-hover px-0.5 text-ink-3">
-      {piece.name}
-    </span>
-  );
-}
-
-function splitByMarks(text: string, marks: readonly Range[]): (Range & { isMarked: boolean })[] {
-  const all: (Range & { isMarked: boolean })[] = [];
-  let reached = 0;
-  for (const { start, end } of marks) {
-    if (start > reached) all.push({ start: reached, end: start, isMarked: false });
-    all.push({ start, end, isMarked: true });
-    reached = end;
-  }
-  if (reached < text.length) all.push({ start: reached, end: text.length, isMarked: false });
-  return all;
-}
-
-const maxCharacters = 300;
-
-/** A short untrusted text inside a line. Line breaks are shown as symbols. */
-export function InlineText({ text }: { text: string }) {
-  const beginning = text.length > maxCharacters ? `${text.slice(0, cutBefore(text, maxCharacters))}…` : text;
-  return (
-    <bdi>
-      <Pieces text={beginning.replaceAll("\n", "↵ ").replaceAll("\t", " ")} />
-    </bdi>
-  );
-}
-
-/** The ID of a sample or a trajectory in little room: of a long one the end stays, which differs from the row above. */
-export function SampleName({ id, children }: { id: string; children?: ReactNode }) {
-  const characters = Array.from(id);
-  return (
-    <span title={id} className="flex min-w-0 font-mono text-xs text-ink print:inline">
-      {characters.length <= keptAtEnd ? (
-        <InlineText text={id} />
-      ) : (
-        <>
-          {/* Two parts would be read as two words. */}
-          <span className="sr-only">
-            <InlineText text={id} />
-          </span>
-          <span aria-hidden className="truncate">
-            <InlineText text={characters.slice(0, -keptAtEnd).join("")} />
-          </span>
-          <span aria-hidden className="shrink-0">
-            <InlineText text={characters.slice(-keptAtEnd).join("")} />
-          </span>
-        </>
-      )}
-      {children}
-    </span>
-  );
-}
-
-const keptAtEnd = 12;

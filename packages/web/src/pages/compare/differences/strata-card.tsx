@@ -3,9 +3,8 @@ import type { ComparisonStratum } from "@presage/sdk";
 import { formatCount, formatP } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
-import { RunMark } from "../run-mark.tsx";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
+import { type MarkedRun, nameRun, RunMark } from "../run-mark.tsx";
 
 interface StrataCardProps {
   evaluator: ComparedEvaluator;
@@ -36,7 +35,8 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
       title="Differences by what changed"
       hint="Exploratory: these p-values are not corrected for their number. They show where to look."
     >
-      <IntervalDots
+      <IntervalTable
+        mark="dot"
         label="Differences by what changed"
         rowLabel="Samples and run"
         valueLabel="Difference"

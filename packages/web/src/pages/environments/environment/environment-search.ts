@@ -1,9 +1,9 @@
 import type { EpisodeEnding, EpisodeGrouping, EpisodeStatus, TaskSplitName } from "@presage/sdk";
 import { isRevision } from "../../../search-params.ts";
-import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
+import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
 const tabs = ["episodes", "tasks", "success", "definition"] as const;
-export type EnvironmentTab = (typeof tabs)[number];
+type EnvironmentTab = (typeof tabs)[number];
 export const splits = ["train", "validation", "test"] as const satisfies TaskSplitName[];
 export const statuses = ["open", "finished", "expired"] as const satisfies EpisodeStatus[];
 export const outcomes = ["success", "failure", "none"] as const satisfies EpisodeEnding[];
@@ -54,7 +54,7 @@ function chosen<Name extends string, Value extends string>(
 }
 
 /** The episode being played. */
-export interface PlaySearch {
+interface PlaySearch {
   split?: TaskSplitName;
   index?: number;
   /** Absent until the first step. */

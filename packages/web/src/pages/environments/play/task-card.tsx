@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { counted, formatScore } from "../../../format/numbers.ts";
 import { EpisodeBadge } from "../../../parts/episodes.tsx";
 import { Badge } from "../../../ui/badge.tsx";
+import { Switch } from "../../../ui/form/choices.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
-import { Switch } from "../../../ui/form/switch.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
 interface TaskCardProps {

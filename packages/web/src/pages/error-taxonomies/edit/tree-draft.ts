@@ -4,14 +4,24 @@ import {
   readTaxonomy,
   type TaxonomyNode,
 } from "@presage/contract/read-taxonomy";
-import { parseJson } from "../../../ui/form/parse-json.ts";
-import { countLeaves } from "../tree/walk-nodes.ts";
-import { writeTaxonomy } from "./write-taxonomy.ts";
+import { parseJson } from "../../../ui/form/form.tsx";
+import { countLeaves } from "../tree/tree-nodes.ts";
 
-interface OutlineIssue {
-  /** From 1. */
-  line: number;
-  text: string;
+/** A tree being edited. Both texts are kept; `side` says which one counts. */
+export interface TreeDraft {
+  outline: string;
+  json: string;
+  /** “outline” or “json”. */
+  side: string;
+}
+
+/** A body with fields that an outline cannot hold starts as JSON. */
+export function draftOfBody(body: unknown): TreeDraft {
+  return {
+    outline: writeOutline(readTaxonomy(body)),
+    json: JSON.stringify(body, null, 2),
+    side: otherFields(body).length > 0 ? "json" : "outline",
+  };
 }
 
 /** A tree as lines of “name: description”, indented by two spaces per level. Colons in names are escaped with a backslash. */
@@ -22,6 +32,33 @@ export function writeOutline(nodes: readonly TaxonomyNode[], indent = ""): strin
       return children.length === 0 ? line : `${line}\n${writeOutline(children, `${indent}  `)}`;
     })
     .join("\n");
+}
+
+type Body = Record<string, unknown> | unknown[];
+
+/** The parsed tree, the body to store, and the issues. */
+export function readTree({ outline, json, side }: TreeDraft): {
+  nodes: TaxonomyNode[];
+  body: Body | undefined;
+  issues: string[];
+} {
+  if (side !== "json") {
+    const { nodes, issues } = readOutline(outline);
+    const texts = issues.map(({ line, text }) => `Line ${line} ${text}.`);
+    return { nodes, body: writeTaxonomy(nodes), issues: [...texts, ...issuesOfSize(nodes)] };
+  }
+  const parsed = parseJson(json);
+  if ("issue" in parsed) return { nodes: [], body: undefined, issues: [parsed.issue] };
+  const nodes = readTaxonomy(parsed.value);
+  return isBody(parsed.value)
+    ? { nodes, body: parsed.value, issues: issuesOfSize(nodes) }
+    : { nodes, body: undefined, issues: ["The tree must be an object or a list."] };
+}
+
+interface OutlineIssue {
+  /** From 1. */
+  line: number;
+  text: string;
 }
 
 /** Parses an outline as far as possible. Any indentation works. */
@@ -68,42 +105,34 @@ function readLine(text: string): TaxonomyNode {
   return { name: name.replaceAll("\\:", ":").trim(), description: description.trim(), children: [] };
 }
 
-/** A tree being edited. Both texts are kept; `side` says which one counts. */
-export interface TreeDraft {
-  outline: string;
-  json: string;
-  /** “outline” or “json”. */
-  side: string;
+type Written = Record<string, unknown>;
+
+/** The body of a tree, in the format of the built-in taxonomies. */
+export function writeTaxonomy(nodes: readonly TaxonomyNode[]): Written {
+  return { [keyOf(nodes)]: nodes.map(writeNode) };
 }
 
-type Body = Record<string, unknown> | unknown[];
+function keyOf(nodes: readonly TaxonomyNode[]): string {
+  if (nodes.every(({ children }) => children.length === 0)) return "errors";
+  return nodes.every(({ children }) => children.length > 0) ? "categories" : "children";
+}
 
-/** A body with fields that an outline cannot hold starts as JSON. */
-export function draftOfBody(body: unknown): TreeDraft {
+function writeNode({ name, description, children }: TaxonomyNode): Written {
   return {
-    outline: writeOutline(readTaxonomy(body)),
-    json: JSON.stringify(body, null, 2),
-    side: otherFields(body).length > 0 ? "json" : "outline",
+    name,
+    ...(description !== "" && { description }),
+    ...(children.length > 0 && { [keyOf(children)]: children.map(writeNode) }),
   };
 }
 
-/** The parsed tree, the body to store, and the issues. */
-export function readTree({ outline, json, side }: TreeDraft): {
-  nodes: TaxonomyNode[];
-  body: Body | undefined;
-  issues: string[];
-} {
-  if (side !== "json") {
-    const { nodes, issues } = readOutline(outline);
-    const texts = issues.map(({ line, text }) => `Line ${line} ${text}.`);
-    return { nodes, body: writeTaxonomy(nodes), issues: [...texts, ...issuesOfSize(nodes)] };
-  }
-  const parsed = parseJson(json);
-  if ("issue" in parsed) return { nodes: [], body: undefined, issues: [parsed.issue] };
-  const nodes = readTaxonomy(parsed.value);
-  return isBody(parsed.value)
-    ? { nodes, body: parsed.value, issues: issuesOfSize(nodes) }
-    : { nodes, body: undefined, issues: ["The tree must be an object or a list."] };
+function issuesOfSize(nodes: readonly TaxonomyNode[]): string[] {
+  const leaves = countLeaves(nodes);
+  if (leaves <= maxKindsOfError) return [];
+  return [`There are ${leaves} kinds of error; the maximum is ${maxKindsOfError}.`];
+}
+
+function isBody(value: unknown): value is Body {
+  return typeof value === "object" && value !== null;
 }
 
 /** Continues with the same tree on the other side. Invalid text cannot be switched. */
@@ -118,14 +147,4 @@ export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<
   const isSame = "value" in parsed && writeOutline(readTaxonomy(parsed.value)) === writeOutline(nodes);
   // An unchanged outline must not drop fields that only the JSON holds.
   return isSame ? { side } : { side, json: JSON.stringify(writeTaxonomy(nodes), null, 2) };
-}
-
-function issuesOfSize(nodes: readonly TaxonomyNode[]): string[] {
-  const leaves = countLeaves(nodes);
-  if (leaves <= maxKindsOfError) return [];
-  return [`There are ${leaves} kinds of error; the maximum is ${maxKindsOfError}.`];
-}
-
-function isBody(value: unknown): value is Body {
-  return typeof value === "object" && value !== null;
 }

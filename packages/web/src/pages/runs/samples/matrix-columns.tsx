@@ -1,11 +1,9 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import { formatCount, formatDuration } from "../../../format/numbers.ts";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { SampleName } from "../../../ui/sample-name.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { verdictColumnWidthPx } from "../../../ui/verdict/verdict-column-width.ts";
-import { VerdictMark } from "../../../ui/verdict/verdict-mark.tsx";
-import { type RunVerdict, verdictOf } from "../verdict-of.ts";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
+import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
+import { type RunVerdict, verdictOf } from "../run-verdicts.tsx";
 import { evaluatorColumnId } from "./matrix-request.ts";
 
 interface VerdictCellProps {

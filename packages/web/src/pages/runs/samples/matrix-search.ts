@@ -1,5 +1,6 @@
 import { isStep } from "../../../parts/step-search.ts";
-import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
+import { present, readText } from "../../../search-params.ts";
+import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
 export const matrixVerdicts = ["pass", "fail"] as const;
 const recordedChanges = ["changed", "unchanged"] as const;
@@ -24,27 +25,15 @@ export interface MatrixSearch extends TableSearch {
 /** Reads the URL; invalid values are ignored. */
 export function readMatrixSearch(search: Record<string, unknown>): MatrixSearch {
   const { judge, at, repeat, failed } = search;
-  const verdict = matrixVerdicts.find((known) => known === search.verdict);
-  const recorded = recordedChanges.find((known) => known === search.recorded);
-  const trajectory = idOf(search.trajectory);
-  const sample = idOf(search.sample);
-  return {
-    ...(isStep(judge) && { judge }),
-    ...(verdict && { verdict }),
-    ...(recorded && { recorded }),
-    ...(failed === true && { failed }),
-    ...(trajectory !== undefined && { trajectory }),
-    ...(isStep(at) && { at }),
-    ...(sample !== undefined && { sample }),
-    ...(isStep(repeat) && repeat > 0 && { repeat }),
+  return present({
+    judge: isStep(judge) ? judge : undefined,
+    verdict: matrixVerdicts.find((known) => known === search.verdict),
+    recorded: recordedChanges.find((known) => known === search.recorded),
+    failed: failed === true ? true : undefined,
+    trajectory: readText(search.trajectory),
+    at: isStep(at) ? at : undefined,
+    sample: readText(search.sample),
+    repeat: isStep(repeat) && repeat > 0 ? repeat : undefined,
     ...readTableSearch(search),
-  };
-}
-
-/** An id may look like a number or a boolean. */
-function idOf(value: unknown): string | undefined {
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed())
-    return undefined;
-  return text;
+  });
 }

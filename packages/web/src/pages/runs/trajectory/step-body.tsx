@@ -3,9 +3,7 @@ import { CircleAlert } from "lucide-react";
 import { formatCount, formatDuration } from "../../../format/numbers.ts";
 import { Fact } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { SampleBackground } from "../../../ui/steps/sample-background.tsx";
-import { actionOf, stateOf } from "../../../ui/steps/sample-parts.ts";
-import { StepTexts } from "../../../ui/steps/step-texts.tsx";
+import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 interface StepBodyProps {
