@@ -17,9 +17,7 @@ import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readResultsSearch } from "./parts/results-search.ts";
 import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
-import { NotFound } from "./shell/not-found.tsx";
-import { PageFailed } from "./shell/page-failed.tsx";
-import { PagePending } from "./shell/page-pending.tsx";
+import { NotFound, PageFailed, PagePending } from "./shell/fallback.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { readTableSearch } from "./ui/data-table/table-view.ts";
 

@@ -2,9 +2,8 @@ import { useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { loadPage } from "../data/client.ts";
 import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
-import { goKeysOf } from "./go-keys.ts";
 import { linkGroups } from "./navigation.tsx";
-import { Palette } from "./palette/palette.tsx";
+import { Palette } from "./palette.tsx";
 
 const ShortcutsDialog = lazy(async () => ({
   default: (await loadPage(() => import("../ui/shortcuts-dialog.tsx"))).ShortcutsDialog,
@@ -64,11 +63,11 @@ function useGoKeys(): void {
   useEffect(() => {
     const removals = linkGroups
       .flatMap(({ links }) => links)
-      .map(({ to, label }) => {
-        const keys = goKeysOf(to);
-        if (keys === undefined) return undefined;
-        return shortcuts.register({ keys, label, group: "Go to", run: () => history.push(to) });
-      });
+      .map(({ keys, label, to }) =>
+        keys === undefined
+          ? undefined
+          : shortcuts.register({ keys, label, group: "Go to", run: () => history.push(to) }),
+      );
     return () => {
       for (const remove of removals) remove?.();
     };

@@ -4,8 +4,7 @@ import { Dialog } from "radix-ui";
 import { useState } from "react";
 import { IconButton } from "../ui/button.tsx";
 import { Modal } from "../ui/dialog.tsx";
-import { Mark } from "./mark.tsx";
-import { Navigation } from "./navigation.tsx";
+import { Mark, Navigation } from "./navigation.tsx";
 import { QuickNavigation } from "./quick-navigation.tsx";
 
 /** The frame of every page: navigation and user menu. */

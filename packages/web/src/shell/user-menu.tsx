@@ -10,7 +10,7 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 
 const ChangelogDialog = lazy(async () => ({
-  default: (await loadPage(() => import("./changelog/changelog-dialog.tsx"))).ChangelogDialog,
+  default: (await loadPage(() => import("./changelog.tsx"))).ChangelogDialog,
 }));
 
 export function UserMenu() {

@@ -5,7 +5,7 @@ import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { useSignOut } from "../../data/sessions.ts";
 import { describeCapture } from "../../format/words.ts";
-import { ThemeMenu } from "../../theme/theme-menu.tsx";
+import { ThemeMenu } from "../../parts/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";

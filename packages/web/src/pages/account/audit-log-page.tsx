@@ -4,7 +4,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw, ScrollText } from "lucide-react";
 import { auditEventsQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import { OwnersOnly } from "../../session/owners-only.tsx";
+import { OwnersOnly } from "../../parts/allowed.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../ui/data-table/data-table.tsx";

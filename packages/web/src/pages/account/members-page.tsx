@@ -5,7 +5,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import { OwnersOnly } from "../../session/owners-only.tsx";
+import { OwnersOnly } from "../../parts/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";

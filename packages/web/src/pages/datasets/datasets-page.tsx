@@ -6,9 +6,9 @@ import { type ReactNode, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
 import { formatCount, formatSize } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
 import { TagList } from "../../parts/datasets.tsx";
 import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
-import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -21,29 +21,67 @@ import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { UploadDialog } from "./upload/upload-dialog.tsx";
 
+export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
+
+function DatasetsPage() {
+  const [isUploadOpen, setUploadOpen] = useState(false);
+  const navigate = useNavigate();
+  const datasets = useQuery(datasetsQuery(usePresage()));
+  const uploadButton = (
+    <AllowedButton
+      needs="evaluate"
+      variant="primary"
+      icon={<Upload aria-hidden />}
+      onClick={() => setUploadOpen(true)}
+    >
+      Upload
+    </AllowedButton>
+  );
+  return (
+    <Page
+      title="Datasets"
+      hint="Recorded transitions of an environment: state, action, and what the environment answered."
+      actions={uploadButton}
+    >
+      {datasets.error !== null && <ErrorNotice error={datasets.error} onRetry={datasets.refetch} />}
+      {(datasets.data !== undefined || datasets.error === null) && (
+        <DatasetTable
+          datasets={datasets.data}
+          empty={
+            <EmptyState
+              icon={Database}
+              title="No datasets yet"
+              actions={
+                <>
+                  <AllowedButton needs="evaluate" onClick={() => setUploadOpen(true)}>
+                    Upload a file
+                  </AllowedButton>
+                  <ExampleOffer />
+                </>
+              }
+            >
+              A run predicts every sample of a dataset and says how far the model can be trusted. Upload
+              recorded transitions as JSON Lines; <code className="font-mono">presage datasets import</code>{" "}
+              does the same.
+            </EmptyState>
+          }
+        />
+      )}
+      <ExampleNote />
+      <UploadDialog
+        isOpen={isUploadOpen}
+        onClose={() => setUploadOpen(false)}
+        dataset={undefined}
+        onUploaded={({ id }) => navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
+      />
+    </Page>
+  );
+}
+
 interface DatasetTableProps {
   /** Undefined while loading. */
   datasets: readonly Dataset[] | undefined;
   empty: ReactNode;
-}
-
-export function DatasetTable({ datasets, empty }: DatasetTableProps) {
-  const view = useTableView("datasets", columns, { isInAddress: true });
-  const table = useDataTable({
-    label: "Datasets",
-    view,
-    columns,
-    rows: datasets,
-    rowId: ({ id }) => id,
-    rowName: ({ name }) => name,
-    link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
-    isMain: true,
-  });
-  return (
-    <Card title="Yours" actions={<TableTools table={table} />}>
-      <DataTable table={table} expectedRows={4} empty={empty} />
-    </Card>
-  );
 }
 
 const columns: DataColumn<Dataset>[] = [
@@ -123,59 +161,21 @@ const columns: DataColumn<Dataset>[] = [
   },
 ];
 
-export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
-
-function DatasetsPage() {
-  const [isUploadOpen, setUploadOpen] = useState(false);
-  const navigate = useNavigate();
-  const datasets = useQuery(datasetsQuery(usePresage()));
-  const uploadButton = (
-    <AllowedButton
-      needs="evaluate"
-      variant="primary"
-      icon={<Upload aria-hidden />}
-      onClick={() => setUploadOpen(true)}
-    >
-      Upload
-    </AllowedButton>
-  );
+function DatasetTable({ datasets, empty }: DatasetTableProps) {
+  const view = useTableView("datasets", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Datasets",
+    view,
+    columns,
+    rows: datasets,
+    rowId: ({ id }) => id,
+    rowName: ({ name }) => name,
+    link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
+    isMain: true,
+  });
   return (
-    <Page
-      title="Datasets"
-      hint="Recorded transitions of an environment: state, action, and what the environment answered."
-      actions={uploadButton}
-    >
-      {datasets.error !== null && <ErrorNotice error={datasets.error} onRetry={datasets.refetch} />}
-      {(datasets.data !== undefined || datasets.error === null) && (
-        <DatasetTable
-          datasets={datasets.data}
-          empty={
-            <EmptyState
-              icon={Database}
-              title="No datasets yet"
-              actions={
-                <>
-                  <AllowedButton needs="evaluate" onClick={() => setUploadOpen(true)}>
-                    Upload a file
-                  </AllowedButton>
-                  <ExampleOffer />
-                </>
-              }
-            >
-              A run predicts every sample of a dataset and says how far the model can be trusted. Upload
-              recorded transitions as JSON Lines; <code className="font-mono">presage datasets import</code>{" "}
-              does the same.
-            </EmptyState>
-          }
-        />
-      )}
-      <ExampleNote />
-      <UploadDialog
-        isOpen={isUploadOpen}
-        onClose={() => setUploadOpen(false)}
-        dataset={undefined}
-        onUploaded={({ id }) => navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
-      />
-    </Page>
+    <Card title="Yours" actions={<TableTools table={table} />}>
+      <DataTable table={table} expectedRows={4} empty={empty} />
+    </Card>
   );
 }

@@ -8,7 +8,7 @@ import { episodeQuery, useDeleteEpisode } from "../../data/episodes.ts";
 import { counted, formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { taskNameOf } from "../../format/words.ts";
 import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
-import { UnavailablePage } from "../../shell/unavailable-page.tsx";
+import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { buttonClass, CopyButton, IconButton } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -21,70 +21,6 @@ import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 import { EpisodeStepCard } from "./episode-step-card.tsx";
-
-/** What the episode was about, and how it went. */
-function EpisodeFacts({ episode }: { episode: Episode }) {
-  const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
-  const sum = (of: (info: Episode["steps"][number]["info"]) => number | null) => {
-    const known = steps.flatMap(({ info }) => of(info) ?? []);
-    return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
-  };
-  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
-    ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
-    [
-      "Tokens",
-      `Tokens of the prompts and of the answers of ${counted(steps.length, "step")}`,
-      `${formatCount(sum((info) => info.prompt_tokens))} in, ${formatCount(sum((info) => info.completion_tokens))} out`,
-    ],
-    [
-      "Waited",
-      `For the predictions of ${counted(steps.length, "step")}, together`,
-      formatDuration(sum((info) => info.latency_ms) ?? 0),
-    ],
-    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
-    ["Seed", undefined, seed ?? "none"],
-    ["Started", undefined, <Time key="started" at={episode.created_at} />],
-  ];
-  return (
-    <Card>
-      <div className="flex flex-col gap-2 px-4 py-3">
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <EpisodeBadge episode={episode} />
-          <span className="min-w-0 text-sm font-medium wrap-anywhere">
-            {prompt === null ? "No prompt" : <InlineText text={prompt} />}
-          </span>
-          {goal !== null && (
-            <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
-              Goal: <InlineText text={goal} />
-            </span>
-          )}
-        </div>
-        <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
-          {reason !== null && (
-            <Fact look="inline" name="Ended because">
-              <span className="wrap-anywhere">
-                <InlineText text={describeStopReason(reason)} />
-              </span>
-            </Fact>
-          )}
-          {facts.map(([name, title, value]) => (
-            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
-              {value}
-            </Fact>
-          ))}
-          <Fact look="inline" name="ID">
-            <span className="inline-flex items-center gap-1">
-              <code className="font-mono text-xs wrap-anywhere">{id}</code>
-              <span className="-my-1.5">
-                <CopyButton text={id} label="Copy the episode’s ID" />
-              </span>
-            </span>
-          </Fact>
-        </dl>
-      </div>
-    </Card>
-  );
-}
 
 const path = "/episodes/$episodeId";
 
@@ -227,6 +163,70 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
         {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
     </Page>
+  );
+}
+
+/** What the episode was about, and how it went. */
+function EpisodeFacts({ episode }: { episode: Episode }) {
+  const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
+  const sum = (of: (info: Episode["steps"][number]["info"]) => number | null) => {
+    const known = steps.flatMap(({ info }) => of(info) ?? []);
+    return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
+  };
+  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
+    ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
+    [
+      "Tokens",
+      `Tokens of the prompts and of the answers of ${counted(steps.length, "step")}`,
+      `${formatCount(sum((info) => info.prompt_tokens))} in, ${formatCount(sum((info) => info.completion_tokens))} out`,
+    ],
+    [
+      "Waited",
+      `For the predictions of ${counted(steps.length, "step")}, together`,
+      formatDuration(sum((info) => info.latency_ms) ?? 0),
+    ],
+    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
+    ["Seed", undefined, seed ?? "none"],
+    ["Started", undefined, <Time key="started" at={episode.created_at} />],
+  ];
+  return (
+    <Card>
+      <div className="flex flex-col gap-2 px-4 py-3">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <EpisodeBadge episode={episode} />
+          <span className="min-w-0 text-sm font-medium wrap-anywhere">
+            {prompt === null ? "No prompt" : <InlineText text={prompt} />}
+          </span>
+          {goal !== null && (
+            <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
+              Goal: <InlineText text={goal} />
+            </span>
+          )}
+        </div>
+        <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
+          {reason !== null && (
+            <Fact look="inline" name="Ended because">
+              <span className="wrap-anywhere">
+                <InlineText text={describeStopReason(reason)} />
+              </span>
+            </Fact>
+          )}
+          {facts.map(([name, title, value]) => (
+            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
+              {value}
+            </Fact>
+          ))}
+          <Fact look="inline" name="ID">
+            <span className="inline-flex items-center gap-1">
+              <code className="font-mono text-xs wrap-anywhere">{id}</code>
+              <span className="-my-1.5">
+                <CopyButton text={id} label="Copy the episode’s ID" />
+              </span>
+            </span>
+          </Fact>
+        </dl>
+      </div>
+    </Card>
   );
 }
 

@@ -4,7 +4,7 @@ import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/taxonomies.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
+import { AllowedButton } from "../../parts/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";

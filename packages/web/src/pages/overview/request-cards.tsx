@@ -1,7 +1,6 @@
 import type { Latency, UsageFailure } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
-import { clipPeaks } from "../../data/figures/clip-peaks.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
 import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage.ts";
 import { failureLabels } from "../../format/errors.ts";
@@ -9,6 +8,7 @@ import { formatCount, formatDuration, formatShare, formatShortCount } from "../.
 import { type Period, type Step, stepStartsMs } from "../../format/times.ts";
 import { categories } from "../../parts/predictions.ts";
 import { Card } from "../../ui/card.tsx";
+import { clipPeaks } from "../../ui/charts/scale.ts";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/time-series.ts";
 import { EmptyState } from "../../ui/notice.tsx";

@@ -13,8 +13,8 @@ import {
 } from "../../data/stored-predictions.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.tsx";

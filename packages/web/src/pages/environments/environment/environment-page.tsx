@@ -6,9 +6,8 @@ import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
-import { UnavailablePage } from "../../../shell/unavailable-page.tsx";
+import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
@@ -23,46 +22,6 @@ import { DefinitionTab } from "./definition-tab.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
-
-interface DeleteEnvironmentDialogProps {
-  environment: Environment;
-  episodes: number;
-  isOpen: boolean;
-  onClose(): void;
-}
-
-/** Says what goes with the environment. */
-function DeleteEnvironmentDialog({
-  environment: { name },
-  episodes,
-  isOpen,
-  onClose,
-}: DeleteEnvironmentDialogProps) {
-  const navigate = useNavigate();
-  const remove = useDeleteEnvironment(name);
-  return (
-    <ConfirmDialog
-      isOpen={isOpen}
-      onClose={() => {
-        remove.reset();
-        onClose();
-      }}
-      title={`Delete ${name}?`}
-      confirmLabel={
-        episodes === 0 ? "Delete environment" : `Delete environment and ${counted(episodes, "episode")}`
-      }
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate(episodes > 0, { onSuccess: () => navigate({ to: "/environments" }) })}
-    >
-      <p>
-        Its revisions and tasks are deleted
-        {episodes > 0 && `, and ${counted(episodes, "episode")} with all steps`}. This cannot be undone.
-        Datasets that were made of its episodes stay.
-      </p>
-      {remove.error !== null && <ErrorNotice error={remove.error} />}
-    </ConfirmDialog>
-  );
-}
 
 const path = "/environments/$name";
 
@@ -205,5 +164,45 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         onClose={() => setDeleteOpen(false)}
       />
     </Page>
+  );
+}
+
+interface DeleteEnvironmentDialogProps {
+  environment: Environment;
+  episodes: number;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Says what goes with the environment. */
+function DeleteEnvironmentDialog({
+  environment: { name },
+  episodes,
+  isOpen,
+  onClose,
+}: DeleteEnvironmentDialogProps) {
+  const navigate = useNavigate();
+  const remove = useDeleteEnvironment(name);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Delete ${name}?`}
+      confirmLabel={
+        episodes === 0 ? "Delete environment" : `Delete environment and ${counted(episodes, "episode")}`
+      }
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutate(episodes > 0, { onSuccess: () => navigate({ to: "/environments" }) })}
+    >
+      <p>
+        Its revisions and tasks are deleted
+        {episodes > 0 && `, and ${counted(episodes, "episode")} with all steps`}. This cannot be undone.
+        Datasets that were made of its episodes stay.
+      </p>
+      {remove.error !== null && <ErrorNotice error={remove.error} />}
+    </ConfirmDialog>
   );
 }

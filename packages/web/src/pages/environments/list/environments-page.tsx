@@ -4,7 +4,7 @@ import { Globe, Play, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";

@@ -1,6 +1,6 @@
 import { CornerDownLeft } from "lucide-react";
 import { type KeyboardEvent, type Ref, useEffect, useRef, useState } from "react";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { useShortcut } from "../../../ui/shortcuts.tsx";
 
 interface ActionInputProps {

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { taskPagesQuery } from "../../../data/environments.ts";
 import { formatCount } from "../../../format/numbers.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";

@@ -9,8 +9,8 @@ import { deploymentsQuery } from "../../../data/predictions.ts";
 import { latestProfilesQuery } from "../../../data/profiles.ts";
 import { useCreateRun } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -27,108 +27,6 @@ import {
 } from "./read-run-draft.ts";
 import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
 import { TargetFields } from "./target-fields.tsx";
-
-interface DatasetFieldsProps {
-  /** Undefined while loading. */
-  datasets: readonly Dataset[] | undefined;
-  draft: RunDraft;
-  issue: string | undefined;
-  onChange(part: Partial<RunDraft>): void;
-}
-
-/** Which samples, and what each step is told. */
-function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
-  const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
-  const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
-  return (
-    <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
-      <SelectField
-        label="Dataset"
-        issue={issue}
-        hint={
-          datasets !== undefined && usable.length === 0 ? (
-            <Link to="/datasets" className="text-accent-ink underline">
-              There is none yet: upload one
-            </Link>
-          ) : undefined
-        }
-        value={draft.dataset}
-        options={[
-          ...(draft.dataset === "" ? [{ value: "", label: "Choose a dataset" }] : []),
-          ...usable.map(({ id, name, latest_revision }) => ({
-            value: id,
-            label: `${name} (${formatCount(latest_revision?.samples ?? 0)} samples)`,
-          })),
-        ]}
-        onChange={(dataset) => onChange({ dataset, revision: "" })}
-      />
-      <SelectField
-        label="Revision"
-        value={draft.revision}
-        options={[
-          { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
-          ...Array.from({ length: latest }, (_, index) => String(latest - index)),
-        ]}
-        onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
-      />
-      <div className="flex flex-col gap-1 sm:col-span-2">
-        <span className="text-sm font-medium">Mode</span>
-        <div>
-          <Segmented
-            label="Mode"
-            value={draft.mode}
-            options={[
-              { value: "teacher-forced", label: "Teacher-forced" },
-              { value: "free-running", label: "Free-running" },
-            ]}
-            onChange={(mode) => onChange({ mode })}
-          />
-        </div>
-        <p className="text-xs text-ink-3">
-          {draft.mode === "free-running"
-            ? "Each step starts from the prediction for the step before: how long does the model stay accurate on its own?"
-            : "Each step starts from the recorded state: how often is a single step right?"}
-        </p>
-      </div>
-    </div>
-  );
-}
-
-interface RunFieldsProps {
-  draft: RunDraft;
-  issues: ReadRunDraft["issues"];
-  refused: readonly FieldIssue[];
-  onChange(part: Partial<RunDraft>): void;
-}
-
-/** What the run is called, and how it proceeds. */
-function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
-  return (
-    <div className="flex flex-col gap-3 px-4 py-3">
-      <TextField
-        label="Name"
-        hint="Optional. Need not be unique."
-        issue={issueAt(refused, "name")}
-        value={draft.name}
-        onChange={(name) => onChange({ name })}
-      />
-      <TextField
-        label="Repeats"
-        hint="Predictions per sample, up to 20."
-        issue={issues.repeats ?? issueAt(refused, "repeats")}
-        value={draft.repeats}
-        onChange={(repeats) => onChange({ repeats })}
-      />
-      <TextField
-        label="At once"
-        hint="Maximum concurrent predictions, up to 256. Live requests go first."
-        issue={issues.concurrency ?? issueAt(refused, "concurrency")}
-        value={draft.concurrency}
-        onChange={(concurrency) => onChange({ concurrency })}
-      />
-    </div>
-  );
-}
 
 export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
 
@@ -247,5 +145,107 @@ function NewRunPage() {
         </div>
       </form>
     </Page>
+  );
+}
+
+interface DatasetFieldsProps {
+  /** Undefined while loading. */
+  datasets: readonly Dataset[] | undefined;
+  draft: RunDraft;
+  issue: string | undefined;
+  onChange(part: Partial<RunDraft>): void;
+}
+
+/** Which samples, and what each step is told. */
+function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
+  const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
+  const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
+  return (
+    <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
+      <SelectField
+        label="Dataset"
+        issue={issue}
+        hint={
+          datasets !== undefined && usable.length === 0 ? (
+            <Link to="/datasets" className="text-accent-ink underline">
+              There is none yet: upload one
+            </Link>
+          ) : undefined
+        }
+        value={draft.dataset}
+        options={[
+          ...(draft.dataset === "" ? [{ value: "", label: "Choose a dataset" }] : []),
+          ...usable.map(({ id, name, latest_revision }) => ({
+            value: id,
+            label: `${name} (${formatCount(latest_revision?.samples ?? 0)} samples)`,
+          })),
+        ]}
+        onChange={(dataset) => onChange({ dataset, revision: "" })}
+      />
+      <SelectField
+        label="Revision"
+        value={draft.revision}
+        options={[
+          { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
+          ...Array.from({ length: latest }, (_, index) => String(latest - index)),
+        ]}
+        onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
+      />
+      <div className="flex flex-col gap-1 sm:col-span-2">
+        <span className="text-sm font-medium">Mode</span>
+        <div>
+          <Segmented
+            label="Mode"
+            value={draft.mode}
+            options={[
+              { value: "teacher-forced", label: "Teacher-forced" },
+              { value: "free-running", label: "Free-running" },
+            ]}
+            onChange={(mode) => onChange({ mode })}
+          />
+        </div>
+        <p className="text-xs text-ink-3">
+          {draft.mode === "free-running"
+            ? "Each step starts from the prediction for the step before: how long does the model stay accurate on its own?"
+            : "Each step starts from the recorded state: how often is a single step right?"}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+interface RunFieldsProps {
+  draft: RunDraft;
+  issues: ReadRunDraft["issues"];
+  refused: readonly FieldIssue[];
+  onChange(part: Partial<RunDraft>): void;
+}
+
+/** What the run is called, and how it proceeds. */
+function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
+  return (
+    <div className="flex flex-col gap-3 px-4 py-3">
+      <TextField
+        label="Name"
+        hint="Optional. Need not be unique."
+        issue={issueAt(refused, "name")}
+        value={draft.name}
+        onChange={(name) => onChange({ name })}
+      />
+      <TextField
+        label="Repeats"
+        hint="Predictions per sample, up to 20."
+        issue={issues.repeats ?? issueAt(refused, "repeats")}
+        value={draft.repeats}
+        onChange={(repeats) => onChange({ repeats })}
+      />
+      <TextField
+        label="At once"
+        hint="Maximum concurrent predictions, up to 256. Live requests go first."
+        issue={issues.concurrency ?? issueAt(refused, "concurrency")}
+        value={draft.concurrency}
+        onChange={(concurrency) => onChange({ concurrency })}
+      />
+    </div>
   );
 }

@@ -15,8 +15,7 @@ import {
 } from "lucide-react";
 import { useState } from "react";
 import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { AllowedMenuItem } from "../../../session/allowed-menu-item.tsx";
+import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
 import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { Menu, MenuDownload } from "../../../ui/menu.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findEntries, kindOfId, type PaletteEntry } from "./palette-entry.ts";
+import { findEntries, kindOfId, type PaletteEntry } from "./palette-entries.ts";
 
 const entry = (group: string, title: string, hint?: string): PaletteEntry => ({
   id: `${group} ${title}`,

@@ -1,7 +1,7 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
+import { readTheme, storeTheme, type Theme } from "../theme.ts";
 import { Segmented } from "../ui/form/choices.tsx";
-import { readTheme, storeTheme, type Theme } from "./theme.ts";
 
 const themes = [
   { value: "light", label: "Light", icon: Sun },

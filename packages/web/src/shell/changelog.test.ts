@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readChangelog } from "./read-changelog.ts";
+import { readChangelog } from "./changelog.tsx";
 
 test("versions have parts, and an item may have several lines", () => {
   const text =
@@ -13,7 +13,7 @@ test("versions have parts, and an item may have several lines", () => {
 });
 
 test("this repository's changelog can be read", () => {
-  const versions = readChangelog(readFileSync(join(import.meta.dir, "../../../../../CHANGELOG.md"), "utf8"));
+  const versions = readChangelog(readFileSync(join(import.meta.dir, "../../../../CHANGELOG.md"), "utf8"));
   const first = versions.find(({ name }) => name === "0.1.0");
   expect(first?.parts.flatMap(({ items }) => items).length).toBeGreaterThan(10);
 });

@@ -1,12 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { usePresage } from "../../data/client.ts";
-import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../../data/palette.ts";
-import { latestProfilesQuery } from "../../data/profiles.ts";
-import { latestTaxonomiesQuery } from "../../data/taxonomies.ts";
-import { goKeysOf } from "../go-keys.ts";
-import { linkGroups } from "../navigation.tsx";
-import { findEntries, kindOfId, type PaletteEntry, pagesGroup } from "./palette-entry.ts";
+import { usePresage } from "../data/client.ts";
+import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../data/palette.ts";
+import { latestProfilesQuery } from "../data/profiles.ts";
+import { latestTaxonomiesQuery } from "../data/taxonomies.ts";
+import { linkGroups } from "./navigation.tsx";
+
+/** A place to go to, or something to do. */
+export interface PaletteEntry {
+  /** Unique among all. */
+  id: string;
+  /** The heading that it is listed under. */
+  group: string;
+  title: string;
+  hint?: string | undefined;
+  /** Found by it as well, but not shown. */
+  keywords?: string | undefined;
+  keys?: string | undefined;
+  /** An address of the dashboard, or what it does. */
+  action: string | (() => void);
+}
+
+const pagesGroup = "Pages";
+const maxInGroup = 6;
 
 /** What a query finds: what has it as its id, else pages and named things. */
 export function usePaletteEntries(
@@ -25,13 +41,7 @@ export function usePaletteEntries(
   const known = useMemo(
     () => [
       ...linkGroups.flatMap(({ links }) =>
-        links.map(({ to, label }) => ({
-          id: to,
-          group: pagesGroup,
-          title: label,
-          keys: goKeysOf(to),
-          action: to,
-        })),
+        links.map(({ to, label, keys }) => ({ id: to, group: pagesGroup, title: label, keys, action: to })),
       ),
       { id: "/account", group: pagesGroup, title: "Account and sessions", action: "/account" },
       ...actions,
@@ -96,4 +106,35 @@ export function usePaletteEntries(
     entries: [...(kind === undefined ? [] : found), ...findEntries(known, query)],
     isSearching: result.isFetching || others.isFetching,
   };
+}
+
+/** The entries with all words of a query, those that begin with it first; a few of each group but the pages. */
+export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
+  const wanted = query.trim().toLowerCase();
+  const words = wanted.split(/\s+/);
+  const found = entries
+    .map((entry) => ({ entry, rank: rankOf(entry, wanted, words) }))
+    .filter(({ rank }) => rank > 0)
+    .sort((one, other) => other.rank - one.rank)
+    .map(({ entry }) => entry);
+  // Groups stay in the order of their best entries.
+  return [...Map.groupBy(found, ({ group }) => group)].flatMap(([group, listed]) =>
+    group === pagesGroup ? listed : listed.slice(0, maxInGroup),
+  );
+}
+
+function rankOf({ title, hint = "", keywords = "" }: PaletteEntry, wanted: string, words: string[]): number {
+  const name = title.toLowerCase();
+  const text = `${name} ${hint.toLowerCase()} ${keywords.toLowerCase()}`;
+  if (!words.every((word) => text.includes(word))) return 0;
+  if (name === wanted) return 4;
+  if (name.startsWith(wanted)) return 3;
+  return name.includes(wanted) ? 2 : 1;
+}
+
+/** What an id could be of: a result's is a number, those of most other things are UUIDs. */
+export function kindOfId(query: string): "result" | "uuid" | undefined {
+  const text = query.trim();
+  if (/^\d{1,15}$/.test(text)) return "result";
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) ? "uuid" : undefined;
 }

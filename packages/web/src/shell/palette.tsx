@@ -3,11 +3,10 @@ import { clsx } from "clsx";
 import { Search } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { Modal, useReturnFocus } from "../../ui/dialog.tsx";
-import { Keys } from "../../ui/shortcuts.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import type { PaletteEntry } from "./palette-entry.ts";
-import { usePaletteEntries } from "./use-palette-entries.ts";
+import { Modal, useReturnFocus } from "../ui/dialog.tsx";
+import { Keys } from "../ui/shortcuts.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
 
 interface PaletteProps {
   isOpen: boolean;
