@@ -1,4 +1,5 @@
 // What differs between two revisions of a configuration.
+
 import { humanizeName } from "../format/words.ts";
 import { TextDifference } from "./difference/text-difference.tsx";
 

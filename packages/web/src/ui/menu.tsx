@@ -1,4 +1,5 @@
 // What opens beside the button that is pressed.
+
 import { clsx } from "clsx";
 import { Check } from "lucide-react";
 import { DropdownMenu, Popover as Radix } from "radix-ui";

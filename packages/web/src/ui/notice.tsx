@@ -1,4 +1,5 @@
 // What stands in the place of content that failed to load, or that is not there yet.
+
 import { PresageError } from "@presage/sdk";
 import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";

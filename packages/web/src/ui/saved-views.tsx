@@ -121,7 +121,7 @@ const prefix = "presage-views-";
 const maxViews = 100;
 
 /** The views that were saved in this browser, by name. */
-export function readSavedViews(page: string): SavedView[] {
+function readSavedViews(page: string): SavedView[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(prefix + page) ?? "[]");
     return Array.isArray(stored) ? stored.filter(isView).slice(0, maxViews) : [];
@@ -132,7 +132,7 @@ export function readSavedViews(page: string): SavedView[] {
 }
 
 /** Returns whether the browser keeps them. */
-export function storeViews(page: string, views: readonly SavedView[]): boolean {
+function storeViews(page: string, views: readonly SavedView[]): boolean {
   try {
     localStorage.setItem(prefix + page, JSON.stringify(views));
     return true;

@@ -1,4 +1,5 @@
 // What the page is shown on, for what CSS cannot change.
+
 import { type RefObject, useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
 

@@ -1,4 +1,5 @@
 // The keyboard shortcuts of the whole page.
+
 import { createContext, type ReactNode, use, useEffectEvent, useLayoutEffect, useState } from "react";
 
 export interface Shortcut {

@@ -1,71 +1,65 @@
 import type { EvaluationStatus } from "@presage/sdk";
 import { clsx } from "clsx";
-import { CircleAlert, CircleCheck, CircleMinus, CircleX } from "lucide-react";
+import { CircleAlert, CircleCheck, CircleMinus, CircleX, type LucideIcon } from "lucide-react";
 import { formatScore } from "../format/numbers.ts";
-import { Badge } from "./badge.tsx";
+import { Badge, type Tone } from "./badge.tsx";
+
+interface Verdict {
+  status: EvaluationStatus;
+  pass: boolean | null;
+}
 
 /** The outcome of an evaluation. A missing verdict is a state of its own and never looks like a fail. */
-export function VerdictBadge({ status, pass }: { status: EvaluationStatus; pass: boolean | null }) {
-  if (status === "failed") {
-    return (
-      <Badge tone="warn" icon={<CircleAlert aria-hidden />}>
-        Error
-      </Badge>
-    );
-  }
-  if (status === "validation_error") {
-    return (
-      <Badge tone="warn" icon={<CircleAlert aria-hidden />}>
-        Unusable input
-      </Badge>
-    );
-  }
-  if (status === "contradictory") {
-    return (
-      <Badge tone="warn" icon={<CircleAlert aria-hidden />}>
-        Contradictory
-      </Badge>
-    );
-  }
-  if (status === "not_applicable") return <Badge icon={<CircleMinus aria-hidden />}>Not applicable</Badge>;
-  if (pass === null) {
-    return <Badge icon={<CircleMinus aria-hidden />}>Score only</Badge>;
-  }
-  return pass ? (
-    <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
-      Pass
-    </Badge>
-  ) : (
-    <Badge tone="fail" icon={<CircleX aria-hidden />}>
-      Fail
+export function VerdictBadge(verdict: Verdict) {
+  const { label, Icon, tone } = lookOf(verdict);
+  return (
+    <Badge tone={tone} icon={<Icon aria-hidden />}>
+      {label}
     </Badge>
   );
 }
 
-interface VerdictMarkProps {
-  status: EvaluationStatus;
-  pass: boolean | null;
-  score: number | null;
-}
-
-/** A verdict in little room: a sign and the score. What has no verdict never looks like a fail. */
-export function VerdictMark({ status, pass, score }: VerdictMarkProps) {
-  const { label, Icon, tone } = lookOf(status, pass);
+/** A verdict in little room: a sign and the score. */
+export function VerdictMark({ score, ...verdict }: Verdict & { score: number | null }) {
+  const { label, Icon, tone } = lookOf(verdict);
+  const said = tone === "warn" ? "No verdict" : label;
   return (
-    <span className="inline-flex items-center justify-end gap-1.5" title={label}>
-      <Icon aria-label={label} role="img" className={clsx("size-3.5 shrink-0", tone)} />
+    <span className="inline-flex items-center justify-end gap-1.5" title={said}>
+      <Icon aria-label={said} role="img" className={clsx("size-3.5 shrink-0", inks[tone])} />
       <span className="w-10 text-right tabular-nums">{formatScore(score)}</span>
     </span>
   );
 }
 
-function lookOf(status: EvaluationStatus, pass: boolean | null) {
-  if (status === "not_applicable") return { label: "Not applicable", Icon: CircleMinus, tone: "text-ink-3" };
-  if (status !== "success") return { label: "No verdict", Icon: CircleAlert, tone: "text-warn" };
-  if (pass === null) return { label: "Score only", Icon: CircleMinus, tone: "text-ink-3" };
-  return pass
-    ? { label: "Pass", Icon: CircleCheck, tone: "text-pass" }
-    : { label: "Fail", Icon: CircleX, tone: "text-fail" };
+interface Look {
+  label: string;
+  Icon: LucideIcon;
+  tone: Exclude<Tone, "accent">;
+}
+
+const inks: Record<Look["tone"], string> = {
+  neutral: "text-ink-3",
+  pass: "text-pass",
+  fail: "text-fail",
+  warn: "text-warn",
+};
+
+function lookOf({ status, pass }: Verdict): Look {
+  switch (status) {
+    case "failed":
+      return { label: "Error", Icon: CircleAlert, tone: "warn" };
+    case "validation_error":
+      return { label: "Unusable input", Icon: CircleAlert, tone: "warn" };
+    case "contradictory":
+      return { label: "Contradictory", Icon: CircleAlert, tone: "warn" };
+    case "not_applicable":
+      return { label: "Not applicable", Icon: CircleMinus, tone: "neutral" };
+    case "success":
+      if (pass === null) return { label: "Score only", Icon: CircleMinus, tone: "neutral" };
+      return pass
+        ? { label: "Pass", Icon: CircleCheck, tone: "pass" }
+        : { label: "Fail", Icon: CircleX, tone: "fail" };
+  }
 }
 
 /** Characters of a name that a narrow column has room for. */

@@ -1,4 +1,5 @@
 // The lines around a plot, and the texts along them.
+
 import type { Range } from "./scale.ts";
 
 /** Where the curves and bars of a plot are, in pixels. */

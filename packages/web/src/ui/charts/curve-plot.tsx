@@ -101,7 +101,7 @@ const margin = { left: 48, right: 12, top: 8, bottom: 36 };
 const tickWidth = 64;
 
 /** Curves with their bands. */
-export function CurvePlot(props: CurvePlotProps) {
+function CurvePlot(props: CurvePlotProps) {
   const { label, xLabel, series, domain, xs, shape, format, formatTick = format } = props;
   const ends: Range = [xs[0] ?? 0, xs.at(-1) ?? 0];
   return (

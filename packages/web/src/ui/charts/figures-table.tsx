@@ -36,9 +36,13 @@ export function ChartFigure({ label, legend, table, format, note, children }: Ch
   );
 }
 
-interface FiguresViewProps extends Pick<ChartFigureProps, "label" | "table" | "format"> {}
+interface FiguresViewProps extends Pick<ChartFigureProps, "label" | "table"> {
+  /** Of cells that are numbers. */
+  format?(value: number): string;
+}
 
-function FiguresView({ label, table: { header, rows }, format }: FiguresViewProps) {
+/** The figures of a chart in its place. */
+export function FiguresView({ label, table: { header, rows }, format = String }: FiguresViewProps) {
   const show = (cell: FiguresRow["cells"][number]) =>
     typeof cell === "number" ? format(cell) : (cell ?? "–");
   return (
@@ -48,7 +52,8 @@ function FiguresView({ label, table: { header, rows }, format }: FiguresViewProp
           <tr className="text-ink-3">
             {header.map((name, index) => (
               <th
-                key={name}
+                // biome-ignore lint/suspicious/noArrayIndexKey: two series may have one name
+                key={index}
                 scope="col"
                 className={`px-2 py-1 font-medium whitespace-nowrap ${index === 0 ? "text-left" : "text-right"}`}
               >
@@ -58,13 +63,15 @@ function FiguresView({ label, table: { header, rows }, format }: FiguresViewProp
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, cells }) => (
-            <tr key={name} className="border-t border-line">
+          {rows.map(({ name, cells }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the hour that a clock is set back by comes twice
+            <tr key={index} className="border-t border-line">
               <th scope="row" className="px-2 py-1 text-left font-normal whitespace-nowrap text-ink-2">
                 {name}
               </th>
               {cells.map((cell, index) => (
-                <td key={header[index + 1]} className="px-2 py-1 text-right whitespace-nowrap">
+                // biome-ignore lint/suspicious/noArrayIndexKey: as in the header
+                <td key={index} className="px-2 py-1 text-right whitespace-nowrap">
                   {show(cell)}
                 </td>
               ))}

@@ -175,7 +175,7 @@ interface PlotReadoutProps extends Readout {
 const distance = 10;
 
 /** Shows the values beside their place, on the side with more room. */
-export function PlotReadout({ title, rows, left, width }: PlotReadoutProps) {
+function PlotReadout({ title, rows, left, width }: PlotReadoutProps) {
   const isRight = left < width / 2;
   const room = (isRight ? left : width - left) + distance;
   return (
@@ -219,7 +219,7 @@ function ReadoutValue({ row }: { row: ReadoutRow }) {
 }
 
 /** The values as a sentence, for screen readers. */
-export function sayReadout({ title, rows }: Readout): string {
+function sayReadout({ title, rows }: Readout): string {
   const values = rows.map(
     ({ label, value, details = [] }) => `${label}: ${[value ?? "no value", ...details].join(", ")}`,
   );

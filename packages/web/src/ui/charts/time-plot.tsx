@@ -120,7 +120,7 @@ interface TimeMarksProps {
 const overhang = 4;
 
 /** All series, later ones above earlier ones, without what is above the axis. Each is one element, and its dots. */
-export function TimeMarks({ plot, points, series, top }: TimeMarksProps) {
+function TimeMarks({ plot, points, series, top }: TimeMarksProps) {
   const { left, right, top: upper, bottom } = plot.area;
   const box = {
     x: left - overhang,
@@ -198,7 +198,7 @@ function curveOf(points: readonly ChartPoint[], key: string): CurvePoint[] {
 
 const greatestBarWidth = 40;
 
-export function barWidth({ area: { left, right } }: Plot, pointCount: number): number {
+function barWidth({ area: { left, right } }: Plot, pointCount: number): number {
   return Math.min(greatestBarWidth, ((right - left) / Math.max(1, pointCount)) * 0.6);
 }
 

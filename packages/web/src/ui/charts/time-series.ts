@@ -1,4 +1,5 @@
 // Quantities over time: what they are called, and how high they reach.
+
 import type { Step } from "../../format/times.ts";
 
 /** A quantity over time. */

@@ -1,4 +1,5 @@
 // The columns of a table: what they show, how they are compared, and how they are copied.
+
 import type { ReactNode } from "react";
 
 export type CellValue = string | number | boolean | null | undefined;

@@ -1,4 +1,5 @@
 // Tables of any length. `ShortTable` is apart from them, as the first page loads nothing to render some rows only.
+
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useCallback, useEffect } from "react";
 import { ErrorNotice } from "../notice.tsx";
@@ -101,7 +102,7 @@ const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
 /** Which rows are rendered: all of a short table and on paper, those in sight of a long one. */
-export function useVirtualRows<Row>(
+function useVirtualRows<Row>(
   { scroller, sortedRows }: DataTableModel<Row>,
   onNearEnd: (() => void) | undefined,
 ): RenderedRows {

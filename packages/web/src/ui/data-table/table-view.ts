@@ -1,4 +1,5 @@
 // Which columns a table shows and in which order, in the address and in the browser's memory.
+
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useNarrow } from "../screen.ts";
@@ -109,7 +110,7 @@ export function writeSort({ id, isDescending }: Sort): string {
 const prefix = "presage-table-";
 
 /** The columns and the order chosen for a table in this browser. */
-export function readRememberedView(name: string): TableSearch {
+function readRememberedView(name: string): TableSearch {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(prefix + name) ?? "{}");
     return stored !== null && typeof stored === "object" ? readTableSearch({ ...stored }) : {};
@@ -119,7 +120,7 @@ export function readRememberedView(name: string): TableSearch {
   }
 }
 
-export function rememberView(name: string, view: TableSearch): void {
+function rememberView(name: string, view: TableSearch): void {
   try {
     if (Object.keys(view).length === 0) localStorage.removeItem(prefix + name);
     else localStorage.setItem(prefix + name, JSON.stringify(view));

@@ -1,4 +1,5 @@
 // Compares two texts: by lines, and the lines that differ by words.
+
 import { diffArrays, diffWordsWithSpace } from "diff";
 import { findJson, jsonLines } from "../untrusted-text/json-lines.ts";
 import { cutBefore } from "../untrusted-text/text-ranges.ts";
@@ -62,7 +63,7 @@ const wordsBudgetMs = 100;
 const maxEdits = 4_000;
 
 /** Undefined if the texts differ too much to compare them in time. */
-export function compareLines(
+function compareLines(
   before: readonly string[],
   after: readonly string[],
   isSame: (one: string, other: string) => boolean = Object.is,
@@ -135,7 +136,7 @@ const maxMiddle = 20_000;
 const minInCommon = 0.2;
 
 /** Compares two lines by words. */
-export function compareWords(before: string, after: string, budgetMs: number): ComparedLines {
+function compareWords(before: string, after: string, budgetMs: number): ComparedLines {
   const isLong = before.length + after.length > longLine;
   const start = isLong ? equalBeginning(before, after) : 0;
   const tail = isLong ? equalEnd(before, after, start) : 0;
@@ -208,12 +209,12 @@ export interface LinePart {
 const keptEnd = 120;
 const maxChange = 4_000;
 
-export function linePart(text: string, isChanged = false): LinePart {
+function linePart(text: string, isChanged = false): LinePart {
   return { text, isChanged, omitted: 0 };
 }
 
 /** Shortens long parts. */
-export function shorten(parts: readonly LinePart[]): LinePart[] {
+function shorten(parts: readonly LinePart[]): LinePart[] {
   return parts.filter(({ text }) => text !== "").flatMap(shortenOne);
 }
 

@@ -100,7 +100,7 @@ function DifferenceBody({
   return <DifferenceRows key={layout} difference={difference} layout={layout} />;
 }
 
-export function DifferenceRows({
+function DifferenceRows({
   difference: { rows, paths },
   layout,
 }: {

@@ -1,4 +1,5 @@
 // Controls with a label, a hint and what is wrong with their value.
+
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { TextArea, TextInput } from "./inputs.tsx";
 import { Select, type SelectProps } from "./select.tsx";
@@ -136,14 +137,17 @@ function hasNote({ hint, issue }: Note): boolean {
 
 /** The line below a field: its hint or issue. */
 function FieldNote({ id, hint, issue }: Note & { id: string }) {
-  if (!hasNote({ hint, issue })) return null;
-  return issue === undefined ? (
+  if (issue !== undefined) {
+    return (
+      <p id={id} role="alert" className="text-xs text-fail">
+        {issue}
+      </p>
+    );
+  }
+  if (hint === undefined) return null;
+  return (
     <p id={id} className="text-xs text-ink-3">
       {hint}
-    </p>
-  ) : (
-    <p id={id} role="alert" className="text-xs text-fail">
-      {issue}
     </p>
   );
 }

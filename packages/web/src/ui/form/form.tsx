@@ -1,4 +1,5 @@
 // A form: its draft, what it was refused for, and the JSON in its fields.
+
 import { PresageError, type ValidationError } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";

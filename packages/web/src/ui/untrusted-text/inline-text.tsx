@@ -1,7 +1,7 @@
 // Untrusted text as text nodes only, in which nothing is invisible or changes what is around it.
+
 import type { ReactNode } from "react";
-import type { Range } from "./text-ranges.ts";
-import { cutBefore } from "./text-ranges.ts";
+import { cutBefore, type Range } from "./text-ranges.ts";
 
 const maxCharacters = 300;
 

@@ -88,7 +88,7 @@ interface TextBodyProps {
 const firstCharacters = 20_000;
 
 /** A text, or the beginning of a long one with a button for the rest. */
-export function TextBody({ text, label, positions, isWrapped, isProse, language }: TextBodyProps) {
+function TextBody({ text, label, positions, isWrapped, isProse, language }: TextBodyProps) {
   const [shownWhole, setShownWhole] = useState<string>();
   const tokenize = useTokenizer(language);
   const marks = useMemo(() => codeUnitRanges(text, positions), [text, positions]);
@@ -137,7 +137,7 @@ interface TextLinesProps {
 }
 
 /** A long text with line numbers. */
-export function TextLines({ text, label, marks, isWrapped, tokenize }: TextLinesProps) {
+function TextLines({ text, label, marks, isWrapped, tokenize }: TextLinesProps) {
   const rows = useMemo(() => textRows(text), [text]);
   const digits = String(rows.at(-1)?.line ?? rows.length).length;
   return (
