@@ -1,13 +1,13 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useCorrectResult } from "../data/results.ts";
-import { AllowedButton } from "../session/allowed-button.tsx";
 import { Button } from "../ui/button.tsx";
 import { TextAreaField, TextField } from "../ui/form/fields.tsx";
 import { useDraft } from "../ui/form/form.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Time } from "../ui/time.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
+import { AllowedButton } from "./allowed.tsx";
 
 const emptyDraft = { verdict: "", score: "", comment: "" };
 

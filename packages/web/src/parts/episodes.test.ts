@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeStopReason } from "./environments.ts";
+import { describeStopReason } from "./episodes.tsx";
 
 test("The stop rule that ended an episode is said in the words of the form", () => {
   expect(describeStopReason("output_contains: {goal}")).toBe("observation contains the goal");

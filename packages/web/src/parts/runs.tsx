@@ -6,11 +6,11 @@ import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
 import { formatCount } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
-import { AllowedButton } from "../session/allowed-button.tsx";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { type ButtonProps, buttonClass } from "../ui/button.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { AllowedButton } from "./allowed.tsx";
 
 /** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
 export function RunLink({ id, tabIndex }: { id: string; tabIndex?: number }) {

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
-import { comparisonMarkdown } from "../../src/pages/compare/compare-page.tsx";
+import { comparisonMarkdown } from "../../src/pages/compare/comparison-markdown.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 

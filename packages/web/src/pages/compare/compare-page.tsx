@@ -1,4 +1,3 @@
-import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useLocation } from "@tanstack/react-router";
@@ -6,7 +5,6 @@ import { clsx } from "clsx";
 import { Download, FileJson, FileText, Info } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
 import { comparedReportQuery, comparisonQuery } from "../../data/comparisons.ts";
-import { formatCount, formatScore } from "../../format/numbers.ts";
 import { evaluatorKey, nameEvaluator } from "../../parts/evaluators.tsx";
 import { ExampleNote } from "../../parts/example.tsx";
 import { Button, CopyButton } from "../../ui/button.tsx";
@@ -17,153 +15,15 @@ import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
+import { comparisonMarkdown } from "./comparison-markdown.ts";
 import { CurvesCard, SurvivalCard } from "./curves/curves-card.tsx";
 import { DifferencesCard } from "./differences/differences-card.tsx";
 import { StrataCard } from "./differences/strata-card.tsx";
 import { EffortCard } from "./effort/effort-card.tsx";
 import { OutcomeCard } from "./outcome/outcome-card.tsx";
-import { type MarkedRun, markRuns, nameRun } from "./run-mark.tsx";
+import { type MarkedRun, markRuns } from "./run-mark.tsx";
 import { ChangedSamplesCard } from "./samples/changed-samples-card.tsx";
 import { type CompareState, useCompare } from "./use-compare.ts";
-
-/** A comparison for a pull request or an appendix: what it says, then its figures. */
-export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison, address: string): string {
-  const marked = markRuns(runs);
-  const nameOf = (id: string) => {
-    const one = marked.find(({ run }) => run.id === id);
-    return one === undefined ? id : nameRun(one, marked);
-  };
-  const reference = nameOf(runs[0]?.id ?? "");
-  const compared = evaluators.flatMap((evaluator) =>
-    evaluator.candidates.map((candidate) => ({
-      evaluator: nameEvaluator(evaluator, evaluators),
-      name: nameOf(candidate.run_id),
-      reference: evaluator.reference,
-      candidate,
-    })),
-  );
-  const sentences = compared.map(({ evaluator, name, candidate }) => {
-    const names = { candidate: name, reference, evaluator, preliminary };
-    const { sentence, caveats } = describeComparison(candidate, names);
-    return `- ${plain([sentence, ...caveats].join(" "))}`;
-  });
-  const rows = compared.map(({ evaluator, name, reference: figures, candidate }) => {
-    const { interval, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
-    return [
-      evaluator,
-      name,
-      formatScore(figures.mean),
-      formatScore(candidate.mean),
-      formatPoints(candidate.difference),
-      interval === null ? "–" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`,
-      p === null ? "–" : describeP(p),
-      `${formatCount(count)} in ${formatCount(trajectories)}`,
-      [wins, losses, ties].map(formatCount).join(" / "),
-    ];
-  });
-  return [
-    `### Compared with ${plain(reference)}`,
-    "",
-    ...sentences,
-    "",
-    ...tableOf(columns, rows),
-    "",
-    "Differences of mean scores in percentage points, paired by sample; intervals at 95 %, clustered by trajectory; p by flipped signs of trajectories’ sums, with Holm’s correction.",
-    "",
-    `<${address}>`,
-    "",
-  ].join("\n");
-}
-
-const columns = [
-  "evaluator",
-  "run",
-  "reference",
-  "mean",
-  "difference",
-  "95 % interval",
-  "p (Holm)",
-  "samples in trajectories",
-  "better / worse / same",
-];
-
-function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.map(plain).join(" | ")} |`;
-  return [line(headings), `|${" --- |".repeat(headings.length)}`, ...rows.map(line)];
-}
-
-/** Names may hold anything: as references to characters, marks are never markup. A "<" before a space is none, as in "p < 0.001". */
-function plain(text: string): string {
-  return text
-    .replace(/[\n\r]+/g, " ")
-    .replace(/<(?! )|[\\`*_[\]>|#&]/g, (mark) => `&#${mark.codePointAt(0)};`);
-}
-
-/** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
-function ShareActions({ comparison }: { comparison: Comparison }) {
-  const { href } = useLocation();
-  const markdown = comparisonMarkdown(comparison, location.origin + href);
-  return (
-    <>
-      <CopyButton text={markdown} label="Copy as Markdown">
-        Copy as Markdown
-      </CopyButton>
-      <Menu trigger={<Button icon={<Download aria-hidden />}>Download</Button>}>
-        <MenuItem
-          icon={<FileText aria-hidden />}
-          onSelect={() => saveFile("comparison.md", markdown, "text/markdown")}
-        >
-          Markdown
-        </MenuItem>
-        <MenuItem
-          icon={<FileJson aria-hidden />}
-          onSelect={() =>
-            saveFile("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
-          }
-        >
-          JSON, all figures
-        </MenuItem>
-      </Menu>
-    </>
-  );
-}
-
-/** Has the browser save a text as a file. */
-function saveFile(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // Not at once: some browsers start to read after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-interface LeftOutNoteProps {
-  evaluators: Comparison["evaluators"];
-  leftOut: Comparison["evaluators_left_out"];
-  marked: readonly MarkedRun[];
-}
-
-/** Which evaluators cannot be compared, and why. */
-function LeftOutNote({ evaluators, leftOut, marked }: LeftOutNoteProps) {
-  const nothing = evaluators.length === 0 ? "These runs have no evaluator in common." : "";
-  const named = leftOut.map((one) => {
-    const letter = marked.find(({ run }) => run.id === one.run_id)?.letter ?? "";
-    return `${nameEvaluator(one, [...evaluators, ...leftOut])} of ${letter}`;
-  });
-  if (nothing === "" && named.length === 0) return null;
-  return (
-    <p className="flex gap-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2">
-      <Info className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
-      <span className="min-w-0 wrap-anywhere">
-        {nothing}{" "}
-        {named.length > 0 &&
-          `Left out, as ${named.length === 1 ? "it has" : "they have"} no counterpart at the same revision: ${named.join(", ")}.`}
-      </span>
-    </p>
-  );
-}
 
 export const compareRoute = createLazyRoute("/compare")({ component: ComparePage });
 
@@ -210,6 +70,46 @@ function ComparePage() {
   );
 }
 
+/** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
+function ShareActions({ comparison }: { comparison: Comparison }) {
+  const { href } = useLocation();
+  const markdown = comparisonMarkdown(comparison, location.origin + href);
+  return (
+    <>
+      <CopyButton text={markdown} label="Copy as Markdown">
+        Copy as Markdown
+      </CopyButton>
+      <Menu trigger={<Button icon={<Download aria-hidden />}>Download</Button>}>
+        <MenuItem
+          icon={<FileText aria-hidden />}
+          onSelect={() => saveFile("comparison.md", markdown, "text/markdown")}
+        >
+          Markdown
+        </MenuItem>
+        <MenuItem
+          icon={<FileJson aria-hidden />}
+          onSelect={() =>
+            saveFile("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
+          }
+        >
+          JSON, all figures
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}
+
+/** Has the browser save a text as a file. */
+function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Not at once: some browsers start to read after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
 function ComparedRuns({ comparison, state }: { comparison: Comparison; state: CompareState }) {
   const { runs, evaluators, evaluators_left_out } = comparison;
   const { search, runIds, change, choose } = state;
@@ -241,5 +141,31 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
         <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
       )}
     </>
+  );
+}
+
+interface LeftOutNoteProps {
+  evaluators: Comparison["evaluators"];
+  leftOut: Comparison["evaluators_left_out"];
+  marked: readonly MarkedRun[];
+}
+
+/** Which evaluators cannot be compared, and why. */
+function LeftOutNote({ evaluators, leftOut, marked }: LeftOutNoteProps) {
+  const nothing = evaluators.length === 0 ? "These runs have no evaluator in common." : "";
+  const named = leftOut.map((one) => {
+    const letter = marked.find(({ run }) => run.id === one.run_id)?.letter ?? "";
+    return `${nameEvaluator(one, [...evaluators, ...leftOut])} of ${letter}`;
+  });
+  if (nothing === "" && named.length === 0) return null;
+  return (
+    <p className="flex gap-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2">
+      <Info className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
+      <span className="min-w-0 wrap-anywhere">
+        {nothing}{" "}
+        {named.length > 0 &&
+          `Left out, as ${named.length === 1 ? "it has" : "they have"} no counterpart at the same revision: ${named.join(", ")}.`}
+      </span>
+    </p>
   );
 }

@@ -1,8 +1,10 @@
+import { present, readText } from "../../search-params.ts";
+
 /** The most runs that are compared at once: one for each colour and letter. */
 export const maxRuns = 5;
 
 export const directions = ["worse", "better"] as const;
-export type Direction = (typeof directions)[number];
+type Direction = (typeof directions)[number];
 
 /** The search parameters of the comparison. */
 export interface CompareSearch {
@@ -22,19 +24,15 @@ export interface CompareSearch {
 
 /** Reads the URL; invalid values are ignored. */
 export function readCompareSearch(search: Record<string, unknown>): CompareSearch {
-  const runs = readRunIds(textOf(search.runs));
-  const evaluator = textOf(search.evaluator);
-  const candidate = textOf(search.with);
-  const direction = directions.find((known) => known === search.direction);
-  const open = textOf(search.open);
-  return {
-    ...(runs.length > 0 && { runs: runs.join(",") }),
-    ...(evaluator !== undefined && { evaluator }),
-    ...(candidate !== undefined && { with: candidate }),
-    ...(search.curves === "differences" && { curves: "differences" as const }),
-    ...(direction !== undefined && { direction }),
-    ...(open !== undefined && { open }),
-  };
+  const runs = readRunIds(readText(search.runs));
+  return present({
+    runs: runs.length > 0 ? runs.join(",") : undefined,
+    evaluator: readText(search.evaluator),
+    with: readText(search.with),
+    direction: directions.find((known) => known === search.direction),
+    curves: search.curves === "differences" ? ("differences" as const) : undefined,
+    open: readText(search.open),
+  });
 }
 
 /** Ids without repetitions, at most as many as are compared. */
@@ -55,12 +53,4 @@ export function writePlace({ trajectory_id, step }: SamplePlace): string {
 export function readPlace(text: string | undefined): SamplePlace | undefined {
   const [, trajectory_id, step] = /^(.+)\/(\d{1,9})$/s.exec(text ?? "") ?? [];
   return trajectory_id === undefined ? undefined : { trajectory_id, step: Number(step) };
-}
-
-function textOf(value: unknown): string | undefined {
-  // A sample may be called “12” or “true”.
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  return typeof text === "string" && text !== "" && text.isWellFormed() && !text.includes("\0")
-    ? text
-    : undefined;
 }

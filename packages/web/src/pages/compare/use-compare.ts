@@ -1,4 +1,5 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { present } from "../../search-params.ts";
 import { type CompareSearch, readRunIds } from "./compare-search.ts";
 
 const route = getRouteApi("/compare");
@@ -18,7 +19,7 @@ export function useCompare(): CompareState {
   const search = route.useSearch();
   const navigate = useNavigate({ from: "/compare" });
   const change: CompareState["change"] = (changes, { replace = false } = {}) => {
-    navigate({ search: (current) => withChanges(current, changes), replace, resetScroll: false });
+    navigate({ search: (current) => present({ ...current, ...changes }), replace, resetScroll: false });
   };
   return {
     search,
@@ -27,9 +28,4 @@ export function useCompare(): CompareState {
     choose: (runIds) =>
       change({ runs: runIds.length === 0 ? undefined : runIds.join(","), with: undefined, open: undefined }),
   };
-}
-
-function withChanges(search: CompareSearch, changes: Changes): CompareSearch {
-  const present = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present);
 }

@@ -24,57 +24,7 @@ import { type EvaluatorRow, toEvaluatorRows } from "./evaluator-rows.ts";
 import type { EvaluatorsSearch } from "./evaluators-search.ts";
 import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 
-/** Creates a profile of one of the families that there are. */
-function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | undefined }) {
-  const [family, setFamily] = useState<EvaluatorFamily>();
-  const [isOpen, setOpen] = useState(false);
-  const navigate = useNavigate();
-  return (
-    <>
-      <Menu
-        trigger={
-          <Button variant="primary" icon={<Plus aria-hidden />} disabled={families === undefined}>
-            New profile
-          </Button>
-        }
-      >
-        <div className="max-h-96 max-w-96 overflow-y-auto">
-          {families?.map((one) => (
-            <MenuItem
-              key={one.family_name}
-              onSelect={() => {
-                setFamily(one);
-                setOpen(true);
-              }}
-            >
-              <span className="flex min-w-0 flex-col">
-                <span className="font-medium">{one.family_name}</span>
-                <span className="text-xs text-ink-3">{one.description}</span>
-              </span>
-            </MenuItem>
-          ))}
-        </div>
-      </Menu>
-      {family !== undefined && (
-        <ProfileDialog
-          isOpen={isOpen}
-          onClose={() => setOpen(false)}
-          family={family}
-          onSaved={({ public_id }) =>
-            navigate({ to: "/evaluators/profiles/$publicId", params: { publicId: public_id } })
-          }
-        />
-      )}
-    </>
-  );
-}
-
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
-
-const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
-  profile === undefined
-    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
-    : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
 
 function EvaluatorsPage() {
   const { q = "", archived = false, period = defaultPeriod, ...view } = evaluatorsRoute.useSearch();
@@ -177,5 +127,55 @@ function EvaluatorsPage() {
         )}
       </Card>
     </Page>
+  );
+}
+
+const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
+  profile === undefined
+    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
+    : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
+
+/** Creates a profile of one of the families that there are. */
+function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | undefined }) {
+  const [family, setFamily] = useState<EvaluatorFamily>();
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button variant="primary" icon={<Plus aria-hidden />} disabled={families === undefined}>
+            New profile
+          </Button>
+        }
+      >
+        <div className="max-h-96 max-w-96 overflow-y-auto">
+          {families?.map((one) => (
+            <MenuItem
+              key={one.family_name}
+              onSelect={() => {
+                setFamily(one);
+                setOpen(true);
+              }}
+            >
+              <span className="flex min-w-0 flex-col">
+                <span className="font-medium">{one.family_name}</span>
+                <span className="text-xs text-ink-3">{one.description}</span>
+              </span>
+            </MenuItem>
+          ))}
+        </div>
+      </Menu>
+      {family !== undefined && (
+        <ProfileDialog
+          isOpen={isOpen}
+          onClose={() => setOpen(false)}
+          family={family}
+          onSaved={({ public_id }) =>
+            navigate({ to: "/evaluators/profiles/$publicId", params: { publicId: public_id } })
+          }
+        />
+      )}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nameEvaluators } from "./name-evaluators.ts";
+import { nameEvaluators } from "./run-verdicts.tsx";
 
 const of = (evaluator: string, profile_name: string) => ({
   evaluator,

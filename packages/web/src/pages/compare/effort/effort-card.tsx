@@ -4,8 +4,8 @@ import { formatCost, formatCount, formatDuration } from "../../../format/numbers
 import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import type { MarkedRun } from "../run-mark.tsx";
 import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
 
 interface EffortCardProps {
   marked: readonly MarkedRun[];

@@ -6,7 +6,7 @@ import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../pa
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
 interface OutcomeCardProps {
   comparison: Comparison;

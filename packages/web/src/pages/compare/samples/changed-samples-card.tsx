@@ -28,105 +28,6 @@ import { type MarkedRun, nameRun } from "../run-mark.tsx";
 import type { CompareState } from "../use-compare.ts";
 import { SampleTexts, SideBadge } from "./sample-texts.tsx";
 
-interface SampleDrawerProps {
-  /** Absent: closed. */
-  place: SamplePlace | undefined;
-  /** Undefined if the list is not loaded that far. */
-  sample: ComparedSample | undefined;
-  filter: ComparedEvaluatorFilter;
-  reference: MarkedRun;
-  candidate: MarkedRun;
-  previous: ComparedSample | undefined;
-  next: ComparedSample | undefined;
-  onOpen(sample: ComparedSample): void;
-  onClose(): void;
-  onCloseAutoFocus(event: Event): void;
-}
-
-/** One sample: what both runs predicted, beside what was recorded. */
-export function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
-  const { filter, reference, candidate, previous, next, onOpen } = props;
-  const presage = usePresage();
-  const pair = { reference: reference.run.id, candidate: candidate.run.id };
-  const isMissing = place !== undefined && sample === undefined;
-  const found = useQuery({
-    ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
-    enabled: isMissing,
-  });
-  const sides = sample ?? found.data;
-  const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
-  return (
-    <Drawer
-      isOpen={place !== undefined}
-      onClose={onClose}
-      title={`Sample ${title}`}
-      isWide
-      onCloseAutoFocus={onCloseAutoFocus}
-    >
-      <DrawerHeader previous={previous} next={next} onOpen={onOpen} onClose={onClose}>
-        <InlineText text={title} />
-      </DrawerHeader>
-      <ScrollRegion
-        key={title}
-        label="The sample"
-        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
-      >
-        {found.error !== null && isMissing && (
-          <div className="p-4">
-            <ErrorNotice error={found.error} onRetry={found.refetch} />
-          </div>
-        )}
-        {sides === undefined
-          ? found.isFetching && <SkeletonRows count={3} className="h-24" />
-          : place !== undefined && <SampleTexts {...{ sides, place, reference, candidate }} />}
-      </ScrollRegion>
-    </Drawer>
-  );
-}
-
-/** The most different first, as the server lists them: no column is sorted. */
-export function sampleColumns(letters: {
-  reference: string;
-  candidate: string;
-}): DataColumn<ComparedSample>[] {
-  const sideColumn = (side: "reference" | "candidate"): DataColumn<ComparedSample> => ({
-    id: side,
-    label: `${letters[side]}, ${side === "reference" ? "reference" : "compared"}`,
-    hint: "Whether it passes, and its mean score.",
-    value: (sample) => sample[side].score,
-    cell: (sample) => (
-      <span className="inline-flex items-center gap-2">
-        <SideBadge passRate={sample[side].pass_rate} />
-        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[side].score)}</span>
-      </span>
-    ),
-    widthPx: 150,
-  });
-  return [
-    {
-      id: "sample",
-      label: "Sample",
-      value: ({ dataset_sample_id }) => dataset_sample_id,
-      cell: ({ dataset_sample_id }) => <InlineText text={dataset_sample_id} />,
-      widthPx: 180,
-      isElastic: true,
-      isFixed: true,
-    },
-    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
-    sideColumn("reference"),
-    sideColumn("candidate"),
-    {
-      id: "difference",
-      label: "Difference",
-      hint: "Of the scores, in percentage points.",
-      value: ({ difference }) => difference,
-      cell: ({ difference }) => formatPoints(difference),
-      widthPx: 104,
-      isNumber: true,
-    },
-  ];
-}
-
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
@@ -224,5 +125,101 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
         onClose={() => change({ open: undefined }, { replace: true })}
       />
     </Card>
+  );
+}
+
+/** The most different first, as the server lists them: no column is sorted. */
+function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<ComparedSample>[] {
+  const sideColumn = (side: "reference" | "candidate"): DataColumn<ComparedSample> => ({
+    id: side,
+    label: `${letters[side]}, ${side === "reference" ? "reference" : "compared"}`,
+    hint: "Whether it passes, and its mean score.",
+    value: (sample) => sample[side].score,
+    cell: (sample) => (
+      <span className="inline-flex items-center gap-2">
+        <SideBadge passRate={sample[side].pass_rate} />
+        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[side].score)}</span>
+      </span>
+    ),
+    widthPx: 150,
+  });
+  return [
+    {
+      id: "sample",
+      label: "Sample",
+      value: ({ dataset_sample_id }) => dataset_sample_id,
+      cell: ({ dataset_sample_id }) => <InlineText text={dataset_sample_id} />,
+      widthPx: 180,
+      isElastic: true,
+      isFixed: true,
+    },
+    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
+    sideColumn("reference"),
+    sideColumn("candidate"),
+    {
+      id: "difference",
+      label: "Difference",
+      hint: "Of the scores, in percentage points.",
+      value: ({ difference }) => difference,
+      cell: ({ difference }) => formatPoints(difference),
+      widthPx: 104,
+      isNumber: true,
+    },
+  ];
+}
+
+interface SampleDrawerProps {
+  /** Absent: closed. */
+  place: SamplePlace | undefined;
+  /** Undefined if the list is not loaded that far. */
+  sample: ComparedSample | undefined;
+  filter: ComparedEvaluatorFilter;
+  reference: MarkedRun;
+  candidate: MarkedRun;
+  previous: ComparedSample | undefined;
+  next: ComparedSample | undefined;
+  onOpen(sample: ComparedSample): void;
+  onClose(): void;
+  onCloseAutoFocus(event: Event): void;
+}
+
+/** One sample: what both runs predicted, beside what was recorded. */
+function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
+  const { filter, reference, candidate, previous, next, onOpen } = props;
+  const presage = usePresage();
+  const pair = { reference: reference.run.id, candidate: candidate.run.id };
+  const isMissing = place !== undefined && sample === undefined;
+  const found = useQuery({
+    ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
+    enabled: isMissing,
+  });
+  const sides = sample ?? found.data;
+  const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
+  return (
+    <Drawer
+      isOpen={place !== undefined}
+      onClose={onClose}
+      title={`Sample ${title}`}
+      isWide
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      <DrawerHeader previous={previous} next={next} onOpen={onOpen} onClose={onClose}>
+        <InlineText text={title} />
+      </DrawerHeader>
+      <ScrollRegion
+        key={title}
+        label="The sample"
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {found.error !== null && isMissing && (
+          <div className="p-4">
+            <ErrorNotice error={found.error} onRetry={found.refetch} />
+          </div>
+        )}
+        {sides === undefined
+          ? found.isFetching && <SkeletonRows count={3} className="h-24" />
+          : place !== undefined && <SampleTexts {...{ sides, place, reference, candidate }} />}
+      </ScrollRegion>
+    </Drawer>
   );
 }

@@ -36,7 +36,10 @@ export function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetD
       onConfirm={() => remove.mutate(count > 0, { onSuccess: () => navigate({ to: "/datasets" }) })}
     >
       <div className="flex flex-col gap-3">
-        <p>All revisions are deleted. This cannot be undone; a download before is the same dataset again.</p>
+        <p>
+          All revisions are deleted. This cannot be undone. If you may need them again, download the dataset
+          first.
+        </p>
         {runs.data !== undefined && count > 0 && (
           <div>
             <p>

@@ -1,4 +1,4 @@
-import { type DatasetRevision, PresageError } from "@presage/sdk";
+import type { DatasetRevision } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useUploadRevision } from "../../../data/dataset-revisions.ts";
@@ -10,148 +10,7 @@ import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { FileInput } from "./file-input.tsx";
-
-/** The line that an upload was refused for. */
-interface WrongLine {
-  /** Counted from 1. */
-  line: number;
-  /** For example `next_state`; empty if the whole line is meant. */
-  field: string;
-  reason: string;
-}
-
-/** The line that the error of an upload names; undefined if it is about something else. */
-export function readWrongLine(error: unknown): WrongLine | undefined {
-  if (!(error instanceof PresageError)) return undefined;
-  for (const { loc, msg } of error.issues) {
-    const [body, kind, line, ...path] = loc;
-    if (body !== "body" || kind !== "line" || typeof line !== "number") continue;
-    return { line, field: path.join("."), reason: msg.replace(/^Value error, /, "") };
-  }
-  return undefined;
-}
-
-const maxCharacters = 2_000;
-const gzipMarks = [0x1f, 0x8b];
-
-/** The beginning of a line of a file, which is read no further than that. Undefined if the file cannot be read. */
-export async function readLineOf(file: File, wanted: number): Promise<string | undefined> {
-  let line = 1;
-  let text = "";
-  try {
-    for await (const chunk of await textOf(file)) {
-      let from = 0;
-      for (let end = chunk.indexOf("\n"); line < wanted && end !== -1; end = chunk.indexOf("\n", from)) {
-        line += 1;
-        from = end + 1;
-      }
-      if (line < wanted) continue;
-      const end = chunk.indexOf("\n", from);
-      text += chunk.slice(from, end === -1 ? undefined : end);
-      if (end !== -1 || text.length >= maxCharacters) break;
-    }
-  } catch {
-    return undefined;
-  }
-  return text === "" ? undefined : text.slice(0, maxCharacters);
-}
-
-async function textOf(file: File): Promise<ReadableStream<string>> {
-  const marks = new Uint8Array(await file.slice(0, gzipMarks.length).arrayBuffer());
-  const isGzip = gzipMarks.every((mark, index) => marks[index] === mark);
-  const bytes = isGzip ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
-  return bytes.pipeThrough(new TextDecoderStream());
-}
-
-/** Why a file was refused: the line by its number, with what stands there. */
-function UploadProblem({ error, file }: { error: unknown; file: File | undefined }) {
-  const wrong = readWrongLine(error);
-  const text = useLine(file, wrong?.line);
-  if (wrong === undefined) return <ErrorNotice error={error} />;
-  return (
-    <div
-      role="alert"
-      className="flex flex-col gap-2 rounded-lg border border-fail/30 bg-fail-soft p-3 text-sm"
-    >
-      <p className="flex items-start gap-2 font-medium text-fail">
-        <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-        <span>
-          Line {formatCount(wrong.line)}
-          {wrong.field !== "" && (
-            <>
-              , <code className="font-mono text-xs">{wrong.field}</code>
-            </>
-          )}
-          : {wrong.reason}
-        </span>
-      </p>
-      <p className="text-ink-2">
-        Nothing of the file was kept. It is read up to the first wrong line, so there may be others behind it.
-      </p>
-      {text !== undefined && <PlainText text={text} label={`Line ${formatCount(wrong.line)}`} />}
-    </div>
-  );
-}
-
-function useLine(file: File | undefined, line: number | undefined): string | undefined {
-  const [text, setText] = useState<string>();
-  useEffect(() => {
-    let isCurrent = true;
-    setText(undefined);
-    if (file !== undefined && line !== undefined)
-      void readLineOf(file, line).then((found) => isCurrent && setText(found));
-    return () => {
-      isCurrent = false;
-    };
-  }, [file, line]);
-  return text;
-}
-
-const formats = [
-  {
-    name: "Presage’s own",
-    line: '{"trajectory_id": "kitchen-1", "step": 0, "interaction": {"state": "…", "action": "…"}, "next_state": "…"}',
-    use: "One transition a line.",
-  },
-  {
-    name: "Conversations",
-    line: '{"id": "walk-1", "messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}',
-    use: "Word2World, AgentGym: each assistant turn after a user turn is a next state.",
-  },
-  {
-    name: "LLM-Sim",
-    line: '{"game": "…", "state_id": 0, "current_state": {…}, "action_state": {…}, "tick_state": {…}}',
-    use: "From the current to the tick state; a game is a trajectory.",
-  },
-  {
-    name: "Predictions made elsewhere",
-    line: '{"index": 0, "prediction_raw": "…", "reference": "…"}',
-    use: "mdlm_world_modeling: the references become the dataset.",
-  },
-] as const;
-
-/** The formats that the server knows; the fields of the first line tell which one it is. */
-function FormatList() {
-  return (
-    <details className="group text-sm" open>
-      <summary className="cursor-pointer text-xs font-medium text-ink-2">
-        Formats: the fields of the first line tell which it is
-      </summary>
-      <dl className="mt-2 flex flex-col gap-2 text-xs">
-        {formats.map(({ name, line, use }) => (
-          <div key={name} className="rounded-md border border-line px-3 py-2">
-            <dt className="font-medium">
-              {name} <span className="font-normal text-ink-3">{use}</span>
-            </dt>
-            <dd>
-              <code className="block font-mono wrap-anywhere text-ink-2">{line}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </details>
-  );
-}
+import { readLineOf, readWrongLine } from "./wrong-line.ts";
 
 interface UploadDialogProps {
   isOpen: boolean;
@@ -242,6 +101,11 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
   );
 }
 
+/** `kitchen.test.jsonl.gz` becomes `kitchen.test`. */
+function nameOf({ name }: File): string {
+  return name.replace(/\.gz$/, "").replace(/\.(jsonl|ndjson|json|txt)$/, "");
+}
+
 function Progress({ share, bytes }: { share: number; bytes: number }) {
   const isSent = share >= 1;
   return (
@@ -256,7 +120,92 @@ function Progress({ share, bytes }: { share: number; bytes: number }) {
   );
 }
 
-/** `kitchen.test.jsonl.gz` becomes `kitchen.test`. */
-function nameOf({ name }: File): string {
-  return name.replace(/\.gz$/, "").replace(/\.(jsonl|ndjson|json|txt)$/, "");
+/** Why a file was refused: the line by its number, with what stands there. */
+function UploadProblem({ error, file }: { error: unknown; file: File | undefined }) {
+  const wrong = readWrongLine(error);
+  const text = useLine(file, wrong?.line);
+  if (wrong === undefined) return <ErrorNotice error={error} />;
+  return (
+    <div
+      role="alert"
+      className="flex flex-col gap-2 rounded-lg border border-fail/30 bg-fail-soft p-3 text-sm"
+    >
+      <p className="flex items-start gap-2 font-medium text-fail">
+        <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+        <span>
+          Line {formatCount(wrong.line)}
+          {wrong.field !== "" && (
+            <>
+              , <code className="font-mono text-xs">{wrong.field}</code>
+            </>
+          )}
+          : {wrong.reason}
+        </span>
+      </p>
+      <p className="text-ink-2">
+        Nothing of the file was kept. It is read up to the first wrong line, so there may be others behind it.
+      </p>
+      {text !== undefined && <PlainText text={text} label={`Line ${formatCount(wrong.line)}`} />}
+    </div>
+  );
+}
+
+function useLine(file: File | undefined, line: number | undefined): string | undefined {
+  const [text, setText] = useState<string>();
+  useEffect(() => {
+    let isCurrent = true;
+    setText(undefined);
+    if (file !== undefined && line !== undefined)
+      void readLineOf(file, line).then((found) => isCurrent && setText(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [file, line]);
+  return text;
+}
+
+const formats = [
+  {
+    name: "Presage’s own",
+    line: '{"trajectory_id": "kitchen-1", "step": 0, "interaction": {"state": "…", "action": "…"}, "next_state": "…"}',
+    use: "One transition a line.",
+  },
+  {
+    name: "Conversations",
+    line: '{"id": "walk-1", "messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}',
+    use: "Word2World, AgentGym: each assistant turn after a user turn is a next state.",
+  },
+  {
+    name: "LLM-Sim",
+    line: '{"game": "…", "state_id": 0, "current_state": {…}, "action_state": {…}, "tick_state": {…}}',
+    use: "From the current to the tick state; a game is a trajectory.",
+  },
+  {
+    name: "Predictions made elsewhere",
+    line: '{"index": 0, "prediction_raw": "…", "reference": "…"}',
+    use: "mdlm_world_modeling: the references become the dataset.",
+  },
+] as const;
+
+/** The formats that the server knows; the fields of the first line tell which one it is. */
+function FormatList() {
+  return (
+    <details className="group text-sm" open>
+      <summary className="cursor-pointer text-xs font-medium text-ink-2">
+        Formats: the fields of the first line tell which it is
+      </summary>
+      <dl className="mt-2 flex flex-col gap-2 text-xs">
+        {formats.map(({ name, line, use }) => (
+          <div key={name} className="rounded-md border border-line px-3 py-2">
+            <dt className="font-medium">
+              {name} <span className="font-normal text-ink-3">{use}</span>
+            </dt>
+            <dd>
+              <code className="block font-mono wrap-anywhere text-ink-2">{line}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
 }

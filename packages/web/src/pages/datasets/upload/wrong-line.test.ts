@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PresageError } from "@presage/sdk";
-import { readLineOf, readWrongLine } from "./upload-dialog.tsx";
+import { readLineOf, readWrongLine } from "./wrong-line.ts";
 
 function refusal(loc: (string | number)[]) {
   return new PresageError("no", {

@@ -14,23 +14,6 @@ import { Select } from "../../../ui/form/select.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { splits } from "../environment/environment-search.ts";
 
-/** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */
-function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] } | { issue: string } {
-  const tasks: TaskLine[] = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    try {
-      const value: unknown = JSON.parse(line);
-      if (typeof value !== "object" || value === null || Array.isArray(value))
-        return { issue: `Line ${index + 1} is no JSON object.` };
-      tasks.push({ split, ...(value as TaskLine) });
-    } catch {
-      return { issue: `Line ${index + 1} is not JSON.` };
-    }
-  }
-  return tasks.length === 0 ? { issue: "Write a task on each line, as JSON." } : { tasks };
-}
-
 interface AddTasksDialogProps {
   name: string;
   split: TaskSplitName;
@@ -52,13 +35,13 @@ export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps
   );
 }
 
+type Source = "one" | "dataset" | "lines";
+
 interface Task {
   initial_state: string;
   prompt: string;
   goal: string;
 }
-
-type Source = "one" | "dataset" | "lines";
 
 function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogProps, "isOpen">) {
   const { data: datasets } = useQuery(datasetsQuery(usePresage()));
@@ -155,6 +138,23 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
       </div>
     </form>
   );
+}
+
+/** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */
+function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] } | { issue: string } {
+  const tasks: TaskLine[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        return { issue: `Line ${index + 1} is no JSON object.` };
+      tasks.push({ split, ...(value as TaskLine) });
+    } catch {
+      return { issue: `Line ${index + 1} is not JSON.` };
+    }
+  }
+  return tasks.length === 0 ? { issue: "Write a task on each line, as JSON." } : { tasks };
 }
 
 interface TaskFieldsProps {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readOutline } from "../edit/tree-draft.ts";
-import { taxonomyChanges } from "./taxonomy-compare-card.tsx";
+import { taxonomyChanges } from "./taxonomy-changes.ts";
 
 function changes(before: string, after: string) {
   return taxonomyChanges(readOutline(before).nodes, readOutline(after).nodes);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countLeaves } from "../tree/walk-nodes.ts";
+import { countLeaves } from "../tree/tree-nodes.ts";
 import { taxonomyTemplates } from "./taxonomy-dialog.tsx";
 import { readOutline } from "./tree-draft.ts";
 

@@ -13,40 +13,6 @@ import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { pathKey } from "./tree-nodes.ts";
 
-interface KindShareProps {
-  of: Pick<RecentErrorFindingsResponse["models"][number], "evaluated" | "findings">;
-  /** The key of the kind's path. */
-  kind: string | undefined;
-  /** Whose evaluations they are, as the explanation says it. */
-  subject: string;
-  children: ReactNode;
-}
-
-/** In how many of a model's or a run's evaluations a kind of error was found. */
-function KindShare({ of: { evaluated, findings }, kind, subject, children }: KindShareProps) {
-  const count = findings.find(({ path }) => pathKey(path) === kind)?.count ?? 0;
-  const share = evaluated === 0 ? 0 : count / evaluated;
-  return (
-    <li className="flex flex-col gap-1 text-sm">
-      <span className="flex justify-between gap-3">
-        <span className="min-w-0 truncate">{children}</span>
-        <Explained
-          text={`Found in ${formatCount(count)} of the newest ${formatCount(evaluated)} evaluations ${subject}.`}
-          className="whitespace-nowrap tabular-nums"
-        >
-          {formatShare(share)}{" "}
-          <span className="text-xs text-ink-3">
-            {formatCount(count)} of {formatCount(evaluated)}
-          </span>
-        </Explained>
-      </span>
-      <span aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">
-        <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
-      </span>
-    </li>
-  );
-}
-
 interface KindCardProps {
   recent: UseQueryResult<RecentErrorFindingsResponse>;
   /** The key of its path; undefined if none was found. */
@@ -146,6 +112,50 @@ export function KindCard({
   );
 }
 
+/** The address may hold anything. */
+function readPath(key: string): string[] {
+  try {
+    const path: unknown = JSON.parse(key);
+    return Array.isArray(path) ? path.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+interface KindShareProps {
+  of: Pick<RecentErrorFindingsResponse["models"][number], "evaluated" | "findings">;
+  /** The key of the kind's path. */
+  kind: string | undefined;
+  /** Whose evaluations they are, as the explanation says it. */
+  subject: string;
+  children: ReactNode;
+}
+
+/** In how many of a model's or a run's evaluations a kind of error was found. */
+function KindShare({ of: { evaluated, findings }, kind, subject, children }: KindShareProps) {
+  const count = findings.find(({ path }) => pathKey(path) === kind)?.count ?? 0;
+  const share = evaluated === 0 ? 0 : count / evaluated;
+  return (
+    <li className="flex flex-col gap-1 text-sm">
+      <span className="flex justify-between gap-3">
+        <span className="min-w-0 truncate">{children}</span>
+        <Explained
+          text={`Found in ${formatCount(count)} of the newest ${formatCount(evaluated)} evaluations ${subject}.`}
+          className="whitespace-nowrap tabular-nums"
+        >
+          {formatShare(share)}{" "}
+          <span className="text-xs text-ink-3">
+            {formatCount(count)} of {formatCount(evaluated)}
+          </span>
+        </Explained>
+      </span>
+      <span aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">
+        <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
+      </span>
+    </li>
+  );
+}
+
 /** A run of Presage has a page; other runs have results. */
 function RunName({
   run: { evaluation_run_id: id, name },
@@ -166,14 +176,4 @@ function RunName({
       <InlineText text={id} />
     </Link>
   );
-}
-
-/** The address may hold anything. */
-function readPath(key: string): string[] {
-  try {
-    const path: unknown = JSON.parse(key);
-    return Array.isArray(path) ? path.map(String) : [];
-  } catch {
-    return [];
-  }
 }

@@ -20,33 +20,31 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
 import { type ConfigField, readConfigFields } from "./config-field.ts";
 
-/** The settings of a family, with a choice in place of free text where the values there are can be listed. */
-function useKnownFields(
-  { family_name }: EvaluatorFamily,
-  fields: readonly ConfigField[],
-  config: JsonObject | undefined,
-): readonly ConfigField[] {
-  const presage = usePresage();
-  const isTaxonomy = family_name === "error-taxonomy";
-  const taxonomies = useQuery({ ...latestTaxonomiesQuery(presage), enabled: isTaxonomy });
-  const chosen = taxonomies.data?.find(
-    ({ error_taxonomy_name }) => error_taxonomy_name === config?.error_taxonomy_name,
+interface ProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  family: EvaluatorFamily;
+  /** The newest revision of the profile to revise; absent for a new profile. */
+  revised?: EvaluatorProfile | undefined;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
+      hint={
+        revised === undefined
+          ? family.description
+          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
+      }
+    >
+      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
+    </Dialog>
   );
-  const revisions = useQuery({
-    ...taxonomyRevisionsQuery(presage, chosen?.error_taxonomy_id ?? ""),
-    enabled: chosen !== undefined,
-  });
-  if (!isTaxonomy) return fields;
-  const known: Record<string, string[] | undefined> = {
-    error_taxonomy_name: taxonomies.data?.map(({ error_taxonomy_name }) => error_taxonomy_name),
-    label: revisions.data && [...new Set(revisions.data.flatMap(({ labels }) => labels))].sort(),
-  };
-  return fields.map((field) => {
-    const options = known[field.name];
-    return field.kind === "text" && options !== undefined && options.length > 0
-      ? { ...field, kind: "choice", options }
-      : field;
-  });
 }
 
 interface ProfileFormProps {
@@ -152,29 +150,31 @@ function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined
     : `profile ${revised.public_id} after ${revised.revision}`;
 }
 
-interface ProfileDialogProps {
-  isOpen: boolean;
-  onClose(): void;
-  family: EvaluatorFamily;
-  /** The newest revision of the profile to revise; absent for a new profile. */
-  revised?: EvaluatorProfile | undefined;
-  onSaved(profile: EvaluatorProfile): void;
-}
-
-export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      isWide
-      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
-      hint={
-        revised === undefined
-          ? family.description
-          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
-      }
-    >
-      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
-    </Dialog>
+/** The settings of a family, with a choice in place of free text where the values there are can be listed. */
+function useKnownFields(
+  { family_name }: EvaluatorFamily,
+  fields: readonly ConfigField[],
+  config: JsonObject | undefined,
+): readonly ConfigField[] {
+  const presage = usePresage();
+  const isTaxonomy = family_name === "error-taxonomy";
+  const taxonomies = useQuery({ ...latestTaxonomiesQuery(presage), enabled: isTaxonomy });
+  const chosen = taxonomies.data?.find(
+    ({ error_taxonomy_name }) => error_taxonomy_name === config?.error_taxonomy_name,
   );
+  const revisions = useQuery({
+    ...taxonomyRevisionsQuery(presage, chosen?.error_taxonomy_id ?? ""),
+    enabled: chosen !== undefined,
+  });
+  if (!isTaxonomy) return fields;
+  const known: Record<string, string[] | undefined> = {
+    error_taxonomy_name: taxonomies.data?.map(({ error_taxonomy_name }) => error_taxonomy_name),
+    label: revisions.data && [...new Set(revisions.data.flatMap(({ labels }) => labels))].sort(),
+  };
+  return fields.map((field) => {
+    const options = known[field.name];
+    return field.kind === "text" && options !== undefined && options.length > 0
+      ? { ...field, kind: "choice", options }
+      : field;
+  });
 }

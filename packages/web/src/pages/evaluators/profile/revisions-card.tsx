@@ -9,36 +9,6 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 
-export type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup[];
-
-/**
- * Looks up the totals of one revision, usually of one evaluator. Versions of an evaluator are apart, as are revisions: their scores are
- * never mixed.
- */
-export function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOfRevision {
-  const byRevision = Map.groupBy(
-    groups,
-    ({ key }) => `${key.evaluator_profile_public_id} ${key.evaluator_profile_revision}`,
-  );
-  return (publicId, revision) => sortRates(byRevision.get(`${publicId} ${revision}`) ?? []);
-}
-
-/** The pass rate of each evaluator with one revision of a profile; with its name if there are several. */
-export function RevisionRates({ figures }: { figures: readonly EvaluationSummaryGroup[] }) {
-  const judged = figures.filter((one) => verdictsOf(one) > 0);
-  if (judged.length === 0) return <span className="text-ink-3">–</span>;
-  return (
-    <span className="flex flex-col gap-1">
-      {judged.map((one) => (
-        <span key={one.key.evaluator_id} className="flex flex-col">
-          {judged.length > 1 && <span className="text-xs text-ink-3">{one.key.evaluator_id}</span>}
-          <PassRate figures={one} />
-        </span>
-      ))}
-    </span>
-  );
-}
-
 interface RevisionsCardProps {
   /** Newest first. */
   revisions: readonly EvaluatorProfile[];
@@ -130,5 +100,35 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
         </div>
       )}
     </Card>
+  );
+}
+
+type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup[];
+
+/**
+ * Looks up the totals of one revision, usually of one evaluator. Versions of an evaluator are apart, as are revisions: their scores are
+ * never mixed.
+ */
+function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOfRevision {
+  const byRevision = Map.groupBy(
+    groups,
+    ({ key }) => `${key.evaluator_profile_public_id} ${key.evaluator_profile_revision}`,
+  );
+  return (publicId, revision) => sortRates(byRevision.get(`${publicId} ${revision}`) ?? []);
+}
+
+/** The pass rate of each evaluator with one revision of a profile; with its name if there are several. */
+function RevisionRates({ figures }: { figures: readonly EvaluationSummaryGroup[] }) {
+  const judged = figures.filter((one) => verdictsOf(one) > 0);
+  if (judged.length === 0) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="flex flex-col gap-1">
+      {judged.map((one) => (
+        <span key={one.key.evaluator_id} className="flex flex-col">
+          {judged.length > 1 && <span className="text-xs text-ink-3">{one.key.evaluator_id}</span>}
+          <PassRate figures={one} />
+        </span>
+      ))}
+    </span>
   );
 }

@@ -20,20 +20,78 @@ import { Choice } from "../../../ui/form/select.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SavedViews } from "../../../ui/saved-views.tsx";
-import { modes, type RunsSearch, statuses } from "../runs-search.ts";
+import { modes, type RunsSearch, readRunsSearch, statuses } from "../runs-search.ts";
 import { type RunRow, runColumns } from "./run-columns.tsx";
 
-/** The runs that the filters choose. */
-export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }: RunsSearch): Run[] {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  return runs.filter((run) => {
-    if (status !== undefined && run.status !== status) return false;
-    if (mode !== undefined && run.mode !== mode) return false;
-    if (dataset !== undefined && run.dataset_id !== dataset) return false;
-    const tags = Object.entries(run.tags ?? {}).map((tag) => tag.join("="));
-    const text = [run.name, run.id, describeTarget(run.target), ...tags].join("\n").toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+export const runsRoute = createLazyRoute("/runs")({ component: RunsPage });
+
+const noRuns: Run[] = [];
+
+function RunsPage() {
+  const presage = usePresage();
+  const search = runsRoute.useSearch();
+  const navigate = runsRoute.useNavigate();
+  const { data: runs, error, refetch } = useQuery(runsQuery(presage));
+  const { data: datasets = new Map<string, string>() } = useQuery(datasetNamesQuery(presage));
+  const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
+    navigate({
+      search: (before) => readRunsSearch({ ...before, ...part }),
+      replace: true,
+      resetScroll: false,
+    });
+  const { selected: _, ...savedSearch } = search;
+  return (
+    <Page
+      title="Runs"
+      hint="A run predicts every step of a dataset, evaluates the predictions, and shows how far the model can be trusted."
+      isFull
+      actions={
+        <>
+          <CompareLink selected={search.selected} />
+          <NewRunLink variant="primary" icon={<Plus aria-hidden />}>
+            New run
+          </NewRunLink>
+        </>
+      }
+    >
+      <div className="flex flex-wrap items-center gap-2">
+        <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
+        <SavedViews name="runs" search={{ ...savedSearch }} />
+      </div>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {(error === null || runs !== undefined) && (
+        <RunsTable
+          runs={runs}
+          datasets={datasets}
+          search={search}
+          onSelect={(selected) => change({ selected })}
+        />
+      )}
+      <ExampleNote />
+    </Page>
+  );
+}
+
+function CompareLink({ selected }: { selected: string | undefined }) {
+  const ids = selectedIds(selected);
+  if (ids.length < 2) {
+    return (
+      <span className="text-sm text-ink-3" role="status">
+        {ids.length === 1 ? "Choose another run to compare" : "Choose two to five runs to compare"}
+      </span>
+    );
+  }
+  return (
+    <Link to="/compare" search={{ runs: ids.join(",") }} className={buttonClass({})}>
+      <GitCompareArrows aria-hidden /> Compare {ids.length} runs
+    </Link>
+  );
+}
+
+const maxCompared = 5;
+
+function selectedIds(selected: string | undefined): string[] {
+  return selected?.split(",").slice(0, maxCompared) ?? [];
 }
 
 interface RunsFiltersProps {
@@ -97,80 +155,17 @@ function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
   );
 }
 
-export const runsRoute = createLazyRoute("/runs")({ component: RunsPage });
-
-const maxCompared = 5;
-/** Reports are read one after the other: those of the newest runs, which are looked at. */
-const maxHeadlines = 40;
-const noRuns: Run[] = [];
-
-function RunsPage() {
-  const presage = usePresage();
-  const search = runsRoute.useSearch();
-  const navigate = runsRoute.useNavigate();
-  const { data: runs, error, refetch } = useQuery(runsQuery(presage));
-  const { data: datasets = new Map<string, string>() } = useQuery(datasetNamesQuery(presage));
-  const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
-    navigate({
-      search: (before) => withoutAbsent({ ...before, ...part }),
-      replace: true,
-      resetScroll: false,
-    });
-  const { selected: _, ...savedSearch } = search;
-  return (
-    <Page
-      title="Runs"
-      hint="A run predicts every step of a dataset, evaluates the predictions, and shows how far the model can be trusted."
-      isFull
-      actions={
-        <>
-          <CompareLink selected={search.selected} />
-          <NewRunLink variant="primary" icon={<Plus aria-hidden />}>
-            New run
-          </NewRunLink>
-        </>
-      }
-    >
-      <div className="flex flex-wrap items-center gap-2">
-        <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
-        <SavedViews name="runs" search={{ ...savedSearch }} />
-      </div>
-      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      {(error === null || runs !== undefined) && (
-        <RunsTable
-          runs={runs}
-          datasets={datasets}
-          search={search}
-          onSelect={(selected) => change({ selected })}
-        />
-      )}
-      <ExampleNote />
-    </Page>
-  );
-}
-
-function withoutAbsent(search: Record<string, unknown>): RunsSearch {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
-}
-
-function selectedIds(selected: string | undefined): string[] {
-  return selected?.split(",").slice(0, maxCompared) ?? [];
-}
-
-function CompareLink({ selected }: { selected: string | undefined }) {
-  const ids = selectedIds(selected);
-  if (ids.length < 2) {
-    return (
-      <span className="text-sm text-ink-3" role="status">
-        {ids.length === 1 ? "Choose another run to compare" : "Choose two to five runs to compare"}
-      </span>
-    );
-  }
-  return (
-    <Link to="/compare" search={{ runs: ids.join(",") }} className={buttonClass({})}>
-      <GitCompareArrows aria-hidden /> Compare {ids.length} runs
-    </Link>
-  );
+/** The runs that the filters choose. */
+export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }: RunsSearch): Run[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter((run) => {
+    if (status !== undefined && run.status !== status) return false;
+    if (mode !== undefined && run.mode !== mode) return false;
+    if (dataset !== undefined && run.dataset_id !== dataset) return false;
+    const tags = Object.entries(run.tags ?? {}).map((tag) => tag.join("="));
+    const text = [run.name, run.id, describeTarget(run.target), ...tags].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }
 
 interface RunsTableProps {
@@ -179,6 +174,9 @@ interface RunsTableProps {
   search: RunsSearch;
   onSelect(selected: string | undefined): void;
 }
+
+/** Reports are read one after the other: those of the newest runs, which are looked at. */
+const maxHeadlines = 40;
 
 function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
   const found = useMemo(() => runs && findRuns(runs, search), [runs, search]);

@@ -20,6 +20,78 @@ import { ReportTab } from "../report/report-tab.tsx";
 import { SamplesTab } from "../samples/samples-tab.tsx";
 import { RunActions } from "./run-actions.tsx";
 
+export const runRoute = createLazyRoute("/runs/$runId")({ component: RunPage });
+
+function RunPage() {
+  const { runId } = runRoute.useParams();
+  const { tab = "report" } = runRoute.useSearch();
+  const navigate = runRoute.useNavigate();
+  const { data: run, error, refetch } = useLiveRun(runId);
+  if (run === undefined) {
+    return (
+      <Page title="Run">
+        {error === null ? <SkeletonRows count={8} /> : <ErrorNotice error={error} onRetry={refetch} />}
+      </Page>
+    );
+  }
+  return (
+    <Page title={run.name} hint={<RunFacts run={run} />} actions={<RunActions run={run} />}>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      <ProgressCard run={run} />
+      <Tabs
+        label="Views of the run"
+        value={tab}
+        onChange={(next) =>
+          navigate({
+            search: ({ tab: _, ...rest }) => ({ ...rest, ...(next !== "report" && { tab: next }) }),
+            resetScroll: false,
+          })
+        }
+        tabs={[
+          {
+            value: "report",
+            label: "Report",
+            content: <Report run={run} />,
+          },
+          { value: "samples", label: "Samples", content: <SamplesTab run={run} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function RunFacts({ run }: { run: Run }) {
+  const { data: datasets } = useQuery(datasetNamesQuery(usePresage()));
+  const { target, mode, dataset_id, revision, progress, repeats, started_at, created_at, status } = run;
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <RunStatus status={status} />
+      <span className="font-medium text-ink">
+        <InlineText text={describeTarget(target)} />
+      </span>
+      <span>{mode}</span>
+      {dataset_id !== null && (
+        <Link
+          to="/datasets/$datasetId"
+          params={{ datasetId: dataset_id }}
+          search={{ ...(revision !== null && { revision }) }}
+          className="text-accent-ink underline-offset-2 hover:underline"
+        >
+          {datasets === undefined ? "dataset" : (datasets.get(dataset_id) ?? "deleted dataset")}, revision{" "}
+          {revision}
+        </Link>
+      )}
+      <span>
+        {formatCount(progress.samples)} predictions{repeats > 1 && `, ${repeats} of each sample`}
+      </span>
+      <span>
+        {isActive(run) && started_at === null ? "created " : "started "}
+        <Time at={started_at ?? created_at} />
+      </span>
+    </span>
+  );
+}
+
 /** How far a run is, while it is not finished; afterwards, only what happened on the way. */
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
@@ -85,46 +157,6 @@ function TimeLeft({ run: { status, started_at, progress } }: { run: Run }) {
   );
 }
 
-export const runRoute = createLazyRoute("/runs/$runId")({ component: RunPage });
-
-function RunPage() {
-  const { runId } = runRoute.useParams();
-  const { tab = "report" } = runRoute.useSearch();
-  const navigate = runRoute.useNavigate();
-  const { data: run, error, refetch } = useLiveRun(runId);
-  if (run === undefined) {
-    return (
-      <Page title="Run">
-        {error === null ? <SkeletonRows count={8} /> : <ErrorNotice error={error} onRetry={refetch} />}
-      </Page>
-    );
-  }
-  return (
-    <Page title={run.name} hint={<RunFacts run={run} />} actions={<RunActions run={run} />}>
-      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      <ProgressCard run={run} />
-      <Tabs
-        label="Views of the run"
-        value={tab}
-        onChange={(next) =>
-          navigate({
-            search: ({ tab: _, ...rest }) => ({ ...rest, ...(next !== "report" && { tab: next }) }),
-            resetScroll: false,
-          })
-        }
-        tabs={[
-          {
-            value: "report",
-            label: "Report",
-            content: <Report run={run} />,
-          },
-          { value: "samples", label: "Samples", content: <SamplesTab run={run} /> },
-        ]}
-      />
-    </Page>
-  );
-}
-
 function Report({ run }: { run: Run }) {
   const { data: report, error, refetch } = useQuery(runReportQuery(usePresage(), run));
   if (report !== undefined) return <ReportTab run={run} report={report} />;
@@ -136,37 +168,5 @@ function Report({ run }: { run: Run }) {
         <ErrorNotice error={error} onRetry={refetch} />
       )}
     </div>
-  );
-}
-
-function RunFacts({ run }: { run: Run }) {
-  const { data: datasets } = useQuery(datasetNamesQuery(usePresage()));
-  const { target, mode, dataset_id, revision, progress, repeats, started_at, created_at, status } = run;
-  return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <RunStatus status={status} />
-      <span className="font-medium text-ink">
-        <InlineText text={describeTarget(target)} />
-      </span>
-      <span>{mode}</span>
-      {dataset_id !== null && (
-        <Link
-          to="/datasets/$datasetId"
-          params={{ datasetId: dataset_id }}
-          search={{ ...(revision !== null && { revision }) }}
-          className="text-accent-ink underline-offset-2 hover:underline"
-        >
-          {datasets === undefined ? "dataset" : (datasets.get(dataset_id) ?? "deleted dataset")}, revision{" "}
-          {revision}
-        </Link>
-      )}
-      <span>
-        {formatCount(progress.samples)} predictions{repeats > 1 && `, ${repeats} of each sample`}
-      </span>
-      <span>
-        {isActive(run) && started_at === null ? "created " : "started "}
-        <Time at={started_at ?? created_at} />
-      </span>
-    </span>
   );
 }

@@ -1,20 +1,8 @@
 import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { present } from "../../../search-params.ts";
 import type { Sort } from "../../../ui/data-table/table-view.ts";
 import { type MatrixSearch, readMatrixSearch } from "./matrix-search.ts";
-
-/** Columns that the server can sort by, and its names for them. */
-const orders: Record<string, RunSampleOrder> = {
-  step: "step",
-  changes: "changes",
-  tokens: "completion_tokens",
-  latency: "latency",
-};
-
-/** The column of the evaluator at this place of the run's list. */
-export function evaluatorColumnId(index: number): string {
-  return `e${index}`;
-}
 
 /** The address as a request. Absent values are dropped, so that equal views have equal query keys. */
 export function toMatrixRequest(
@@ -36,8 +24,16 @@ export function toMatrixRequest(
     step: at,
     ...toOrder(sort, evaluators),
   };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return present(request);
 }
+
+/** Columns that the server can sort by, and its names for them. */
+const orders: Record<string, RunSampleOrder> = {
+  step: "step",
+  changes: "changes",
+  tokens: "completion_tokens",
+  latency: "latency",
+};
 
 function toOrder(
   sort: Sort | undefined,
@@ -58,7 +54,12 @@ function toOrder(
   return order === undefined ? {} : { order: `${sign}${order}` as RunSampleOrder };
 }
 
-export type MatrixChanges = { [Name in keyof MatrixSearch]?: MatrixSearch[Name] | undefined };
+/** The column of the evaluator at this place of the run's list. */
+export function evaluatorColumnId(index: number): string {
+  return `e${index}`;
+}
+
+type MatrixChanges = { [Name in keyof MatrixSearch]?: MatrixSearch[Name] | undefined };
 
 interface MatrixView {
   search: MatrixSearch;
@@ -75,19 +76,10 @@ export function useMatrixSearch(): MatrixView {
     change(changes, { replace = false } = {}) {
       void navigate({
         to: ".",
-        search: (current: Record<string, unknown>) => withChanges(current, changes),
+        search: (current: Record<string, unknown>) => present({ ...current, ...changes }),
         replace,
         resetScroll: false,
       });
     },
   };
-}
-
-/** Undefined removes a value. */
-export function withChanges(
-  current: Record<string, unknown>,
-  changes: MatrixChanges,
-): Record<string, unknown> {
-  const entries = Object.entries({ ...current, ...changes });
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

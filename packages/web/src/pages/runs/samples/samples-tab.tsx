@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { runSamplePagesQuery } from "../../../data/run-samples.ts";
 import { formatCount } from "../../../format/numbers.ts";
+import { present } from "../../../search-params.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
@@ -15,11 +16,35 @@ import { EmptyState } from "../../../ui/notice.tsx";
 import { nameEvaluators } from "../run-verdicts.tsx";
 import { matrixColumns, nameOfRow } from "./matrix-columns.tsx";
 import { MatrixFilters } from "./matrix-filters.tsx";
-import { toMatrixRequest, useMatrixSearch, withChanges } from "./matrix-request.ts";
+import { toMatrixRequest, useMatrixSearch } from "./matrix-request.ts";
 import { SampleDrawer } from "./sample-drawer.tsx";
 
+/** A run's samples. What a client has made itself has results only. */
+export function SamplesTab({ run }: { run: Run }) {
+  if (run.dataset_id === null) {
+    return (
+      <EmptyState
+        icon={ListChecks}
+        title="This run has results, and no predictions"
+        actions={
+          <Link to="/evaluations" search={{ run: run.id, view: "samples" }} className={buttonClass({})}>
+            Its results by sample
+          </Link>
+        }
+      >
+        A client made them and sent the verdicts.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4 print:block print:h-auto">
+      <SampleMatrix run={run} />
+    </div>
+  );
+}
+
 /** One row a sample and repeat, one column an evaluator. It takes the height of its parent, a flex column. */
-export function SampleMatrix({ run }: { run: Run }) {
+function SampleMatrix({ run }: { run: Run }) {
   const presage = usePresage();
   const matrix = useMatrixSearch();
   const { search, change } = matrix;
@@ -41,7 +66,7 @@ export function SampleMatrix({ run }: { run: Run }) {
     link: ({ dataset_sample_id: sample, repeat }) => ({
       to: ".",
       search: (current: Record<string, unknown>) =>
-        withChanges(current, { sample, repeat: repeat === 0 ? undefined : repeat }),
+        present({ ...current, sample, repeat: repeat === 0 ? undefined : repeat }),
     }),
     hasDrawer: true,
     openId,
@@ -100,29 +125,5 @@ function NoSamples({ run: { progress, status } }: { run: Run }) {
     <EmptyState icon={SearchX} title="No samples match these filters">
       Remove a filter above.
     </EmptyState>
-  );
-}
-
-/** A run's samples. What a client has made itself has results only. */
-export function SamplesTab({ run }: { run: Run }) {
-  if (run.dataset_id === null) {
-    return (
-      <EmptyState
-        icon={ListChecks}
-        title="This run has results, and no predictions"
-        actions={
-          <Link to="/evaluations" search={{ run: run.id, view: "samples" }} className={buttonClass({})}>
-            Its results by sample
-          </Link>
-        }
-      >
-        A client made them and sent the verdicts.
-      </EmptyState>
-    );
-  }
-  return (
-    <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4 print:block print:h-auto">
-      <SampleMatrix run={run} />
-    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { continueLine, shiftLines } from "./outline-input.tsx";
+import { continueLine, shiftLines } from "./taxonomy-editor.tsx";
 
 test("a new line keeps the indentation", () => {
   expect(continueLine("one\n  two", 9, 9)).toEqual({ text: "one\n  two\n  ", start: 12, end: 12 });

@@ -1,12 +1,36 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { X } from "lucide-react";
 import { useId, useState } from "react";
-import { useSetTaxonomyLabel } from "../../../data/evaluation/error-taxonomies.ts";
+import { useSetTaxonomyLabel } from "../../../data/taxonomies.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Field } from "../../../ui/form/fields.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+
+/** A label, with a button to remove it where that is allowed. */
+export function LabelBadge({ label, onRemove }: { label: string; onRemove: (() => void) | undefined }) {
+  return (
+    <Badge tone="accent">
+      <span className="flex items-center gap-1">
+        <bdi className="truncate">{label}</bdi>
+        {onRemove !== undefined && (
+          <button
+            type="button"
+            aria-label={`Remove the label ${label}`}
+            title="Remove"
+            className="-mr-1.5 inline-flex size-6 shrink-0 items-center justify-center rounded-full hover:bg-hover"
+            onClick={onRemove}
+          >
+            <X aria-hidden />
+          </button>
+        )}
+      </span>
+    </Badge>
+  );
+}
 
 interface SetLabelDialogProps {
   isOpen: boolean;

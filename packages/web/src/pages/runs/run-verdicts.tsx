@@ -1,8 +1,36 @@
-import type { Run, RunSample } from "@presage/sdk";
+import type { ReportEvaluator, Run, RunSample } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatScore } from "../../../format/numbers.ts";
-import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
-import { verdictOf } from "../verdict-of.ts";
+import { formatScore } from "../../format/numbers.ts";
+import { splitVersion } from "../../format/words.ts";
+import { VerdictBadge } from "../../ui/verdict.tsx";
+
+/** Short names of a run's evaluators: the family, with the profile or the version only where others have the same family. */
+export function nameEvaluators(evaluators: readonly ReportEvaluator[]): string[] {
+  return evaluators.map((evaluator) => {
+    const family = familyOf(evaluator);
+    const alike = evaluators.filter((other) => familyOf(other) === family);
+    const { profile_name: profile } = evaluator;
+    const isDefault = profile === null || profile === "system:default";
+    if (alike.length === 1) return isDefault ? family : `${family} ${profile}`;
+    const isSameId = alike.every((other) => other.evaluator === evaluator.evaluator);
+    const name = isSameId ? family : evaluator.evaluator;
+    return profile === null ? name : `${name} ${profile}`;
+  });
+}
+
+function familyOf({ evaluator }: ReportEvaluator): string {
+  return splitVersion(evaluator).family.replace(/-$/, "");
+}
+
+export type RunVerdict = RunSample["verdicts"][number];
+
+/** The verdict of one of a run's evaluators; undefined until it has returned. */
+export function verdictOf(
+  { verdicts }: Pick<RunSample, "verdicts">,
+  { evaluator, profile_name }: ReportEvaluator,
+): RunVerdict | undefined {
+  return verdicts.find((verdict) => verdict.evaluator === evaluator && verdict.profile_name === profile_name);
+}
 
 interface StepVerdictsProps {
   run: Pick<Run, "evaluators">;

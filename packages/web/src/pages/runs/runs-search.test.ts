@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Run } from "@presage/sdk";
-import { findRuns } from "./runs-page.tsx";
-import { readRunsSearch } from "./runs-search.ts";
+import { findRuns } from "./list/runs-page.tsx";
+import { readRunSearch, readRunsSearch } from "./runs-search.ts";
 
 test("filters are read from the address, and what is invalid is left out", () => {
   expect(
@@ -28,4 +28,10 @@ test("runs are found by name, target and tag, all words at once", () => {
   expect(found({ q: "no-change" })).toEqual(["one"]);
   expect(found({ dataset: "d" })).toEqual(["one"]);
   expect(found({ status: "running" })).toEqual([]);
+});
+
+test("a run’s view is read from the address, and what is invalid is left out", () => {
+  const search = { tab: "samples", evaluator: "exact-match-20~system:default~1", measure: "mean" } as const;
+  expect(readRunSearch(search)).toEqual(search);
+  expect(readRunSearch({ tab: "other", evaluator: 7, measure: "median" })).toEqual({});
 });
