@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { Search } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { Modal, useReturnFocus } from "../ui/dialog.tsx";
+import { Modal } from "../ui/dialog.tsx";
 import { Keys } from "../ui/shortcuts.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
@@ -16,13 +16,11 @@ interface PaletteProps {
 
 /** Goes to any page or thing by its name or id. */
 export function Palette({ isOpen, onClose, actions }: PaletteProps) {
-  const returnFocus = useReturnFocus();
   return (
     <Modal
       kind={Radix}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
-      {...returnFocus}
       aria-describedby={undefined}
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"

@@ -4,7 +4,7 @@ import { humanizeName } from "../format/words.ts";
 import { TextDifference } from "./difference/text-difference.tsx";
 
 /** A setting that differs between two revisions. Undefined: not set. */
-export interface ConfigChange {
+interface ConfigChange {
   name: string;
   before: unknown;
   after: unknown;

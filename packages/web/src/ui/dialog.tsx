@@ -18,17 +18,12 @@ interface DialogProps {
 }
 
 export function Dialog({ isOpen, onClose, title, hint, isWide = false, children }: DialogProps) {
-  const returnFocus = useReturnFocus();
   return (
     <Modal
       kind={Radix}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
-      {...returnFocus}
-      onOpenAutoFocus={(event) => {
-        returnFocus.onOpenAutoFocus();
-        focusFirstField(event);
-      }}
+      onOpenAutoFocus={focusFirstField}
       {...(hint === undefined ? { "aria-describedby": undefined } : {})}
       className={clsx(
         "flex max-h-[calc(100dvh-2rem)] flex-col outline-none",
@@ -84,13 +79,11 @@ export function ConfirmDialog({
   onConfirm,
   cancelLabel = onConfirm === undefined ? "Close" : "Cancel",
 }: ConfirmDialogProps) {
-  const returnFocus = useReturnFocus();
   return (
     <Modal
       kind={AlertDialog}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
-      {...returnFocus}
       className="max-w-md p-5"
     >
       <AlertDialog.Title className="text-base font-semibold wrap-anywhere">{title}</AlertDialog.Title>
@@ -129,7 +122,7 @@ const placements = {
   left: "inset-y-0 left-0 w-64 border-r border-line",
 };
 
-/** A panel above the dimmed page, which cannot be used until the panel is closed. */
+/** A panel above the dimmed page, which cannot be used until the panel is closed. The focus then returns to what opened it. */
 export function Modal({
   kind: { Root, Portal, Overlay, Content },
   isOpen,
@@ -137,14 +130,24 @@ export function Modal({
   trigger,
   placement = "center",
   className,
+  onOpenAutoFocus,
   ...content
 }: ModalProps) {
+  const opener = useRef<Element>(null);
   return (
     <Root open={isOpen} {...(onOpenChange && { onOpenChange })}>
       {trigger}
       <Portal>
         <Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Content
+          onOpenAutoFocus={(event) => {
+            opener.current = document.activeElement;
+            onOpenAutoFocus?.(event);
+          }}
+          // A trigger gets it back from Radix.
+          {...(trigger === undefined && {
+            onCloseAutoFocus: (event: Event) => returnFocus(event, opener.current),
+          })}
           {...content}
           data-modal=""
           className={clsx("fixed z-40 bg-surface shadow-float", placements[placement], className)}
@@ -154,19 +157,11 @@ export function Modal({
   );
 }
 
-/** For a dialog without a trigger: returns the focus to the element that opened it, or to the page if that is gone. */
-export function useReturnFocus() {
-  const opener = useRef<Element>(null);
-  return {
-    onOpenAutoFocus() {
-      opener.current = document.activeElement;
-    },
-    onCloseAutoFocus(event: Event) {
-      event.preventDefault();
-      const target = opener.current?.isConnected ? opener.current : document.getElementById("main");
-      if (target instanceof HTMLElement) target.focus();
-    },
-  };
+/** To the element that had it, or to the page if that is gone. */
+function returnFocus(event: Event, opener: Element | null): void {
+  event.preventDefault();
+  const target = opener?.isConnected ? opener : document.getElementById("main");
+  if (target instanceof HTMLElement) target.focus();
 }
 
 interface DrawerProps {

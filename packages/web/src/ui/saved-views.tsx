@@ -111,7 +111,7 @@ function SaveForm({ onSave }: { onSave(name: string): void }) {
 }
 
 /** A page's search parameters under a name. */
-export interface SavedView {
+interface SavedView {
   name: string;
   /** As in the address: `?app=shop`. */
   search: string;

@@ -63,7 +63,7 @@ export function isTyping(target: EventTarget | null): boolean {
   return target.closest(takers) !== null;
 }
 
-export interface Shortcuts {
+interface Shortcuts {
   /** Returns what removes it. Of two with the same keys the newer one runs. */
   register(shortcut: Shortcut): () => void;
   /** All, the oldest first; the same array until one comes or goes. */
@@ -73,7 +73,7 @@ export interface Shortcuts {
   press(key: PressedKey): boolean;
 }
 
-export interface PressedKey {
+interface PressedKey {
   key: string;
   hasMod: boolean;
   atMs: number;

@@ -33,7 +33,7 @@ export function ValueAxis({ area: { left, right }, ticks, format, toY }: ValueAx
   );
 }
 
-export interface PlaceLabel {
+interface PlaceLabel {
   /** Of its middle, in pixels. */
   x: number;
   text: string;
@@ -77,7 +77,7 @@ export function placeLabels(
 const noteCharacterWidth = 6.5;
 
 /** A note beside the top of what it is about. */
-export interface PlacedNote {
+interface PlacedNote {
   x: number;
   text: string;
   anchor: "start" | "end";

@@ -25,7 +25,7 @@ export type CurveShape = "line" | "step";
 
 type Place = readonly [x: number, y: number];
 
-export interface CurvePaths {
+interface CurvePaths {
   line: string;
   /** The stretches of it that have an interval; of a step curve all of it. */
   sure: string;

@@ -89,7 +89,7 @@ export interface FiguresTable {
   rows: readonly FiguresRow[];
 }
 
-export interface FiguresRow {
+interface FiguresRow {
   name: string;
   cells: readonly (number | string | null | undefined)[];
 }

@@ -18,7 +18,7 @@ export interface ChartSeries {
 }
 
 /** Null: no value, which is not 0. */
-export type ChartValue = number | readonly [lower: number, upper: number] | null;
+type ChartValue = number | readonly [lower: number, upper: number] | null;
 
 export interface ChartPoint {
   /** The start of the step. */

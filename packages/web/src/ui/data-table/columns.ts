@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 
-export type CellValue = string | number | boolean | null | undefined;
+type CellValue = string | number | boolean | null | undefined;
 
 /** A column of a `DataTable`. Keep the list of columns stable between renders. */
 export interface DataColumn<Row> {

@@ -76,7 +76,7 @@ export interface EndlessList extends Pages {
 }
 
 /** What loading further pages needs of TanStack Query's infinite query. */
-export interface Pages {
+interface Pages {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetchNextPageError: boolean;

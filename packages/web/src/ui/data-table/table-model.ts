@@ -4,7 +4,7 @@ import { compareValues, type DataColumn } from "./columns.ts";
 import type { TableView } from "./table-view.ts";
 
 /** The rows that are chosen with checkboxes, by id. */
-export interface RowSelection {
+interface RowSelection {
   ids: readonly string[];
   onChange(ids: string[]): void;
   /** Other rows cannot be chosen when there are as many. */

@@ -123,7 +123,7 @@ function compareLines(
   }
 }
 
-export interface ComparedLines {
+interface ComparedLines {
   before: LinePart[];
   after: LinePart[];
 }

@@ -4,7 +4,7 @@ import { useNarrow } from "../screen.ts";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
 import { VirtualRows } from "../untrusted-text/virtual-rows.tsx";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
-import { DifferenceLine, EqualPair } from "./difference-line.tsx";
+import { DifferenceLine } from "./difference-line.tsx";
 import { displayRows, type Layout } from "./display-rows.ts";
 
 interface TextDifferenceProps {
@@ -117,8 +117,13 @@ function DifferenceRows({
       renderRow={(index) => {
         const row = shown[index];
         if (row === undefined) return null;
-        if (row.kind === "equal" && layout === "side-by-side") return <EqualPair row={row} />;
-        return <DifferenceLine row={row} onExpand={(from) => setExpanded(new Set([...expanded, from]))} />;
+        return (
+          <DifferenceLine
+            row={row}
+            layout={layout}
+            onExpand={(from) => setExpanded(new Set([...expanded, from]))}
+          />
+        );
       }}
     />
   );

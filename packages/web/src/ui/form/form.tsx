@@ -64,7 +64,7 @@ export function DraftForm<Request, Saved>({
   );
 }
 
-export interface DraftHandle<Draft> {
+interface DraftHandle<Draft> {
   draft: Draft;
   /** Whether it differs from the initial draft. */
   isChanged: boolean;

@@ -3,7 +3,7 @@ import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
 import { ScrollRegion } from "../page.tsx";
 
-export type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
+type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
 
 /** What is known of a step, in a word. */
 export interface StepMark {
@@ -14,7 +14,7 @@ export interface StepMark {
   isFlagged?: boolean;
 }
 
-export interface StepRow {
+interface StepRow {
   id: string;
   /** Absent if there is one row only, which needs none. */
   name?: string;

@@ -90,7 +90,7 @@ function splitByMarks(text: string, marks: readonly Range[]): (Range & { isMarke
 }
 
 /** A part of a text, or the name of invisible or layout-changing characters. */
-export type Piece = string | { name: string; codes: string };
+type Piece = string | { name: string; codes: string };
 
 const maxName = 500;
 const maxCodes = 100;

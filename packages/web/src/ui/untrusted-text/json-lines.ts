@@ -9,7 +9,7 @@ export function formatJson(text: string): string | undefined {
 }
 
 /** A line of formatted JSON. */
-export interface JsonLine {
+interface JsonLine {
   text: string;
   /** The line's JSON path, for example `rooms[2].door`. */
   path: string;
@@ -85,7 +85,7 @@ export function findJson(text: string): JsonSource | undefined {
 }
 
 /** JSON as written: numbers keep their digits, objects keep their order and duplicate keys. */
-export type JsonSource =
+type JsonSource =
   | { kind: "scalar"; source: string }
   | { kind: "array"; items: JsonSource[] }
   | { kind: "object"; entries: { key: string; value: JsonSource }[] };
