@@ -47,7 +47,7 @@ export function comparedSamplesQuery(presage: Presage, runs: ComparedPair, filte
 export type ComparedEvaluatorFilter = Pick<ComparedSampleFilter, "evaluator" | "profile_name">;
 
 /** A sample in one of two runs; its pass rate is null if none of its repeats has a verdict. */
-export type ComparedSide = Pick<ComparedSample["reference"], "score" | "evaluation_result_id"> & {
+export type SampleInRun = Pick<ComparedSample["reference"], "score" | "evaluation_result_id"> & {
   pass_rate: number | null;
 };
 
@@ -58,14 +58,14 @@ export function comparedSampleQuery(
   { evaluator, profile_name }: ComparedEvaluatorFilter,
   place: { trajectory_id: string; step: number },
 ) {
-  const readSide = async (runId: string, signal: AbortSignal) => {
+  const readSample = async (runId: string, signal: AbortSignal) => {
     const repeats = presage.runs.iterateSamples(runId, place, { signal });
-    return comparedSideOf(await Array.fromAsync(repeats), { evaluator, profile_name });
+    return sampleInRun(await Array.fromAsync(repeats), { evaluator, profile_name });
   };
   return queryOptions({
     queryKey: ["comparisons", "sample", reference, candidate, evaluator, profile_name, place],
     async queryFn({ signal }) {
-      const [before, after] = await Promise.all([readSide(reference, signal), readSide(candidate, signal)]);
+      const [before, after] = await Promise.all([readSample(reference, signal), readSample(candidate, signal)]);
       return { reference: before, candidate: after };
     },
     staleTime: freshForMs,
@@ -73,10 +73,10 @@ export function comparedSampleQuery(
 }
 
 /** The mean of the repeats that have a verdict, as in a comparison. */
-function comparedSideOf(
+function sampleInRun(
   repeats: readonly RunSample[],
   { evaluator, profile_name }: ComparedEvaluatorFilter,
-): ComparedSide {
+): SampleInRun {
   const verdicts = repeats
     .flatMap((repeat) => repeat.verdicts)
     .filter(

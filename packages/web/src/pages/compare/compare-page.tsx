@@ -15,6 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
+import { type CompareState, useCompare } from "./compare-search.ts";
 import { comparisonMarkdown } from "./comparison-markdown.ts";
 import { CurvesCard, SurvivalCard } from "./curves/curves-card.tsx";
 import { DifferencesCard } from "./differences/differences-card.tsx";
@@ -23,7 +24,6 @@ import { EffortCard } from "./effort/effort-card.tsx";
 import { OutcomeCard } from "./outcome/outcome-card.tsx";
 import { type MarkedRun, markRuns } from "./run-mark.tsx";
 import { ChangedSamplesCard } from "./samples/changed-samples-card.tsx";
-import { type CompareState, useCompare } from "./use-compare.ts";
 
 export const compareRoute = createLazyRoute("/compare")({ component: ComparePage });
 

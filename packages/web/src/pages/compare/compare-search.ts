@@ -1,7 +1,5 @@
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { present, readText } from "../../search-params.ts";
-
-/** The most runs that are compared at once: one for each colour and letter. */
-export const maxRuns = 5;
 
 export const directions = ["worse", "better"] as const;
 type Direction = (typeof directions)[number];
@@ -35,10 +33,41 @@ export function readCompareSearch(search: Record<string, unknown>): CompareSearc
   });
 }
 
+/** The most runs that are compared at once: one for each colour and letter. */
+export const maxRuns = 5;
+
 /** Ids without repetitions, at most as many as are compared. */
 export function readRunIds(runs: string | undefined): string[] {
   const ids = (runs ?? "").split(",").filter((id) => id !== "");
   return [...new Set(ids)].slice(0, maxRuns);
+}
+
+type Changes = { [Name in keyof CompareSearch]?: CompareSearch[Name] | undefined };
+
+export interface CompareState {
+  search: CompareSearch;
+  runIds: string[];
+  /** Writes changes to the URL; undefined removes a value. */
+  change(changes: Changes, options?: { replace?: boolean }): void;
+  /** Compares other runs. What was open belongs to the ones before. */
+  choose(runIds: readonly string[]): void;
+}
+
+const route = getRouteApi("/compare");
+
+export function useCompare(): CompareState {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/compare" });
+  const change: CompareState["change"] = (changes, { replace = false } = {}) => {
+    navigate({ search: (current) => present({ ...current, ...changes }), replace, resetScroll: false });
+  };
+  return {
+    search,
+    runIds: readRunIds(search.runs),
+    change,
+    choose: (runIds) =>
+      change({ runs: runIds.length === 0 ? undefined : runIds.join(","), with: undefined, open: undefined }),
+  };
 }
 
 export interface SamplePlace {

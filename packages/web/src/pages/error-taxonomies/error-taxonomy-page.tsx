@@ -14,8 +14,7 @@ import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 import { RevisionBar } from "./labels/revision-bar.tsx";
 import type { TaxonomySearch } from "./taxonomy-search.ts";
-import { KindCard } from "./tree/kind-card.tsx";
-import { KindsCard } from "./tree/kinds-card.tsx";
+import { KindCard, KindsCard } from "./tree/kinds-card.tsx";
 import { NotUsedCard } from "./tree/not-used-card.tsx";
 import { mostFrequentKind } from "./tree/tree-nodes.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Run } from "@presage/sdk";
+import { parseSearch, stringifySearch } from "../../search-params.ts";
 import { findRuns } from "./list/runs-page.tsx";
-import { readRunSearch, readRunsSearch } from "./runs-search.ts";
+import { type MatrixSearch, readMatrixSearch, readRunSearch, readRunsSearch } from "./runs-search.ts";
 
 test("filters are read from the address, and what is invalid is left out", () => {
   expect(
@@ -34,4 +35,35 @@ test("a run’s view is read from the address, and what is invalid is left out",
   const search = { tab: "samples", evaluator: "exact-match-20~system:default~1", measure: "mean" } as const;
   expect(readRunSearch(search)).toEqual(search);
   expect(readRunSearch({ tab: "other", evaluator: 7, measure: "median" })).toEqual({});
+});
+
+test("all parameters round-trip through the URL", () => {
+  const whole: Required<MatrixSearch> = {
+    judge: 1,
+    verdict: "fail",
+    recorded: "unchanged",
+    failed: true,
+    trajectory: "404",
+    at: 3,
+    sample: "true",
+    repeat: 2,
+    sort: "-e1",
+    columns: "e0,e1",
+  };
+  expect(readMatrixSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
+});
+
+test("invalid values are ignored", () => {
+  const search = {
+    judge: -1,
+    verdict: "maybe",
+    recorded: "x",
+    failed: false,
+    trajectory: "a\0",
+    at: 1.5,
+    sample: "",
+    repeat: 0,
+    sort: "a b",
+  };
+  expect(readMatrixSearch(search)).toEqual({});
 });

@@ -1,20 +1,11 @@
-// The addresses of the list of runs, of a new run, and of a run's page.
+// The addresses of the list of runs, of a new run, and of a run's page with its report and samples.
+
 import type { Run } from "@presage/sdk";
 import type { NewRunSearch } from "../../parts/runs.tsx";
+import { isStep } from "../../parts/step-search.ts";
 import { isRevision, present, readText } from "../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 import { type Measure, measures } from "./report/describe-figures.ts";
-import { type MatrixSearch, readMatrixSearch } from "./samples/matrix-search.ts";
-
-export const statuses = [
-  "queued",
-  "running",
-  "paused",
-  "finished",
-  "cancelled",
-  "failed",
-] as const satisfies Run["status"][];
-export const modes = ["teacher-forced", "free-running"] as const satisfies Run["mode"][];
 
 /** The search parameters of the list of runs. */
 export interface RunsSearch extends TableSearch {
@@ -28,6 +19,16 @@ export interface RunsSearch extends TableSearch {
   selected?: string;
 }
 
+export const statuses = [
+  "queued",
+  "running",
+  "paused",
+  "finished",
+  "cancelled",
+  "failed",
+] as const satisfies Run["status"][];
+export const modes = ["teacher-forced", "free-running"] as const satisfies Run["mode"][];
+
 /** Reads the URL; invalid values are ignored. */
 export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
   return present({
@@ -40,12 +41,37 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
   });
 }
 
+/** An id or a key is never a number. */
+function stringOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
 /** Reads the URL; invalid values are ignored. */
 export function readNewRunSearch({ dataset, revision }: Record<string, unknown>): NewRunSearch {
   return present({
     dataset: stringOf(dataset),
     revision: isRevision(revision) ? revision : undefined,
   });
+}
+
+export const matrixVerdicts = ["pass", "fail"] as const;
+const recordedChanges = ["changed", "unchanged"] as const;
+
+/** What of a run's samples is shown. The evaluators are named by their places in the run. */
+export interface MatrixSearch extends TableSearch {
+  /** Whose verdict `verdict` is; absent: the first one's. */
+  judge?: number;
+  verdict?: (typeof matrixVerdicts)[number];
+  /** Only samples whose state changed in the recording, or those whose state did not. */
+  recorded?: (typeof recordedChanges)[number];
+  /** Only predictions that failed. */
+  failed?: true;
+  trajectory?: string;
+  at?: number;
+  /** The sample whose drawer is open. */
+  sample?: string;
+  /** And which repeat of it; absent: the first, 0. */
+  repeat?: number;
 }
 
 const tabs = ["report", "samples"] as const;
@@ -71,7 +97,18 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
   });
 }
 
-/** An id or a key is never a number. */
-function stringOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+/** Reads the URL; invalid values are ignored. */
+export function readMatrixSearch(search: Record<string, unknown>): MatrixSearch {
+  const { judge, at, repeat, failed } = search;
+  return present({
+    judge: isStep(judge) ? judge : undefined,
+    verdict: matrixVerdicts.find((known) => known === search.verdict),
+    recorded: recordedChanges.find((known) => known === search.recorded),
+    failed: failed === true ? true : undefined,
+    trajectory: readText(search.trajectory),
+    at: isStep(at) ? at : undefined,
+    sample: readText(search.sample),
+    repeat: isStep(repeat) && repeat > 0 ? repeat : undefined,
+    ...readTableSearch(search),
+  });
 }

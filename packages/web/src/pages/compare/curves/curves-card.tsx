@@ -6,8 +6,8 @@ import { Card } from "../../../ui/card.tsx";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ChartSkeleton } from "../../../ui/skeleton.tsx";
+import type { CompareState } from "../compare-search.ts";
 import type { MarkedRun } from "../run-mark.tsx";
-import type { CompareState } from "../use-compare.ts";
 import { differenceCurves, domainOf, drawnTrajectories, scoreCurves, survivalCurves } from "./curves.ts";
 
 interface CurvesCardProps {

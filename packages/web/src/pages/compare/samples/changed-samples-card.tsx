@@ -23,10 +23,10 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import type { CompareState } from "../compare-search.ts";
 import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
-import type { CompareState } from "../use-compare.ts";
-import { SampleTexts, SideBadge } from "./sample-texts.tsx";
+import { PassRateBadge, SampleTexts } from "./sample-texts.tsx";
 
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;
@@ -130,15 +130,15 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
 
 /** The most different first, as the server lists them: no column is sorted. */
 function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<ComparedSample>[] {
-  const sideColumn = (side: "reference" | "candidate"): DataColumn<ComparedSample> => ({
-    id: side,
-    label: `${letters[side]}, ${side === "reference" ? "reference" : "compared"}`,
+  const scoreColumn = (run: "reference" | "candidate"): DataColumn<ComparedSample> => ({
+    id: run,
+    label: `${letters[run]}, ${run === "reference" ? "reference" : "compared"}`,
     hint: "Whether it passes, and its mean score.",
-    value: (sample) => sample[side].score,
+    value: (sample) => sample[run].score,
     cell: (sample) => (
       <span className="inline-flex items-center gap-2">
-        <SideBadge passRate={sample[side].pass_rate} />
-        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[side].score)}</span>
+        <PassRateBadge passRate={sample[run].pass_rate} />
+        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[run].score)}</span>
       </span>
     ),
     widthPx: 150,
@@ -154,8 +154,8 @@ function sampleColumns(letters: { reference: string; candidate: string }): DataC
       isFixed: true,
     },
     { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
-    sideColumn("reference"),
-    sideColumn("candidate"),
+    scoreColumn("reference"),
+    scoreColumn("candidate"),
     {
       id: "difference",
       label: "Difference",
@@ -193,7 +193,7 @@ function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: Sa
     ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
     enabled: isMissing,
   });
-  const sides = sample ?? found.data;
+  const shown = sample ?? found.data;
   const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
   return (
     <Drawer
@@ -216,9 +216,9 @@ function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: Sa
             <ErrorNotice error={found.error} onRetry={found.refetch} />
           </div>
         )}
-        {sides === undefined
+        {shown === undefined
           ? found.isFetching && <SkeletonRows count={3} className="h-24" />
-          : place !== undefined && <SampleTexts {...{ sides, place, reference, candidate }} />}
+          : place !== undefined && <SampleTexts sample={shown} {...{ place, reference, candidate }} />}
       </ScrollRegion>
     </Drawer>
   );

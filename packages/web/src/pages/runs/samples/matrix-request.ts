@@ -2,7 +2,7 @@ import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { present } from "../../../search-params.ts";
 import type { Sort } from "../../../ui/data-table/table-view.ts";
-import { type MatrixSearch, readMatrixSearch } from "./matrix-search.ts";
+import { type MatrixSearch, readMatrixSearch } from "../runs-search.ts";
 
 /** The address as a request. Absent values are dropped, so that equal views have equal query keys. */
 export function toMatrixRequest(
