@@ -25,7 +25,7 @@ export function deletableCountQuery(presage: Presage, filter: ResultFilter) {
 }
 
 /** How far a deletion is, until it has ended. */
-export function deletionQuery(presage: Presage, id: string) {
+function deletionQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...queryKey, "one", id],
     queryFn: ({ signal }) => presage.results.getDeletion(id, { signal }),

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import text from "../../../../CHANGELOG.md";
+import text from "../../../../CHANGELOG.md" with { type: "text" };
 import { Dialog } from "../ui/dialog.tsx";
 
 interface ChangelogDialogProps {
