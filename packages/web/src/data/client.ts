@@ -6,6 +6,9 @@ import {
   type Query,
   QueryCache,
   QueryClient,
+  type QueryKey,
+  useMutation,
+  useQueryClient,
 } from "@tanstack/react-query";
 import { createContext, use } from "react";
 import { csrfToken, goToSignIn, signOutKey } from "../session.ts";
@@ -85,7 +88,7 @@ export function isNotFound(error: unknown): boolean {
 
 /** A list that the server gives page by page, each naming the next one, as its items. */
 export function pagedQuery<Item>(
-  queryKey: readonly unknown[],
+  queryKey: QueryKey,
   readPage: (page: { after: string | undefined; signal: AbortSignal }) => Promise<Page<Item>>,
 ) {
   return infiniteQueryOptions({
@@ -126,6 +129,23 @@ export async function listAll<Item>(
     all.push(...page);
     if (page.length < limit) return all;
   }
+}
+
+/** Changes something, then reads again what is under `queryKey`. */
+export function useChange<Result, Variables = void>(
+  queryKey: QueryKey,
+  change: (presage: Presage, variables: Variables) => Promise<Result>,
+  onSuccess?: () => void,
+) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (variables: Variables) => change(presage, variables),
+    onSuccess: () => {
+      onSuccess?.();
+      return queryClient.invalidateQueries({ queryKey });
+    },
+  });
 }
 
 /** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */

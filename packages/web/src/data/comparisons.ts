@@ -65,7 +65,10 @@ export function comparedSampleQuery(
   return queryOptions({
     queryKey: ["comparisons", "sample", reference, candidate, evaluator, profile_name, place],
     async queryFn({ signal }) {
-      const [before, after] = await Promise.all([readSample(reference, signal), readSample(candidate, signal)]);
+      const [before, after] = await Promise.all([
+        readSample(reference, signal),
+        readSample(candidate, signal),
+      ]);
       return { reference: before, candidate: after };
     },
     staleTime: freshForMs,

@@ -5,8 +5,8 @@ import type {
   EvaluatorProfileRevisionRequest,
   Presage,
 } from "@presage/sdk";
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { listAll, usePresage } from "./client.ts";
+import { queryOptions } from "@tanstack/react-query";
+import { listAll, useChange } from "./client.ts";
 import { ofDirect } from "./summaries.ts";
 
 export const profilesQueryKey = ["evaluator-profiles"];
@@ -65,25 +65,16 @@ type ProfileToSave =
 
 /** Creates a profile, or revises the one with `publicId`. */
 export function useSaveProfile({ onSuccess }: { onSuccess(): void }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: ({ publicId, request }: ProfileToSave) =>
+  return useChange(
+    profilesQueryKey,
+    (presage, { publicId, request }: ProfileToSave) =>
       publicId === undefined ? presage.profiles.create(request) : presage.profiles.revise(publicId, request),
-    onSuccess: () => {
-      onSuccess();
-      return queryClient.invalidateQueries({ queryKey: profilesQueryKey });
-    },
-  });
+    onSuccess,
+  );
 }
 
 export function useArchiveProfile(publicId: string) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: () => presage.profiles.archive(publicId),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: profilesQueryKey }),
-  });
+  return useChange(profilesQueryKey, (presage) => presage.profiles.archive(publicId));
 }
 
 function listProfiles(

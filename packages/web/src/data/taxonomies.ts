@@ -4,8 +4,8 @@ import type {
   ErrorTaxonomyRevisionCreateRequest,
   Presage,
 } from "@presage/sdk";
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { listAll, usePresage } from "./client.ts";
+import { queryOptions } from "@tanstack/react-query";
+import { listAll, useChange } from "./client.ts";
 
 const queryKey = ["error-taxonomies"];
 const pageSize = 100;
@@ -55,37 +55,23 @@ export function recentFindingsQuery(presage: Presage, revisionId: string) {
 
 /** Creates a taxonomy, or adds a revision to one. */
 export function useSaveTaxonomy({ onSuccess }: { onSuccess(): void }) {
-  return useTaxonomyMutation(
+  return useChange(
+    queryKey,
     (presage, request: ErrorTaxonomyRevisionCreateRequest) => presage.errorTaxonomies.create(request),
     onSuccess,
   );
 }
 
 export function useSetTaxonomyLabel(revisionId: string) {
-  return useTaxonomyMutation((presage, label: string) =>
+  return useChange(queryKey, (presage, label: string) =>
     presage.errorTaxonomies.setLabels(revisionId, [label]),
   );
 }
 
 export function useRemoveTaxonomyLabel(revisionId: string) {
-  return useTaxonomyMutation((presage, label: string) =>
+  return useChange(queryKey, (presage, label: string) =>
     presage.errorTaxonomies.removeLabels(revisionId, [label]),
   );
-}
-
-function useTaxonomyMutation<Variables, Result>(
-  mutate: (presage: Presage, variables: Variables) => Promise<Result>,
-  onSuccess?: () => void,
-) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (variables: Variables) => mutate(presage, variables),
-    onSuccess: () => {
-      onSuccess?.();
-      return queryClient.invalidateQueries({ queryKey });
-    },
-  });
 }
 
 function listRevisions(
