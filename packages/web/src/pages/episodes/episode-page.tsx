@@ -46,11 +46,9 @@ function EpisodePage() {
 }
 
 function LoadedEpisode({ episode }: { episode: Episode }) {
-  const { id, environment, revision, split, index, status, steps } = episode;
+  const { id, environment, steps } = episode;
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const [isDeleteOpen, setDeleteOpen] = useState(false);
-  const remove = useDeleteEpisode();
   const numbers = steps.map(({ info }) => info.step);
   const current = search.step ?? numbers[0];
   const step = steps.find(({ info }) => info.step === current);
@@ -61,53 +59,8 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   return (
     <Page
       title={`Episode of ${environment}, ${taskNameOf(episode)}`}
-      hint={
-        <>
-          <Link
-            to="/environments/$name"
-            params={{ name: environment }}
-            className="font-medium text-accent-ink hover:underline"
-          >
-            {environment}
-          </Link>
-          , revision {revision} ·{" "}
-          {index !== null && (
-            <>
-              <Link
-                to="/environments/$name"
-                params={{ name: environment }}
-                search={{ split, index }}
-                className="font-medium text-accent-ink hover:underline"
-              >
-                all episodes of this task
-              </Link>{" "}
-              ·{" "}
-            </>
-          )}
-          {counted(steps.length, "step")}
-          <StepKeysHint count={steps.length} />
-        </>
-      }
-      actions={
-        <>
-          <IconButton
-            label="Delete the episode"
-            icon={<Trash2 aria-hidden />}
-            onClick={() => setDeleteOpen(true)}
-          />
-          {index !== null && (
-            <Link
-              to="/environments/$name/play"
-              params={{ name: environment }}
-              search={status === "open" ? { split, index, episode: id } : { split, index }}
-              className={buttonClass({ variant: "primary" })}
-            >
-              <Play aria-hidden />
-              {status === "open" ? "Continue" : "Play this task"}
-            </Link>
-          )}
-        </>
-      }
+      hint={<EpisodeOrigin episode={episode} />}
+      actions={<EpisodeActions episode={episode} />}
     >
       <EpisodeFacts episode={episode} />
       {steps.length > 0 && (
@@ -141,6 +94,65 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
           </div>
         </Card>
       )}
+    </Page>
+  );
+}
+
+/** Which environment and task it is an episode of. */
+function EpisodeOrigin({ episode }: { episode: Episode }) {
+  const { environment, revision, split, index, steps } = episode;
+  return (
+    <>
+      <Link
+        to="/environments/$name"
+        params={{ name: environment }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        {environment}
+      </Link>
+      , revision {revision} ·{" "}
+      {index !== null && (
+        <>
+          <Link
+            to="/environments/$name"
+            params={{ name: environment }}
+            search={{ split, index }}
+            className="font-medium text-accent-ink hover:underline"
+          >
+            all episodes of this task
+          </Link>{" "}
+          ·{" "}
+        </>
+      )}
+      {counted(steps.length, "step")}
+      <StepKeysHint count={steps.length} />
+    </>
+  );
+}
+
+function EpisodeActions({ episode }: { episode: Episode }) {
+  const { id, environment, split, index, status, steps } = episode;
+  const navigate = route.useNavigate();
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  const remove = useDeleteEpisode();
+  return (
+    <>
+      <IconButton
+        label="Delete the episode"
+        icon={<Trash2 aria-hidden />}
+        onClick={() => setDeleteOpen(true)}
+      />
+      {index !== null && (
+        <Link
+          to="/environments/$name/play"
+          params={{ name: environment }}
+          search={status === "open" ? { split, index, episode: id } : { split, index }}
+          className={buttonClass({ variant: "primary" })}
+        >
+          <Play aria-hidden />
+          {status === "open" ? "Continue" : "Play this task"}
+        </Link>
+      )}
       <ConfirmDialog
         isOpen={isDeleteOpen}
         onClose={() => {
@@ -162,7 +174,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
         </p>
         {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
-    </Page>
+    </>
   );
 }
 

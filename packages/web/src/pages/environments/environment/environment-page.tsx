@@ -48,7 +48,6 @@ function EnvironmentPage() {
 
 function LoadedEnvironment({ environment }: { environment: Environment }) {
   const { name, revision, config, is_built_in: isBuiltIn } = environment;
-  const { tab = "episodes", by = "revision" } = route.useSearch();
   const navigate = route.useNavigate();
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
@@ -69,34 +68,11 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         </>
       }
       actions={
-        <>
-          {!isBuiltIn && (
-            <>
-              <AllowedIconButton
-                needs="evaluate"
-                label="Delete the environment"
-                icon={<Trash2 aria-hidden />}
-                onClick={() => setDeleteOpen(true)}
-              />
-              <AllowedButton
-                needs="evaluate"
-                icon={<Pencil aria-hidden />}
-                onClick={() => setReviseOpen(true)}
-              >
-                Revise
-              </AllowedButton>
-            </>
-          )}
-          <Link
-            to="/environments/$name/play"
-            params={{ name }}
-            title="Play it yourself (P)"
-            className={buttonClass({ variant: "primary" })}
-          >
-            <Play aria-hidden />
-            Play
-          </Link>
-        </>
+        <EnvironmentActions
+          environment={environment}
+          onRevise={() => setReviseOpen(true)}
+          onDelete={() => setDeleteOpen(true)}
+        />
       }
     >
       {figures.error !== null && <ErrorNotice error={figures.error} onRetry={figures.refetch} />}
@@ -105,51 +81,7 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
       />
       <Card>
-        <Tabs
-          label="Parts of the environment"
-          value={tab}
-          onChange={(next) =>
-            navigate({
-              search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
-          tabs={[
-            { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
-            {
-              value: "tasks",
-              label: (
-                <>
-                  Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
-                </>
-              ),
-              content: <TasksTab environment={environment} />,
-            },
-            {
-              value: "success",
-              label: "Success by",
-              content: (
-                <SuccessTab
-                  environment={environment}
-                  by={by}
-                  onChange={(next) =>
-                    navigate({
-                      search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
-                      replace: true,
-                      resetScroll: false,
-                    })
-                  }
-                />
-              ),
-            },
-            {
-              value: "definition",
-              label: "Definition",
-              content: <DefinitionTab environment={environment} />,
-            },
-          ]}
-        />
+        <EnvironmentTabs environment={environment} />
       </Card>
       <EnvironmentDialog
         isOpen={isReviseOpen}
@@ -164,6 +96,98 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         onClose={() => setDeleteOpen(false)}
       />
     </Page>
+  );
+}
+
+interface EnvironmentActionsProps {
+  environment: Environment;
+  onRevise(): void;
+  onDelete(): void;
+}
+
+/** What can be done with an environment. A built-in one is only played. */
+function EnvironmentActions({
+  environment: { name, is_built_in: isBuiltIn },
+  onRevise,
+  onDelete,
+}: EnvironmentActionsProps) {
+  return (
+    <>
+      {!isBuiltIn && (
+        <>
+          <AllowedIconButton
+            needs="evaluate"
+            label="Delete the environment"
+            icon={<Trash2 aria-hidden />}
+            onClick={onDelete}
+          />
+          <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={onRevise}>
+            Revise
+          </AllowedButton>
+        </>
+      )}
+      <Link
+        to="/environments/$name/play"
+        params={{ name }}
+        title="Play it yourself (P)"
+        className={buttonClass({ variant: "primary" })}
+      >
+        <Play aria-hidden />
+        Play
+      </Link>
+    </>
+  );
+}
+
+function EnvironmentTabs({ environment }: { environment: Environment }) {
+  const { tab = "episodes", by = "revision" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Tabs
+      label="Parts of the environment"
+      value={tab}
+      onChange={(next) =>
+        navigate({
+          search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
+          replace: true,
+          resetScroll: false,
+        })
+      }
+      tabs={[
+        { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
+        {
+          value: "tasks",
+          label: (
+            <>
+              Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
+            </>
+          ),
+          content: <TasksTab environment={environment} />,
+        },
+        {
+          value: "success",
+          label: "Success by",
+          content: (
+            <SuccessTab
+              environment={environment}
+              by={by}
+              onChange={(next) =>
+                navigate({
+                  search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          ),
+        },
+        {
+          value: "definition",
+          label: "Definition",
+          content: <DefinitionTab environment={environment} />,
+        },
+      ]}
+    />
   );
 }
 
