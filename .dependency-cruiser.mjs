@@ -1,8 +1,9 @@
-// The floors of the server, and what holds for all packages. `npm run check` fails on an import that climbs.
+// The floors of the server and of the dashboard, and what holds for all packages. `npm run check` fails on an import that climbs.
 const server = "^packages/server/src/";
+const web = "^packages/web/src/";
 
-/** What each folder may import besides itself and platform. */
-const may = {
+/** What each folder of the server may import besides itself and platform. */
+const serverFloors = {
   platform: [],
   upstream: [],
   http: [],
@@ -25,16 +26,34 @@ const may = {
 /** Files with verbs and their queries in one. */
 const verbsWithQueries = ["results/summary/tags\\.ts$", "results/write/merge-counts\\.ts$"];
 
-const floors = Object.entries(may).map(([folder, lower]) => ({
-  name: `${folder} imports only what lies below it`,
-  severity: "error",
-  from: { path: `${server}${folder}/` },
-  to: { path: server, pathNot: `${server}(${["platform", folder, ...lower].join("|")})/` },
-}));
+/** What each folder of the dashboard may import besides itself and the files that stand by themselves. */
+const webFloors = {
+  format: [],
+  data: ["format"],
+  ui: ["format"],
+  parts: ["format", "data", "ui"],
+  pages: ["format", "data", "ui", "parts"],
+  shell: ["format", "data", "ui", "parts"],
+};
+
+const floorsOf = (root, floors, common) =>
+  Object.entries(floors).map(([folder, lower]) => ({
+    name: `${folder} imports only what lies below it`,
+    severity: "error",
+    from: { path: `${root}${folder}/` },
+    to: { path: root, pathNot: [`${root}${common}`, `${root}(${[folder, ...lower].join("|")})/`] },
+  }));
 
 export default {
   forbidden: [
-    ...floors,
+    ...floorsOf(server, serverFloors, "platform/"),
+    ...floorsOf(web, webFloors, "(session|theme|search-params)\\.ts$"),
+    {
+      name: "a page imports no other page",
+      severity: "error",
+      from: { path: `${web}pages/([^/]+)/` },
+      to: { path: `${web}pages/`, pathNot: `${web}pages/$1/` },
+    },
     { name: "no circles, types included", severity: "error", from: {}, to: { circular: true } },
     {
       name: "only stores query",

@@ -51,7 +51,7 @@ async function build(): Promise<void> {
   // Not a module, so that it runs before the page is painted.
   const theme = await Bun.build({
     ...options,
-    entrypoints: [join(home, "src/theme/apply-theme.ts")],
+    entrypoints: [join(home, "src/apply-theme.ts")],
     format: "iife",
   });
   const app = await Bun.build({

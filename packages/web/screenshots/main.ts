@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
 import { startPostgres } from "../../server/test/support/store/postgres.ts";
 import { openBrowser } from "../test/support/browser.ts";
-import { fill } from "./fill.ts";
-import { readTransitions } from "./read-transitions.ts";
-import { shotsOf } from "./shots.ts";
+import { fill, readTransitions } from "./fill.ts";
 import { startStandInJudge } from "./stand-in-judge.ts";
 import { startServer } from "./start-server.ts";
-import { storageState, takeScreenshots } from "./take.ts";
+import { shotsOf, storageState, takeScreenshots } from "./take.ts";
 
 const folder = join(import.meta.dir, "out");
 const apiKey = "key-of-the-screenshots-0123456789abcdef";

@@ -1,7 +1,83 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import type { Shot } from "./shots.ts";
+import type { Presage } from "@presage/sdk";
+import type { Browser, Page } from "playwright-core";
+
+export interface Shot {
+  name: string;
+  path: string;
+  /** Runs before the screenshot is taken. */
+  prepare?(page: Page): Promise<void>;
+}
+
+/** Every page of the dashboard, with data on it. */
+export async function shotsOf(presage: Presage): Promise<Shot[]> {
+  const fails = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
+  const results = await presage.results.search({ evaluator_family: "rouge-l", limit: 1 });
+  const [shown] = [...fails, ...results];
+  const profiles = await presage.profiles.list({ name: "close enough" });
+  const taxonomies = await presage.errorTaxonomies.list({ name: "world-model slips" });
+  const runs = await presage.runs.list();
+  const [dataset] = await presage.datasets.list();
+  const runId = (title: string) =>
+    runs.find(({ name, dataset_id }) => dataset_id === dataset?.id && name.endsWith(`, ${title}`))?.id ?? "";
+  const compared = ["no change", "sandbox", "degraded sandbox", "most frequent"].map(runId).join(",");
+  const worse = await presage.comparisons.listSamples(
+    { reference: runId("sandbox"), candidate: runId("degraded sandbox") },
+    { evaluator: "exact-match", direction: "worse", limit: 1 },
+  );
+  const [sample] = worse.data;
+  const place = encodeURIComponent(`${sample?.trajectory_id}/${sample?.step}`);
+  const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
+  const { data: predictions } = await presage.storedPredictions.list({ source: "live", limit: 1 });
+  const [episode] = await presage.episodes.list({ outcome: "success", index: 3 }, { atMost: 1 });
+  return [
+    { name: "overview", path: "/?period=30d" },
+    { name: "playground", path: "/playground", prepare: predict },
+    { name: "deployments", path: "/deployments" },
+    { name: "predictions", path: "/predictions?source=live" },
+    { name: "prediction", path: `/predictions?source=live&open=${predictions[0]?.id}` },
+    { name: "environments", path: "/environments" },
+    { name: "environment", path: "/environments/sandbox" },
+    { name: "play", path: `/environments/sandbox/play?episode=${episode?.id}` },
+    { name: "episode", path: `/episodes/${episode?.id}?step=2` },
+    { name: "runs", path: "/runs" },
+    { name: "run", path: `/runs/${runId("sandbox")}` },
+    { name: "run-samples", path: `/runs/${runId("sandbox")}?tab=samples` },
+    { name: "run-free", path: `/runs/${runId("sandbox, free-running")}` },
+    { name: "run-trajectory", path: `/runs/${runId("sandbox")}/trajectories/${trajectory}` },
+    { name: "new-run", path: `/runs/new?dataset=${dataset?.id}` },
+    { name: "datasets", path: "/datasets" },
+    { name: "dataset", path: `/datasets/${dataset?.id}` },
+    { name: "dataset-trajectory", path: `/datasets/${dataset?.id}/trajectories/${trajectory}` },
+    { name: "compare", path: `/compare?runs=${compared}` },
+    {
+      name: "compare-sample",
+      path: `/compare?runs=${runId("sandbox")},${runId("degraded sandbox")}&open=${place}`,
+    },
+    { name: "review", path: "/review" },
+    { name: "evaluations", path: "/evaluations" },
+    { name: "evaluations-by-sample", path: "/evaluations?view=samples" },
+    { name: "evaluation", path: `/evaluations?result=${shown?.id}` },
+    { name: "evaluators", path: "/evaluators" },
+    { name: "profile", path: `/evaluators/profiles/${profiles[0]?.public_id}` },
+    { name: "error-taxonomies", path: "/error-taxonomies" },
+    { name: "error-taxonomy", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}?revision=1` },
+    { name: "error-taxonomy-unused", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}` },
+    { name: "usage", path: "/usage?period=30d" },
+    { name: "api-keys", path: "/api-keys" },
+    { name: "account", path: "/account" },
+    { name: "members", path: "/account/members" },
+    { name: "audit-log", path: "/account/audit-log" },
+  ];
+}
+
+async function predict(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.getByRole("menuitem").first().click();
+  await page.getByRole("button", { name: "Predict", exact: true }).click();
+  await page.getByRole("region", { name: "Response 1" }).waitFor();
+}
 
 const themes = ["light", "dark"] as const;
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const;

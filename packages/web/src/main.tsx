@@ -4,11 +4,10 @@ import { RouterProvider } from "@tanstack/react-router";
 import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { createDataClients } from "./data/create-data-clients.ts";
-import { PresageContext } from "./data/use-presage.ts";
+import { createDataClients, PresageContext } from "./data/client.ts";
 import { createAppRouter } from "./router.tsx";
-import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session/sign-out.ts";
-import { ShortcutsProvider } from "./ui/shortcuts/shortcuts-provider.tsx";
+import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session.ts";
+import { ShortcutsProvider } from "./ui/shortcuts.tsx";
 
 const container = document.getElementById("root");
 if (container === null) throw new Error("The page has no #root element.");

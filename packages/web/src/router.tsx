@@ -1,32 +1,25 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
-import { readPeriodSearch } from "./data/figures/period.ts";
-import { loadPage } from "./load-page.ts";
-import { readAuditLogSearch } from "./pages/account/audit-log/audit-log-search.ts";
+import { loadPage } from "./data/client.ts";
+import { readPeriodSearch } from "./format/times.ts";
+import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
-import { readStepSearch } from "./pages/datasets/trajectory/step-search.ts";
 import {
   readEnvironmentSearch,
   readPlaySearch,
 } from "./pages/environments/environment/environment-search.ts";
-import { readEpisodeSearch } from "./pages/episodes/episode-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
-import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
-import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
-import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
+import { readEvaluatorsSearch, readProfileSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
-import { readPredictionsSearch } from "./pages/predictions/predictions-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
-import { readRunsSearch } from "./pages/runs/list/runs-search.ts";
-import { readNewRunSearch } from "./pages/runs/new/new-run-search.ts";
-import { readRunSearch } from "./pages/runs/run/run-search.ts";
-import { readRunStepSearch } from "./pages/runs/trajectory/run-step-search.ts";
+import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
+import { readPredictionsSearch } from "./parts/predictions.ts";
+import { readResultsSearch } from "./parts/results-search.ts";
+import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
-import { NotFound } from "./shell/not-found.tsx";
-import { PageFailed } from "./shell/page-failed.tsx";
-import { PagePending } from "./shell/page-pending.tsx";
+import { NotFound, PageFailed, PagePending } from "./shell/fallback.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { readTableSearch } from "./ui/data-table/table-search.ts";
+import { readTableSearch } from "./ui/data-table/table-view.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
@@ -77,7 +70,7 @@ const episode = createRoute({
 const evaluations = createRoute({
   getParentRoute,
   path: "/evaluations",
-  validateSearch: readExplorerSearch,
+  validateSearch: readResultsSearch,
 }).lazy(
   async () => (await loadPage(() => import("./pages/evaluations/evaluations-page.tsx"))).evaluationsRoute,
 );
@@ -159,14 +152,12 @@ const members = createRoute({
   getParentRoute,
   path: "/account/members",
   validateSearch: readTableSearch,
-}).lazy(async () => (await loadPage(() => import("./pages/account/members/members-page.tsx"))).membersRoute);
+}).lazy(async () => (await loadPage(() => import("./pages/account/members-page.tsx"))).membersRoute);
 const auditLog = createRoute({
   getParentRoute,
   path: "/account/audit-log",
   validateSearch: readAuditLogSearch,
-}).lazy(
-  async () => (await loadPage(() => import("./pages/account/audit-log/audit-log-page.tsx"))).auditLogRoute,
-);
+}).lazy(async () => (await loadPage(() => import("./pages/account/audit-log-page.tsx"))).auditLogRoute);
 
 const routeTree = rootRoute.addChildren([
   overview,

@@ -29,6 +29,22 @@ function readParam(text: string): Param {
   return String(number) === text && Number.isFinite(number) ? number : text;
 }
 
+/** The members that are not undefined. */
+export function present<Type extends object>(
+  object: Type,
+): { [Name in keyof Type]?: Exclude<Type[Name], undefined> };
+export function present(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+/** A parameter as text: an app may be called “404” or “true”. Undefined for texts that the server would reject. */
+export function readText(value: unknown): string | undefined {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed()
+    ? text
+    : undefined;
+}
+
 /** Whether a parameter can be the number of a revision. */
 export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1;

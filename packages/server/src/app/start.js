@@ -6,7 +6,7 @@ prefersDark.addEventListener("change", applyTheme);
 addEventListener("storage", applyTheme);
 addEventListener("DOMContentLoaded", start);
 
-/** The dashboard's choice (`packages/web/src/theme/theme.ts`). */
+/** The dashboard's choice (`packages/web/src/theme.ts`). */
 function applyTheme() {
   const theme = localStorage.getItem("presage-theme");
   const isDark = theme === "dark" || (theme !== "light" && prefersDark.matches);

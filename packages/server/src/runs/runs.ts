@@ -131,7 +131,10 @@ const unheld = { lease_id: null, lease_until: 0 };
 async function refuseClientRun(services: Services, requester: Requester, id: string): Promise<Run> {
   const run = await findRun(services, requester, id);
   if (isClientRun(run))
-    throw new ServiceError("conflict", "The run's target is external: only its client can stop or resume it.");
+    throw new ServiceError(
+      "conflict",
+      "The run's target is external: only its client can stop or resume it.",
+    );
   return run;
 }
 

@@ -1,6 +1,6 @@
 import type { ApiKeyCreateRequest, ApiKeyUpdateRequest, Presage } from "@presage/sdk";
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "./use-presage.ts";
+import { queryOptions } from "@tanstack/react-query";
+import { useChange } from "./client.ts";
 
 const queryKey = ["api-keys"];
 
@@ -21,36 +21,23 @@ export function useCreateApiKey({
   onCreated(newKey: NewKey): void;
   onSuccess(): void;
 }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: async (request: ApiKeyCreateRequest) => {
+  return useChange(
+    queryKey,
+    async (presage, request: ApiKeyCreateRequest) => {
       // Not returned: the mutation cache keeps results for minutes, and the key must not be in it.
       const { key, name } = await presage.apiKeys.create(request);
       onCreated({ key, name });
     },
-    onSuccess: () => {
-      onSuccess();
-      return queryClient.invalidateQueries({ queryKey });
-    },
-  });
+    onSuccess,
+  );
 }
 
 export function useChangeKeySettings() {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, settings }: { id: string; settings: ApiKeyUpdateRequest }) =>
-      presage.apiKeys.update(id, settings),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
-  });
+  return useChange(queryKey, (presage, { id, settings }: { id: string; settings: ApiKeyUpdateRequest }) =>
+    presage.apiKeys.update(id, settings),
+  );
 }
 
 export function useRevokeApiKey() {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => presage.apiKeys.revoke(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
-  });
+  return useChange(queryKey, (presage, id: string) => presage.apiKeys.revoke(id));
 }

@@ -1,6 +1,6 @@
 import type { Presage, Run } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "./use-presage.ts";
+import { usePresage } from "./client.ts";
 
 /** What the build makes of the sandbox's rooms: lines of a dataset, and predictions of them. */
 interface ExampleFile {

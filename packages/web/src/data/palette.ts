@@ -1,7 +1,7 @@
 import type { Presage } from "@presage/sdk";
 import { PresageError } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { taskNameOf } from "./environments/task-name.ts";
+import { taskNameOf } from "../format/words.ts";
 
 const maxListed = 200;
 const freshMs = 60_000;

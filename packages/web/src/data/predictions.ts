@@ -1,7 +1,28 @@
-import type { Prediction, WorldModelRequest } from "@presage/sdk";
-import { useMutation } from "@tanstack/react-query";
+import type { Model, Prediction, Presage, WorldModelRequest } from "@presage/sdk";
+import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { usePresage } from "./use-presage.ts";
+import { usePresage } from "./client.ts";
+
+export function deploymentsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["deployments"],
+    queryFn: ({ signal }) => presage.deployments.list({ signal }),
+    staleTime: 5_000,
+  });
+}
+
+export function modelsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["models"],
+    queryFn: ({ signal }) => presage.models.list({ signal }),
+    staleTime: 60_000,
+  });
+}
+
+/** Whether this is the built-in sandbox rather than a language model. */
+export function isSandbox({ owned_by, description }: Model): boolean {
+  return owned_by === "presage" && typeof description === "string" && description.includes("simulator");
+}
 
 /** What is asked, and the deployment that is named. Undefined: the default one answers. */
 export interface PredictionRequest {
@@ -33,4 +54,21 @@ export function usePredict(
     onSuccess: ({ prediction, headers }, asked) => onSuccess(prediction, headers, asked),
   });
   return { ...mutation, cancel: () => call.current?.abort() };
+}
+
+/** State that outlives its page, until the tab is reloaded. */
+export function useTabState<State>(
+  name: string,
+  initial: State,
+): [State, (change: (state: State) => State) => void] {
+  const queryClient = useQueryClient();
+  const queryKey = ["kept state", name];
+  const { data = initial } = useQuery({
+    queryKey,
+    queryFn: skipToken,
+    initialData: initial,
+    gcTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+  });
+  return [data, (change) => queryClient.setQueryData<State>(queryKey, (state = initial) => change(state))];
 }

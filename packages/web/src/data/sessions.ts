@@ -1,7 +1,7 @@
 import type { Presage } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { announceSignOut, signOutKey } from "../session/sign-out.ts";
-import { usePresage } from "./use-presage.ts";
+import { announceSignOut, signOutKey } from "../session.ts";
+import { usePresage } from "./client.ts";
 
 const queryKey = ["sessions"];
 

@@ -1,13 +1,6 @@
-import type { ListedPrediction, LivePredictionFilter, Presage, StoredPredictionFilter } from "@presage/sdk";
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { flattenPages } from "./flatten-pages.ts";
-import { usePresage } from "./use-presage.ts";
+import type { LivePredictionFilter, Presage, StoredPredictionFilter } from "@presage/sdk";
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
 
 const listKey = ["stored predictions"];
 const pageSize = 100;
@@ -18,20 +11,19 @@ const detailCacheMs = 30_000;
 
 /** Matching predictions, newest first, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
 export function storedPredictionsQuery(presage: Presage, filter: StoredPredictionFilter) {
-  return infiniteQueryOptions({
-    queryKey: [...listKey, "pages", filter],
-    queryFn: ({ pageParam, signal }) =>
+  return {
+    ...pagedQuery([...listKey, "pages", filter], ({ after, signal }) =>
       presage.storedPredictions.list(
-        { ...filter, limit: pageSize, after: pageParam, text_limit: excerptCharacters },
+        { ...filter, limit: pageSize, after, text_limit: excerptCharacters },
         { signal },
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }): string | undefined => next ?? undefined,
-    select: flattenPages<ListedPrediction>,
+    ),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: freshForMs,
-  });
+  };
 }
+
+export type StoredPredictionCount = Awaited<ReturnType<Presage["storedPredictions"]["count"]>>;
 
 /** How many match, up to 10,000. */
 export function storedPredictionCountQuery(presage: Presage, filter: StoredPredictionFilter) {

@@ -1,7 +1,6 @@
-import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
+import type { LatencyResponse, Presage, UsageFailure, UsageResponse, UsageRow } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds } from "./figures/period.ts";
-import { isPrediction } from "./figures/usage-figures.ts";
+import { type Period, periodBefore, periodBounds } from "../format/times.ts";
 
 /** A response and the one for the previous period of the same length. */
 interface Compared<Data> {
@@ -59,4 +58,76 @@ export function everPredictedQuery(presage: Presage) {
       return data.some((row) => isPrediction(row) && row.requests > 0);
     },
   });
+}
+
+/** Totals of usage rows. */
+export interface UsageFigures {
+  requests: number;
+  failed: number;
+  /** These three are null if the upstream counted none, in any of the rows. */
+  promptTokens: number | null;
+  completionTokens: number | null;
+  cachedTokens: number | null;
+  /** Null if none of the rows has one. */
+  cost: number | null;
+  /** Those that the cost leaves out. */
+  unpricedTokens: number;
+}
+
+export function sumUsage(rows: readonly UsageRow[]): UsageFigures {
+  const sum = { requests: 0, failed: 0, cost: null as number | null, unpricedTokens: 0 };
+  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  for (const row of rows) {
+    sum.requests += row.requests;
+    sum.failed += countFailures(row);
+    tokens.promptTokens += row.prompt_tokens ?? 0;
+    tokens.completionTokens += row.completion_tokens ?? 0;
+    tokens.cachedTokens += row.cached_tokens ?? 0;
+    if (row.cost !== null) sum.cost = (sum.cost ?? 0) + row.cost;
+    sum.unpricedTokens += row.unpriced_tokens;
+  }
+  const isCounted =
+    countTokens(tokens) + tokens.cachedTokens > 0 || rows.every((row) => row.prompt_tokens !== null);
+  return {
+    ...sum,
+    ...(isCounted ? tokens : { promptTokens: null, completionTokens: null, cachedTokens: null }),
+  };
+}
+
+export function countFailures({ failures }: UsageRow): number {
+  return Object.values(failures).reduce((sum, count) => sum + count, 0);
+}
+
+/** Those that the upstream processed. */
+export function countTokens({
+  promptTokens,
+  completionTokens,
+}: Pick<UsageFigures, "promptTokens" | "completionTokens">): number {
+  return (promptTokens ?? 0) + (completionTokens ?? 0);
+}
+
+/** Predictions can also be requested as chat completions. */
+export function isPrediction({ operation }: UsageRow): boolean {
+  return operation === "predict" || operation === "chat";
+}
+
+/** Failure reasons, most frequent first. */
+export function rankFailures(rows: readonly UsageRow[]): { reason: UsageFailure; count: number }[] {
+  const counts = new Map<UsageFailure, number>();
+  for (const { failures } of rows) {
+    for (const [reason, count] of Object.entries(failures) as [UsageFailure, number][]) {
+      counts.set(reason, (counts.get(reason) ?? 0) + count);
+    }
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
+}
+
+/** Rows by the start of their step. */
+export function groupByStep<Row extends { start: string }>(rows: readonly Row[]): Map<number, Row[]> {
+  return Map.groupBy(rows, ({ start }) => Date.parse(start));
+}
+
+/** Null if the whole is 0. */
+export function shareOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
 }

@@ -19,16 +19,17 @@ import {
   Server,
   Users,
 } from "lucide-react";
-import { useRole } from "../data/use-role.ts";
-import { ThemeMenu } from "../theme/theme-menu.tsx";
-import { Keys } from "../ui/shortcuts/keys.tsx";
-import { Mark } from "./mark.tsx";
+import { useRole } from "../data/accounts.ts";
+import { ThemeMenu } from "../parts/theme-menu.tsx";
+import { Keys } from "../ui/shortcuts.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
 interface PageLink {
   to: NonNullable<LinkProps["to"]>;
   label: string;
   icon: LucideIcon;
+  /** They go to the page. */
+  keys?: string;
   /** Others see the reason if they open the page. */
   isForOwners?: boolean;
 }
@@ -37,30 +38,30 @@ export const linkGroups: { title: string; links: PageLink[] }[] = [
   {
     title: "Predict",
     links: [
-      { to: "/", label: "Overview", icon: Gauge },
-      { to: "/playground", label: "Playground", icon: FlaskConical },
-      { to: "/predictions", label: "Predictions", icon: MessagesSquare },
-      { to: "/environments", label: "Environments", icon: Globe },
-      { to: "/deployments", label: "Deployments", icon: Server },
+      { to: "/", label: "Overview", icon: Gauge, keys: "g o" },
+      { to: "/playground", label: "Playground", icon: FlaskConical, keys: "g p" },
+      { to: "/predictions", label: "Predictions", icon: MessagesSquare, keys: "g l" },
+      { to: "/environments", label: "Environments", icon: Globe, keys: "g n" },
+      { to: "/deployments", label: "Deployments", icon: Server, keys: "g m" },
     ],
   },
   {
     title: "Evaluate",
     links: [
-      { to: "/runs", label: "Runs", icon: FlaskRound },
-      { to: "/datasets", label: "Datasets", icon: Database },
-      { to: "/compare", label: "Compare", icon: GitCompareArrows },
-      { to: "/evaluations", label: "Evaluations", icon: ListChecks },
-      { to: "/evaluators", label: "Evaluators", icon: Scale },
-      { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
-      { to: "/review", label: "Review", icon: ClipboardCheck },
+      { to: "/runs", label: "Runs", icon: FlaskRound, keys: "g r" },
+      { to: "/datasets", label: "Datasets", icon: Database, keys: "g d" },
+      { to: "/compare", label: "Compare", icon: GitCompareArrows, keys: "g c" },
+      { to: "/evaluations", label: "Evaluations", icon: ListChecks, keys: "g e" },
+      { to: "/evaluators", label: "Evaluators", icon: Scale, keys: "g v" },
+      { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree, keys: "g t" },
+      { to: "/review", label: "Review", icon: ClipboardCheck, keys: "g w" },
     ],
   },
   {
     title: "Account",
     links: [
-      { to: "/usage", label: "Usage", icon: ChartColumn },
-      { to: "/api-keys", label: "API keys", icon: KeyRound },
+      { to: "/usage", label: "Usage", icon: ChartColumn, keys: "g u" },
+      { to: "/api-keys", label: "API keys", icon: KeyRound, keys: "g k" },
       { to: "/account/members", label: "Members", icon: Users, isForOwners: true },
       { to: "/account/audit-log", label: "Audit log", icon: ScrollText, isForOwners: true },
     ],
@@ -120,5 +121,25 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
         <UserMenu />
       </div>
     </div>
+  );
+}
+
+/** The logo and name. */
+export function Mark() {
+  return (
+    <span className="inline-flex items-center gap-2 text-sm font-semibold tracking-tight">
+      <svg viewBox="0 0 32 32" className="size-6" aria-hidden>
+        <rect width="32" height="32" rx="8" fill="#4f46e5" />
+        <path
+          d="M11 24V8h6.2a5.4 5.4 0 0 1 0 10.8H11"
+          fill="none"
+          stroke="white"
+          strokeWidth="3.2"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
+      </svg>
+      Presage
+    </span>
   );
 }

@@ -1,14 +1,12 @@
 import { useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { loadPage } from "../load-page.ts";
-import { useShortcutRegistry } from "../ui/shortcuts/shortcuts-provider.tsx";
-import { useShortcut } from "../ui/shortcuts/use-shortcut.ts";
-import { goKeysOf } from "./go-keys.ts";
+import { loadPage } from "../data/client.ts";
+import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
 import { linkGroups } from "./navigation.tsx";
-import { Palette } from "./palette/palette.tsx";
+import { Palette } from "./palette.tsx";
 
 const ShortcutsDialog = lazy(async () => ({
-  default: (await loadPage(() => import("../ui/shortcuts/shortcuts-dialog.tsx"))).ShortcutsDialog,
+  default: (await loadPage(() => import("../ui/shortcuts-dialog.tsx"))).ShortcutsDialog,
 }));
 
 const group = "Everywhere";
@@ -65,11 +63,11 @@ function useGoKeys(): void {
   useEffect(() => {
     const removals = linkGroups
       .flatMap(({ links }) => links)
-      .map(({ to, label }) => {
-        const keys = goKeysOf(to);
-        if (keys === undefined) return undefined;
-        return shortcuts.register({ keys, label, group: "Go to", run: () => history.push(to) });
-      });
+      .map(({ keys, label, to }) =>
+        keys === undefined
+          ? undefined
+          : shortcuts.register({ keys, label, group: "Go to", run: () => history.push(to) }),
+      );
     return () => {
       for (const remove of removals) remove?.();
     };

@@ -2,10 +2,9 @@ import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { useState } from "react";
-import { IconButton } from "../ui/icon-button.tsx";
-import { Modal } from "../ui/overlay/modal.tsx";
-import { Mark } from "./mark.tsx";
-import { Navigation } from "./navigation.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { Modal } from "../ui/dialog.tsx";
+import { Mark, Navigation } from "./navigation.tsx";
 import { QuickNavigation } from "./quick-navigation.tsx";
 
 /** The frame of every page: navigation and user menu. */

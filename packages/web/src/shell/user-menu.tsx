@@ -2,16 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, Megaphone, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { meQuery } from "../data/me.ts";
+import { meQuery } from "../data/accounts.ts";
+import { loadPage, usePresage } from "../data/client.ts";
 import { useSignOut } from "../data/sessions.ts";
-import { usePresage } from "../data/use-presage.ts";
-import { loadPage } from "../load-page.ts";
-import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Dialog } from "../ui/overlay/dialog.tsx";
-import { Menu, MenuItem } from "../ui/overlay/menu.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 
 const ChangelogDialog = lazy(async () => ({
-  default: (await loadPage(() => import("./changelog/changelog-dialog.tsx"))).ChangelogDialog,
+  default: (await loadPage(() => import("./changelog.tsx"))).ChangelogDialog,
 }));
 
 export function UserMenu() {

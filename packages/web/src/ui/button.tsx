@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
-import { LoaderCircle } from "lucide-react";
-import type { ComponentProps, ReactNode } from "react";
+import { Check, Copy, LoaderCircle } from "lucide-react";
+import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useState } from "react";
+import { Tooltip } from "./tooltip.tsx";
 
 export interface ButtonProps extends ComponentProps<"button"> {
   variant?: "primary" | "secondary" | "quiet" | "danger" | undefined;
@@ -8,28 +9,6 @@ export interface ButtonProps extends ComponentProps<"button"> {
   /** Shows a spinner and ignores clicks. */
   isBusy?: boolean;
   icon?: ReactNode;
-}
-
-const variants = {
-  primary: "bg-accent text-on-accent hover:bg-accent-hover border-transparent",
-  secondary: "bg-surface text-ink border-line-strong hover:bg-hover",
-  quiet: "bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink",
-  danger: "bg-fail text-white dark:text-canvas border-transparent hover:brightness-110",
-};
-
-const sizes = { small: "h-7 px-2 text-xs gap-1", medium: "h-8.5 px-3 text-sm gap-1.5" };
-
-/** Also for links that look like buttons. */
-export function buttonClass({
-  variant = "secondary",
-  size = "medium",
-}: Pick<ButtonProps, "variant" | "size">) {
-  return clsx(
-    "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors print:hidden",
-    "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0",
-    variants[variant],
-    sizes[size],
-  );
 }
 
 export function Button({ variant, size, isBusy = false, icon, className, children, ...rest }: ButtonProps) {
@@ -47,4 +26,108 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
       {children}
     </button>
   );
+}
+
+/** Also for links that look like buttons. */
+export function buttonClass({
+  variant = "secondary",
+  size = "medium",
+}: Pick<ButtonProps, "variant" | "size">) {
+  return clsx(
+    "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors print:hidden",
+    "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0",
+    variants[variant],
+    sizes[size],
+  );
+}
+
+const variants = {
+  primary: "bg-accent text-on-accent hover:bg-accent-hover border-transparent",
+  secondary: "bg-surface text-ink border-line-strong hover:bg-hover",
+  quiet: "bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink",
+  danger: "bg-fail text-white dark:text-canvas border-transparent hover:brightness-110",
+};
+
+const sizes = { small: "h-7 px-2 text-xs gap-1", medium: "h-8.5 px-3 text-sm gap-1.5" };
+
+/** A button with an icon only. Its label is a tooltip, and for screen readers. */
+export function IconButton({
+  label,
+  icon,
+  className,
+  ...rest
+}: Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children"> & { label: string; icon: ReactNode }) {
+  return (
+    <Tooltip text={label}>
+      <button
+        type="button"
+        {...rest}
+        aria-label={label}
+        className={clsx(
+          "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors print:hidden",
+          "hover:bg-hover hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 [&_svg]:size-4",
+          className,
+        )}
+      >
+        {icon}
+      </button>
+    </Tooltip>
+  );
+}
+
+interface CopyButtonProps {
+  /** Or what makes it when it is copied. */
+  text: string | (() => string);
+  /** For screen readers. */
+  label: string;
+  /** Shown beside the icon. */
+  children?: string;
+}
+
+export function CopyButton({ text, label, children }: CopyButtonProps) {
+  const { notice, copy } = useCopy();
+  const start = () => copy(typeof text === "string" ? text : text());
+  const icon = notice === "Copied" ? <Check className="text-pass" aria-hidden /> : <Copy aria-hidden />;
+  if (children === undefined) return <IconButton label={notice ?? label} icon={icon} onClick={start} />;
+  return (
+    <Button icon={icon} onClick={start} aria-label={notice ?? label}>
+      {notice ?? children}
+    </Button>
+  );
+}
+
+const noticeMs = 1_600;
+
+/** Copies texts, and says for a moment whether that worked. */
+export function useCopy() {
+  const [notice, setNotice] = useState<"Copied" | "Could not copy">();
+  async function copy(text: string): Promise<void> {
+    setNotice((await copyText(text)) ? "Copied" : "Could not copy");
+    setTimeout(() => setNotice(undefined), noticeMs);
+  }
+  return { notice, copy };
+}
+
+/**
+ * Copies a text and returns whether that worked. The clipboard API is missing on pages served over plain HTTP and may be
+ * denied elsewhere.
+ */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyByCommand(text);
+  }
+}
+
+function copyByCommand(text: string): boolean {
+  const fill = (event: ClipboardEvent) => {
+    event.preventDefault();
+    event.clipboardData?.setData("text/plain", text);
+  };
+  document.addEventListener("copy", fill, { once: true });
+  const isCopied = document.execCommand("copy");
+  document.removeEventListener("copy", fill);
+  return isCopied;
 }

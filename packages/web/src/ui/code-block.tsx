@@ -1,8 +1,7 @@
-import { CopyButton } from "./copy-button.tsx";
-import type { Language } from "./highlight/tokenize.ts";
-import { useTokenizer } from "./highlight/use-tokenizer.ts";
-import { ScrollRegion } from "./scroll-region.tsx";
-import { ColoredPieces } from "./untrusted-text/pieces.tsx";
+import { CopyButton } from "./button.tsx";
+import { ColoredPieces, useTokenizer } from "./highlight.tsx";
+import { ScrollRegion } from "./page.tsx";
+import type { Language } from "./tokenize.ts";
 
 interface CodeBlockProps {
   code: string;

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
-import { ScrollRegion } from "./scroll-region.tsx";
+import { ScrollRegion } from "./page.tsx";
 
 /** A table that scrolls sideways by itself. */
 export function Table({
@@ -55,7 +55,7 @@ export function Cell({ isNumber = false, className, children }: CellProps) {
   );
 }
 
-export function RowHeader({ className, children }: CellProps) {
+export function RowHeader({ className, children }: Omit<CellProps, "isNumber">) {
   return (
     <th scope="row" className={clsx("px-2 py-2 text-left font-normal first:pl-4 sm:px-4", className)}>
       {children}

@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import { createPresage } from "@presage/sdk";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
-dashboardTest("A key is created, used, and rejected once it is revoked", async ({ visit, presage }) => {
+browserTest("A key is created, used, and rejected once it is revoked", async ({ visit, presage }) => {
   const page = await visit("/api-keys");
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog", { name: "Create key" });
@@ -95,7 +95,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("On a phone, names of keys are readable", async ({ visit, client }) => {
+browserTest("On a phone, names of keys are readable", async ({ visit, client }) => {
   const name = "nightly evaluation";
   const expires_at = new Date(Date.now() + 60_000).toISOString();
   await client.apiKeys.create({ name, expires_at });

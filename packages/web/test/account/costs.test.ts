@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const dashboardTest = dashboardTests(() => ({
+const { dashboardTest } = dashboardTests(() => ({
   environment: {
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_MODEL: "org/priced",

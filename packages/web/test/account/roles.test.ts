@@ -1,16 +1,16 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { makeUser, signInAddressOf } from "../../../server/test/support/sign-in/make-user.ts";
 import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
+import type { Page } from "../support/page.ts";
 import type { Visitor } from "../support/run-with-visitor.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 /** A viewer's page. */
-async function visitAsViewer({ visit, presage, databaseUrl }: Visitor, email: string): Promise<Page> {
+async function visitAsViewer({ visit, presage, databaseUrl }: Visitor<Page>, email: string): Promise<Page> {
   await using store = await openStore(databaseUrl);
   const userId = await makeUser(store, "viewer", email);
   const page = await visit(await signInAddressOf(store, presage.url, userId), { isSignedIn: false });
@@ -63,7 +63,7 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   await client.members.update(eve, { role: "viewer" });
 });
 
-dashboardTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {
+browserTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {
   const page = await visit("/account/members");
   const role = page
     .getByRole("row", { name: "Owner" })

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests(() => ({ hasProvider: true }));
+const { browserTest } = dashboardTests(() => ({ hasProvider: true }));
 
-dashboardTest(
+browserTest(
   "Signing in at the provider leads to the requested page, and signing out ends the session there too",
   async (visitor) => {
     const { visit, presage } = visitor;

@@ -4,9 +4,9 @@ import { copiedText, expectCopied } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { signOut } from "../support/sign-out.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest } = dashboardTests();
 
-dashboardTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
+browserTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
   const address = await newSignInAddress();
   const page = await visit(address, { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -19,36 +19,33 @@ dashboardTest("The printed address signs in once", async ({ visit, newSignInAddr
   await elsewhere.getByText("npx presage sign-in").waitFor();
 });
 
-dashboardTest(
-  "The sign-in page has the dashboard's logo and font, and copies its command",
-  async (visitor) => {
-    const dashboard = await visitor.visit("/account");
-    const logo = (page: Page) => page.locator("svg path[d^='M11 24']").first();
-    await logo(dashboard).waitFor();
-    const fontOf = (page: Page) =>
-      page.locator("h1").evaluate((heading) => {
-        const [first = ""] = getComputedStyle(heading).fontFamily.split(",");
-        return first.replaceAll('"', "");
-      });
-
-    const permissions = ["clipboard-read", "clipboard-write"];
-    const page = await visitor.visit("/sign-in", { isSignedIn: false, permissions });
-    await logo(page).waitFor();
-    expect(await logo(page).getAttribute("d")).toBe(await logo(dashboard).getAttribute("d"));
-    expect(await fontOf(page)).toBe(await fontOf(dashboard));
-    const loaded = await page.evaluate(async () => {
-      await document.fonts.ready;
-      return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+browserTest("The sign-in page has the dashboard's logo and font, and copies its command", async (visitor) => {
+  const dashboard = await visitor.visit("/account");
+  const logo = (page: Page) => page.locator("svg path[d^='M11 24']").first();
+  await logo(dashboard).waitFor();
+  const fontOf = (page: Page) =>
+    page.locator("h1").evaluate((heading) => {
+      const [first = ""] = getComputedStyle(heading).fontFamily.split(",");
+      return first.replaceAll('"', "");
     });
-    expect(loaded).toContain(await fontOf(page));
 
-    await page.getByRole("button", { name: "Copy" }).click();
-    const command = "npx presage sign-in";
-    expect(await copiedText(page, (text) => text === command)).toBe(command);
-  },
-);
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const page = await visitor.visit("/sign-in", { isSignedIn: false, permissions });
+  await logo(page).waitFor();
+  expect(await logo(page).getAttribute("d")).toBe(await logo(dashboard).getAttribute("d"));
+  expect(await fontOf(page)).toBe(await fontOf(dashboard));
+  const loaded = await page.evaluate(async () => {
+    await document.fonts.ready;
+    return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+  });
+  expect(loaded).toContain(await fontOf(page));
 
-dashboardTest("The command can be copied where the clipboard API is missing", async ({ visit }) => {
+  await page.getByRole("button", { name: "Copy" }).click();
+  const command = "npx presage sign-in";
+  expect(await copiedText(page, (text) => text === command)).toBe(command);
+});
+
+browserTest("The command can be copied where the clipboard API is missing", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false });
   await page.evaluate(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined });
@@ -61,7 +58,7 @@ dashboardTest("The command can be copied where the clipboard API is missing", as
   expect(await page.title()).toBe("npx presage sign-in");
 });
 
-dashboardTest("Signing in leads to the requested page", async ({ visit, newSignInAddress, presage }) => {
+browserTest("Signing in leads to the requested page", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit("/usage?period=30d", { isSignedIn: false });
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   const { search } = new URL(page.url());
@@ -74,7 +71,7 @@ dashboardTest("Signing in leads to the requested page", async ({ visit, newSignI
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
 });
 
-dashboardTest(
+browserTest(
   "Signing out leads to the page that says so, also while a list is still read",
   async (visitor) => {
     const { visit, newSignInAddress } = visitor;
@@ -98,7 +95,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
+browserTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   const second = await page.context().newPage();
@@ -106,7 +103,7 @@ dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddr
   await second.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
 });
 
-dashboardTest("After signing out, the back button shows nothing from before", async (visitor) => {
+browserTest("After signing out, the back button shows nothing from before", async (visitor) => {
   const { visit, newSignInAddress, presage, client } = visitor;
   await client.apiKeys.create({ name: "secret project" });
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
@@ -125,7 +122,7 @@ dashboardTest("After signing out, the back button shows nothing from before", as
   expect(await page.getByText("secret project").count()).toBe(0);
 });
 
-dashboardTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
+browserTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
   const { visit, newSignInAddress, presage, expectErrors } = visitor;
   // What the other tab was still reading is refused.
   expectErrors(/status of 401/);
@@ -140,7 +137,7 @@ dashboardTest("After signing out in one tab, the others leave by themselves", as
   expect(new URL(page.url()).search).toBe("?return_to=%2Fusage");
 });
 
-dashboardTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
+browserTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
   const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "API keys" }).click();

@@ -4,7 +4,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 /** One episode that succeeds, one that is cut short and one that is open. */
 async function fill(client: Presage): Promise<{ name: string; won: string }> {
@@ -61,25 +61,22 @@ dashboardTest(
   },
 );
 
-dashboardTest(
-  "The pages of environments are accessible, wide and narrow, light and dark",
-  async (visitor) => {
-    const { visit, client } = visitor;
-    const { won } = await fill(client);
-    const pages = [
-      ["/environments", "1 of 2"],
-      ["/environments/house", "1 won, 0 lost"],
-      ["/environments/house?tab=definition", "What changed"],
-      [`/episodes/${won}?step=2`, "Prompt as sent"],
-    ] as const;
-    for (const [address, shows] of pages) {
-      const page = await visit(address, { viewport: wide, reducedMotion: "reduce" });
-      await page.getByText(shows).first().waitFor();
-      await expectAccessible(page);
-      await page.close();
-    }
-  },
-);
+browserTest("The pages of environments are accessible, wide and narrow, light and dark", async (visitor) => {
+  const { visit, client } = visitor;
+  const { won } = await fill(client);
+  const pages = [
+    ["/environments", "1 of 2"],
+    ["/environments/house", "1 won, 0 lost"],
+    ["/environments/house?tab=definition", "What changed"],
+    [`/episodes/${won}?step=2`, "Prompt as sent"],
+  ] as const;
+  for (const [address, shows] of pages) {
+    const page = await visit(address, { viewport: wide, reducedMotion: "reduce" });
+    await page.getByText(shows).first().waitFor();
+    await expectAccessible(page);
+    await page.close();
+  }
+});
 
 dashboardTest(
   "An environment is made, its fields are checked, and it gets tasks of a dataset",
@@ -151,7 +148,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
+browserTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
   const { visit, client } = visitor;
   const { won } = await fill(client);
   const onlyNarrow = ["/environments", "/environments/house?tab=success"];

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { Page } from "playwright-core";
 import {
   completion,
   startUpstream,
@@ -7,6 +6,7 @@ import {
 } from "../../../server/test/support/upstream/upstream.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import type { Page } from "../support/page.ts";
 
 let upstream: TestUpstream;
 beforeAll(() => {
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const dashboardTest = dashboardTests(() => ({
+const { browserTest, dashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" },
 }));
 
@@ -38,7 +38,7 @@ async function act(page: Page, action: string, answer: string): Promise<void> {
 
 const episodeOf = (page: Page) => new URL(page.url()).searchParams.get("episode") ?? "";
 
-dashboardTest("On a phone a person plays a task to its end, and the next one follows", async (visitor) => {
+browserTest("On a phone a person plays a task to its end, and the next one follows", async (visitor) => {
   const { visit, client } = visitor;
   echo();
   const page = await visit(task, phone);
@@ -56,7 +56,7 @@ dashboardTest("On a phone a person plays a task to its end, and the next one fol
   for (const action of ["one", "two", "three", "four", "five", "six"])
     await act(page, action, `After ${action}.`);
   const answer = await page.getByRole("log").getByText("After six.").boundingBox();
-  const input = await inputOf(page).boundingBox();
+  const input = await page.getByRole("textbox", { name: "Your action" }).boundingBox();
   expect(answer?.y).toBeGreaterThan(0);
   expect(input?.y).toBeGreaterThan(answer?.y ?? Number.POSITIVE_INFINITY);
   expect(input?.y).toBeLessThan(phone.viewport.height);
@@ -200,7 +200,7 @@ dashboardTest("An episode is played in its own environment, whatever the address
   await page.getByText("Turn on the lantern.").waitFor();
 });
 
-dashboardTest(
+browserTest(
   "Before and after a step, playing is accessible, wide and narrow, light and dark",
   async ({ visit }) => {
     upstream.answer = () => Response.json(completion("This room is called the workshop. It is dark."));

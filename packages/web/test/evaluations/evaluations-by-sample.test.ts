@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 dashboardTest("Samples are sorted by the scores of one evaluator, as the address says", async (visitor) => {
   const { visit, client } = visitor;

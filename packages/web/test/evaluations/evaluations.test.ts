@@ -1,14 +1,15 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
-import type { Page } from "playwright-core";
+import type { Page as BrowserPage } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { copiedText, expectCopied } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
+import type { Page } from "../support/page.ts";
 import { resultTexts, showsResults } from "../support/result-rows.ts";
 import { emptyScroll } from "../support/scrolling.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 /** Evaluates outputs that pass if they are “yes”. Each test uses its own app. */
 async function evaluate(client: Presage, app: string, outputs: readonly string[]): Promise<string[]> {
@@ -208,31 +209,28 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   expect(new URL(page.url()).search).toBe("?app=keys");
 });
 
-dashboardTest(
-  "A long list scrolls in its place, and ends with its last result",
-  async ({ visit, client }) => {
-    const result = { evaluator_id: "import", evaluated_model_output: "yes", pass: true, app: "long" };
-    await client.results.importBatch(Array.from({ length: 600 }, () => result));
-    const page = await visit("/evaluations?app=long");
-    await page
-      .getByRole("link", { name: /^Result \d+:/ })
-      .first()
-      .waitFor();
-    const list = page.getByRole("table").locator("..");
-    const last = page.locator('tr[aria-rowindex="601"]');
-    await eventually(
-      async () => {
-        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-        return await last.isVisible();
-      },
-      (isVisible) => isVisible,
-    );
-    await last.waitFor();
-    expect(await emptyScroll(page)).toBe(0);
-  },
-);
+browserTest("A long list scrolls in its place, and ends with its last result", async ({ visit, client }) => {
+  const result = { evaluator_id: "import", evaluated_model_output: "yes", pass: true, app: "long" };
+  await client.results.importBatch(Array.from({ length: 600 }, () => result));
+  const page = await visit("/evaluations?app=long");
+  await page
+    .getByRole("link", { name: /^Result \d+:/ })
+    .first()
+    .waitFor();
+  const list = page.getByRole("table").locator("..");
+  const last = page.locator('tr[aria-rowindex="601"]');
+  await eventually(
+    async () => {
+      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      return await last.isVisible();
+    },
+    (isVisible) => isVisible,
+  );
+  await last.waitFor();
+  expect(await emptyScroll(page)).toBe(0);
+});
 
-dashboardTest("A copied link opens the same result in the same list", async ({ visit, client }) => {
+browserTest("A copied link opens the same result in the same list", async ({ visit, client }) => {
   const [wrong = "", other = ""] = await evaluate(client, "link", ["no", "never", "yes"]);
   const permissions = ["clipboard-read", "clipboard-write"];
   const page = await visit("/evaluations?app=link&verdict=fail", { permissions });
@@ -283,7 +281,7 @@ dashboardTest("A sample in the drawer finds the results of that sample", async (
   await showsResults(page, 3);
 });
 
-dashboardTest("A result opened by a link has no focus ring until the keyboard is used", async (visitor) => {
+browserTest("A result opened by a link has no focus ring until the keyboard is used", async (visitor) => {
   const [id = ""] = await evaluate(visitor.client, "ring", ["no"]);
   const page = await visitor.visit(`/evaluations?app=ring&result=${id}`);
   const drawer = page.getByRole("dialog", { name: `Result ${id}` });
@@ -339,7 +337,7 @@ dashboardTest("Results that are all without a verdict are counted and can be sho
   expect(await resultTexts(page)).toEqual([expect.stringContaining("needs_model")]);
 });
 
-dashboardTest("On a phone, verdict, score and output are in sight", async ({ visit, client }) => {
+browserTest("On a phone, verdict, score and output are in sight", async ({ visit, client }) => {
   await evaluate(client, "phone", ["yes, this is the output"]);
   await client.evaluate({
     evaluators: [{ evaluator: "exact-match" }],
@@ -361,7 +359,7 @@ dashboardTest("On a phone, verdict, score and output are in sight", async ({ vis
   expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });
 
-dashboardTest("An export has the results of the view", async ({ visit, client }) => {
+browserTest("An export has the results of the view", async ({ visit, client }) => {
   await evaluate(client, "export", ["yes", "no", "no, not that"]);
   const page = await visit("/evaluations?app=export&verdict=fail");
   await showsResults(page, 2);
@@ -378,7 +376,7 @@ dashboardTest("An export has the results of the view", async ({ visit, client })
   expect(csv).toContain('"no, not that"');
 });
 
-dashboardTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, client }) => {
+browserTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, client }) => {
   await client.results.importBatch(
     Array.from({ length: 1000 }, (_, index) => ({
       evaluator_id: "elsewhere",
@@ -401,7 +399,7 @@ dashboardTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, 
   expect(Math.max(most, await page.getByRole("row").count())).toBeLessThanOrEqual(200);
 });
 
-async function download(page: Page, format: string): Promise<string> {
+async function download(page: BrowserPage, format: string): Promise<string> {
   await page.getByRole("button", { name: "Export", exact: true }).click();
   const downloading = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: format }).click();

@@ -3,7 +3,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { resultTexts, showsResults } from "../support/result-rows.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 dashboardTest(
   "Filters offer the values there are, with how many results each would leave",

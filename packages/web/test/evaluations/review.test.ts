@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
-import type { Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 import { sidewaysOverflow } from "../support/scrolling.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 /** Verdicts of one profile without a threshold, newest last. No output equals the gold answer. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
@@ -40,47 +40,44 @@ const press = async (page: Page, key: "p" | "f" | "s") => {
   await page.keyboard.press(key);
 };
 
-dashboardTest(
-  "Results are reviewed with one key each, and a key takes the last one back",
-  async (visitor) => {
-    const { visit, client } = visitor;
-    const id = await evaluate(client, "keys", ["The door opens.", "The gate opens.", "The door is shut."]);
-    const page = await visit(`/review?profile_id=${id}`);
-    await page.getByText("0 reviewed now, 3 left here").waitFor();
-    await region(page).getByText("No one has reviewed this profile yet.").waitFor();
-    const first = await shownId(page);
-    await press(page, "p");
-    await page.getByText("1 reviewed now, 2 left here").waitFor();
-    const second = await shownId(page);
-    expect(second).not.toBe(first);
-    await press(page, "f");
-    await page.getByText("2 reviewed now, 1 left here").waitFor();
-    const correctionOf = async (result: string) => (await client.results.get(result)).correction;
-    const saved = await eventually(
-      () => correctionOf(second),
-      (correction) => correction !== null,
-    );
-    expect(saved).toMatchObject({ pass: false });
-    expect(await correctionOf(first)).toMatchObject({ pass: true });
-    await region(page).getByText("People agreed").waitFor();
+browserTest("Results are reviewed with one key each, and a key takes the last one back", async (visitor) => {
+  const { visit, client } = visitor;
+  const id = await evaluate(client, "keys", ["The door opens.", "The gate opens.", "The door is shut."]);
+  const page = await visit(`/review?profile_id=${id}`);
+  await page.getByText("0 reviewed now, 3 left here").waitFor();
+  await region(page).getByText("No one has reviewed this profile yet.").waitFor();
+  const first = await shownId(page);
+  await press(page, "p");
+  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  const second = await shownId(page);
+  expect(second).not.toBe(first);
+  await press(page, "f");
+  await page.getByText("2 reviewed now, 1 left here").waitFor();
+  const correctionOf = async (result: string) => (await client.results.get(result)).correction;
+  const saved = await eventually(
+    () => correctionOf(second),
+    (correction) => correction !== null,
+  );
+  expect(saved).toMatchObject({ pass: false });
+  expect(await correctionOf(first)).toMatchObject({ pass: true });
+  await region(page).getByText("People agreed").waitFor();
 
-    await page.keyboard.press("u");
-    await page.getByText("1 reviewed now, 2 left here").waitFor();
-    expect(await shownId(page)).toBe(second);
-    await eventually(
-      () => correctionOf(second),
-      (correction) => correction === null,
-    );
-    await press(page, "s");
-    await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
-    await press(page, "p");
-    await page.getByRole("heading", { name: "2 reviewed" }).waitFor();
-    await page.getByRole("button", { name: "Load more" }).click();
-    // The one that was skipped.
-    await page.getByText("0 reviewed now, 1 left here").waitFor();
-    expect(await shownId(page)).toBe(second);
-  },
-);
+  await page.keyboard.press("u");
+  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  expect(await shownId(page)).toBe(second);
+  await eventually(
+    () => correctionOf(second),
+    (correction) => correction === null,
+  );
+  await press(page, "s");
+  await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
+  await press(page, "p");
+  await page.getByRole("heading", { name: "2 reviewed" }).waitFor();
+  await page.getByRole("button", { name: "Load more" }).click();
+  // The one that was skipped.
+  await page.getByText("0 reviewed now, 1 left here").waitFor();
+  expect(await shownId(page)).toBe(second);
+});
 
 dashboardTest(
   "A link opens the same result, and a verdict that cannot be saved comes back",
@@ -107,7 +104,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("A key that is held decides on one result only", async ({ visit, client }) => {
+browserTest("A key that is held decides on one result only", async ({ visit, client }) => {
   const id = await evaluate(client, "held", ["The door opens.", "No.", "Nothing."]);
   const page = await visit(`/review?profile_id=${id}`);
   await page.getByText("0 reviewed now, 3 left here").waitFor();
@@ -119,7 +116,7 @@ dashboardTest("A key that is held decides on one result only", async ({ visit, c
   await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
 });
 
-dashboardTest("On a phone a hidden verdict is shown after the person's own", async ({ visit, client }) => {
+browserTest("On a phone a hidden verdict is shown after the person's own", async ({ visit, client }) => {
   const id = await evaluate(client, "phone", ["The door opens.", "No."]);
   const page = await visit(`/review?profile_id=${id}&blind=true`, { viewport: { width: 390, height: 844 } });
   await region(page).getByText("is hidden until you have decided").waitFor();

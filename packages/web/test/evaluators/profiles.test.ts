@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 async function newProfile(page: Page, family: string): Promise<void> {
   await page.getByRole("button", { name: "New profile" }).click();

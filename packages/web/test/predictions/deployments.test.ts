@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const dashboardTest = dashboardTests(() => ({
+const { dashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_DEPLOYMENTS: join(directory, "deployments.yaml") },
 }));
 

@@ -1,10 +1,10 @@
 import { expect } from "bun:test";
-import { examples } from "../../src/pages/playground/input/examples.ts";
-import { readDraft } from "../../src/pages/playground/input/read-draft.ts";
+import { examples } from "../../src/pages/playground/examples.ts";
+import { readDraft } from "../../src/parts/playground-draft.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
 /** Without an upstream, so the sandbox responds. */
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 dashboardTest(
   "The sandbox gives an example's gold answer, or the menu says that it needs a model",

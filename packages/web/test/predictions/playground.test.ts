@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { Page } from "playwright-core";
 import {
   completion,
   startUpstream,
   type TestUpstream,
 } from "../../../server/test/support/upstream/upstream.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 import { signOut } from "../support/sign-out.ts";
 
 let upstream: TestUpstream;
@@ -14,13 +14,15 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_UPSTREAM_URL: upstream.url } }));
+const { browserTest, dashboardTest } = dashboardTests(() => ({
+  environment: { PRESAGE_UPSTREAM_URL: upstream.url },
+}));
 
 const knowledge = "Doors of oak are heavy.\n\nA “key” is not a 'latch'; \\n is no line break.";
 const state = "You are in the hall.\n\tThe door is closed.";
 const action = "open door";
 
-dashboardTest("The displayed prompt is the one that is sent", async ({ visit }) => {
+browserTest("The displayed prompt is the one that is sent", async ({ visit }) => {
   const page = await visit("/playground");
   await fillIn(page);
   const prompt = page.getByRole("tabpanel", { name: "Prompt" });

@@ -3,7 +3,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
+const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
 
 const kitchen = { environment_state: "A kitchen with a fridge. The fridge door is closed." };
 
@@ -13,7 +13,7 @@ dashboardTest("An empty log says how predictions come into it", async ({ visit }
   await page.getByText("PRESAGE_CAPTURE=all npm start").waitFor();
 });
 
-dashboardTest(
+browserTest(
   "What the agent saw: a request is found, read as it was sent, asked again and kept as a sample",
   async (visitor) => {
     const { client, visit } = visitor;
@@ -133,7 +133,7 @@ dashboardTest(
   },
 );
 
-dashboardTest(
+browserTest(
   "Predictions are deleted by the filters, after their number is said",
   async ({ visit, client }) => {
     const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });

@@ -4,7 +4,7 @@ import { comparisonMarkdown } from "../../src/pages/compare/comparison-markdown.
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 const rooms = [
   "kitchen",
@@ -58,7 +58,7 @@ async function fill(client: Presage) {
   return { reference, candidate };
 }
 
-dashboardTest(
+browserTest(
   "Which of two is better: chosen from the list, the page ends on the figure",
   async ({ visit, client }) => {
     filling ??= fill(client);
@@ -123,7 +123,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
+browserTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;
   const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
@@ -140,7 +140,7 @@ dashboardTest("A comparison is copied as Markdown and downloaded", async (visito
   expect(comparisonMarkdown({ ...comparison, runs }, page.url())).toContain("p < 0.001 &#60;b&#62;");
 });
 
-dashboardTest("The comparison is accessible, with and without an open sample", async (visitor) => {
+browserTest("The comparison is accessible, with and without an open sample", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;
   for (const open of ["", "&direction=better&open=hall%2F1"]) {

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 /** Steps of trajectories by their names. */
 function linesOf(lengths: Record<string, number>): string {
@@ -29,7 +29,7 @@ async function choose(page: Page, name: string, text: string): Promise<void> {
   await dialog.getByRole("button", { name: "Upload", exact: true }).click();
 }
 
-dashboardTest("A file is uploaded once its wrong line is mended", async ({ visit, client, expectErrors }) => {
+browserTest("A file is uploaded once its wrong line is mended", async ({ visit, client, expectErrors }) => {
   expectErrors(/status of 422/);
   const page = await visit("/datasets");
   await page.getByRole("heading", { name: "No datasets yet" }).waitFor();

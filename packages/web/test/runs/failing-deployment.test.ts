@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const dashboardTest = dashboardTests(() => ({ environment: { PRESAGE_UPSTREAM_URL: upstream.url } }));
+const { dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_UPSTREAM_URL: upstream.url } }));
 
 dashboardTest("A failing deployment and its cut answers are seen wherever they matter", async (visitor) => {
   const { id: dataset_id } = await uploadHousehold(visitor.client, "household");

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import type { Presage, RunCreateRequest } from "@presage/sdk";
-import type { Page } from "playwright-core";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 interface Line {
   trajectory_id: string;
@@ -137,7 +137,7 @@ dashboardTest("Of a free-running run the page shows what the model was told", as
   await seen.getByText("The recorded state.").waitFor();
 });
 
-dashboardTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
+browserTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
   const many = Array.from({ length: 900 }, (_, index) => ({
     trajectory_id: `t${index % 30}`,
     step: Math.floor(index / 30),

@@ -1,6 +1,6 @@
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 const addresses = [
   ["/?period=yesterday", "Overview"],

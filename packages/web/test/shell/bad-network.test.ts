@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
-dashboardTest("Without a network a page says so, and loads on retry", async (visitor) => {
+browserTest("Without a network a page says so, and loads on retry", async (visitor) => {
   visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
   const page = await visitor.visit("/api-keys");
   // The pointer over a link loads the page's code, so that only the figures are missing.
@@ -21,7 +21,7 @@ dashboardTest("Without a network a page says so, and loads on retry", async (vis
   await page.locator("#main:focus").waitFor();
 });
 
-dashboardTest("A page whose code could not be loaded can be retried", async (visitor) => {
+browserTest("A page whose code could not be loaded can be retried", async (visitor) => {
   visitor.expectErrors(/ERR_FAILED|could not be loaded/);
   const page = await visitor.visit("/api-keys");
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();

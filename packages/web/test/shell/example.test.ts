@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 dashboardTest(
   "An empty Presage loads an example with one click, and removes it with one",

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
+import type { Page } from "../support/page.ts";
 
 const maxTabs = 20;
 const mainControls = [
@@ -20,7 +20,7 @@ const mainControls = [
   ["/account", "button", "Sign out"],
 ] as const;
 
-const dashboardTest = dashboardTests();
+const { dashboardTest } = dashboardTests();
 
 dashboardTest("The first Tab skips the navigation, the next ones go through it", async ({ visit }) => {
   const page = await visit("/api-keys");

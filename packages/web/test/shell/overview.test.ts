@@ -8,7 +8,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 
 const comparison = "compared with the previous 7 days";
 
@@ -61,7 +61,7 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
   await rates.filter({ hasText: "direct evaluations" }).getByText("1 verdict").waitFor();
 });
 
-dashboardTest("At no width do the columns of runs lie over each other", async ({ visit, client }) => {
+browserTest("At no width do the columns of runs lie over each other", async ({ visit, client }) => {
   const { id } = await uploadHousehold(client, "widths");
   await finishRun(client, {
     name: "narrow",
@@ -86,7 +86,7 @@ dashboardTest("At no width do the columns of runs lie over each other", async ({
   }
 });
 
-dashboardTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
+browserTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
   await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
   await client.results.importBatch([
     { evaluator_id: "today", pass: true },
@@ -112,7 +112,7 @@ dashboardTest("What is of a single day is a bar, not a chart of one dot", async 
   expect(await page.getByRole("slider").locator("circle").count()).toBe(0);
 });
 
-dashboardTest("A figure over time is read by keys and by a finger", async ({ visit }) => {
+browserTest("A figure over time is read by keys and by a finger", async ({ visit }) => {
   const page = await visit("/", { hasTouch: true, viewport: { width: 390, height: 800 } });
   const plot = page.getByRole("slider", { name: "Requests over time" });
   const values = /, UTC\. Succeeded: \d+\. Failed: \d+$/;
@@ -184,25 +184,22 @@ dashboardTest("Errors open the log of those predictions", async ({ visit, databa
   });
 });
 
-dashboardTest(
-  "Nothing moves when figures load, wide and narrow, however slowly they come",
-  async (visitor) => {
-    for (const viewport of [
-      { width: 1440, height: 2400 },
-      { width: 390, height: 4000 },
-    ]) {
-      const page = await visitor.visit("/playground", { viewport, reducedMotion: "no-preference" });
-      await watchShifts(page);
-      let waits = 0;
-      await page.route("**/v1/**", async (route) => {
-        waits += 1;
-        await new Promise((resolve) => setTimeout(resolve, 150 * (waits % 4)));
-        await route.continue();
-      });
-      await page.goto(new URL("/", page.url()).href);
-      await page.getByRole("row").filter({ hasText: "our model" }).getByText("50.0 %").first().waitFor();
-      await page.waitForLoadState("networkidle");
-      expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
-    }
-  },
-);
+browserTest("Nothing moves when figures load, wide and narrow, however slowly they come", async (visitor) => {
+  for (const viewport of [
+    { width: 1440, height: 2400 },
+    { width: 390, height: 4000 },
+  ]) {
+    const page = await visitor.visit("/playground", { viewport, reducedMotion: "no-preference" });
+    await watchShifts(page);
+    let waits = 0;
+    await page.route("**/v1/**", async (route) => {
+      waits += 1;
+      await new Promise((resolve) => setTimeout(resolve, 150 * (waits % 4)));
+      await route.continue();
+    });
+    await page.goto(new URL("/", page.url()).href);
+    await page.getByRole("row").filter({ hasText: "our model" }).getByText("50.0 %").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
+  }
+});

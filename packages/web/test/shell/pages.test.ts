@@ -148,7 +148,7 @@ async function fill(client: Presage) {
 const reducedMotion = "reduce";
 
 const lookAt = sharePage({ viewport: wide, reducedMotion });
-const dashboardTest = dashboardTests();
+const { browserTest } = dashboardTests();
 let filling: Promise<Filled> | undefined;
 
 const listed = Object.entries(pages).flatMap(([route, some]) => some.map((one) => ({ route, ...one })));
@@ -169,7 +169,7 @@ for (const one of listed) {
   }
   const { route, path, title, shows, opens } = one;
   const opened = opens === undefined ? "" : `, “${"keys" in opens ? opens.keys : opens.press}”`;
-  dashboardTest(
+  browserTest(
     `${path === undefined ? route : title}${opened} has its title and is accessible, wide and narrow, light and dark`,
     async (visitor) => {
       filling ??= fill(visitor.client);
@@ -194,7 +194,7 @@ for (const one of listed) {
   );
 }
 
-dashboardTest("A page is accessible while the server has answered nothing", async ({ visit }) => {
+browserTest("A page is accessible while the server has answered nothing", async ({ visit }) => {
   const page = await visit("/sign-in", { viewport: wide, reducedMotion });
   await page.route("**/v1/**", () => {});
   await page.goto(new URL("/account", page.url()).href);
@@ -203,7 +203,7 @@ dashboardTest("A page is accessible while the server has answered nothing", asyn
   await expectAccessible(page);
 });
 
-dashboardTest("The sign-in page is accessible, wide and narrow, light and dark", async ({ visit }) => {
+browserTest("The sign-in page is accessible, wide and narrow, light and dark", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false, viewport: wide, reducedMotion });
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   await expectAccessible(page);

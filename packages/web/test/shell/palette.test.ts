@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
 import { expectEventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import type { Page } from "../support/page.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest, dashboardTest } = dashboardTests();
 const palette = (page: Page) => page.getByRole("dialog", { name: "Go to" });
 
-dashboardTest("Control K goes to pages, profiles and results by name or id", async (visitor) => {
+browserTest("Control K goes to pages, profiles and results by name or id", async (visitor) => {
   const { visit, client } = visitor;
   const { public_id } = await client.profiles.create({
     evaluator_family: "contains",
@@ -46,7 +46,7 @@ dashboardTest("Control K goes to pages, profiles and results by name or id", asy
   await palette(page).waitFor({ state: "hidden" });
 });
 
-dashboardTest(
+browserTest(
   "What is typed right after Control K is in the palette, and starts no shortcut",
   async ({ visit }) => {
     const page = await visit("/account");

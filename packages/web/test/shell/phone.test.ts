@@ -4,7 +4,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 
-const dashboardTest = dashboardTests();
+const { browserTest } = dashboardTests();
 const phone = { viewport: { width: 390, height: 844 } };
 
 /** Whether a text is shown whole: nothing of it, or of what holds it, is cut off. */
@@ -20,7 +20,7 @@ async function isWhole(text: Locator): Promise<boolean> {
   });
 }
 
-dashboardTest("On a phone, names that begin alike can be told apart", async ({ visit, client }) => {
+browserTest("On a phone, names that begin alike can be told apart", async ({ visit, client }) => {
   const things = ["household-of-the-old-mill-kitchen-v1", "household-of-the-old-mill-kitchen-v2"];
   const dataset = await uploadHousehold(client, "alike", things);
   const names = ["house model, epoch 10", "house model, epoch 20"];
@@ -41,7 +41,7 @@ dashboardTest("On a phone, names that begin alike can be told apart", async ({ v
     ).toBe(true);
 });
 
-dashboardTest("On a phone, what to do about an error is below it", async ({ visit, expectErrors }) => {
+browserTest("On a phone, what to do about an error is below it", async ({ visit, expectErrors }) => {
   expectErrors(/Failed to load resource/);
   const page = await visit("/account", phone);
   await page.route("**/v1/api-keys*", (route) => route.fulfill({ status: 500, json: { detail: "Broken." } }));
@@ -52,7 +52,7 @@ dashboardTest("On a phone, what to do about an error is below it", async ({ visi
   expect(button?.y).toBeGreaterThan((advice?.y ?? 0) + (advice?.height ?? 0));
 });
 
-dashboardTest("Keys are named where there is a keyboard", async ({ visit, client }) => {
+browserTest("Keys are named where there is a keyboard", async ({ visit, client }) => {
   const dataset = await uploadHousehold(client, "keys");
   const page = await visit(`/datasets/${dataset.id}/trajectories/fridge`);
   await page.getByText("J and K go through them").waitFor();

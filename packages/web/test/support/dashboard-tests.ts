@@ -1,32 +1,57 @@
 import { afterAll, beforeAll, test } from "bun:test";
+import type { Page as PlaywrightPage } from "playwright-core";
 import { chromiumPath } from "./browser.ts";
-import { type PagePool, poolPages } from "./page-pool.ts";
-import { runWithVisitor, type Visitor } from "./run-with-visitor.ts";
+import { domPages } from "./dom/dom-pages.ts";
+import type { Page } from "./page.ts";
+import { poolPages } from "./page-pool.ts";
+import { type Pages, runWithVisitor, type Visited, type Visitor } from "./run-with-visitor.ts";
 import { type DashboardOptions, type RunningDashboard, startDashboard } from "./running-dashboard.ts";
 
 const timeoutMs = 240_000;
+/** `PRESAGE_TEST_PAGES=browser` runs every test of the dashboard in the browser. */
+const isAllInBrowser = process.env.PRESAGE_TEST_PAGES === "browser";
+/** What happy-dom can do, and more. */
+type BrowserPage = PlaywrightPage & Page;
 
-if (chromiumPath === undefined) {
+const hasBrowser = chromiumPath !== undefined;
+
+if (!hasBrowser) {
   process.stderr.write(
     "The browser tests are skipped: no Chromium was found. Install it (Debian: apt-get install chromium), or name one in PRESAGE_TEST_CHROMIUM.\n",
   );
 }
 
-/** Starts a server and a browser for the tests of a file. Returns the function that defines tests. */
+/** Starts a server for the tests of a file. Returns what defines tests: in happy-dom, and in a browser what needs one. */
 export function dashboardTests(options: () => DashboardOptions = () => ({})) {
   let running: RunningDashboard;
-  let pool: PagePool;
+  const opened: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
-    if (chromiumPath === undefined) return;
     running = await startDashboard(options());
-    pool = poolPages(running);
   }, timeoutMs);
   afterAll(async () => {
-    if (chromiumPath === undefined) return;
-    await pool.close();
+    await Promise.all(opened.map((pages) => pages.close()));
     await running.stop();
   }, timeoutMs);
 
-  return (sentence: string, body: (visitor: Visitor) => Promise<void>) =>
-    test.skipIf(chromiumPath === undefined)(sentence, () => runWithVisitor(running, pool, body), timeoutMs);
+  function testsIn<P, Taken extends Visited<P>>(
+    isSkipped: boolean,
+    open: (dashboard: RunningDashboard) => Pages<P, Taken>,
+  ) {
+    let pages: Pages<P, Taken> | undefined;
+    function openOnce(): Pages<P, Taken> {
+      if (pages !== undefined) return pages;
+      pages = open(running);
+      opened.push(pages);
+      return pages;
+    }
+    return (sentence: string, body: (visitor: Visitor<P>) => Promise<void>) =>
+      test.skipIf(isSkipped)(sentence, () => runWithVisitor(running, openOnce(), body), timeoutMs);
+  }
+
+  const browserTest = testsIn<BrowserPage, Visited<BrowserPage>>(
+    !hasBrowser,
+    poolPages as (dashboard: RunningDashboard) => Pages<BrowserPage, Visited<BrowserPage>>,
+  );
+  const domTest = testsIn<Page, Visited<Page>>(false, domPages);
+  return { browserTest, dashboardTest: isAllInBrowser ? (browserTest as typeof domTest) : domTest };
 }

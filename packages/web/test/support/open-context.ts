@@ -1,4 +1,5 @@
 import type { BrowserContext, BrowserContextOptions } from "playwright-core";
+import { sharedBrowser } from "./browser.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
 import { slowDown } from "./slow-down.ts";
 import { watchContext } from "./watch-context.ts";
@@ -11,11 +12,12 @@ const timeoutMs = 60_000;
 
 /** A context without a session, whose pages report to `problems` what is forbidden. */
 export async function openContext(
-  { browser, otherOrigins, presage }: Pick<RunningDashboard, "browser" | "otherOrigins" | "presage">,
+  { otherOrigins, presage }: Pick<RunningDashboard, "otherOrigins" | "presage">,
   problems: string[],
   options: BrowserContextOptions,
 ): Promise<BrowserContext> {
   // What fades or pulses draws 60 pictures a second: a tenth of what loading a page costs.
+  const browser = await sharedBrowser();
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(timeoutMs);
   await slowDown(context);

@@ -1,22 +1,11 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { openContext, type VisitOptions } from "./open-context.ts";
+import type { Pages, Visited } from "./run-with-visitor.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
 
 /** A page in a browser context of its own. */
-export interface PooledPage {
-  page: Page;
+interface PooledPage extends Visited<Page> {
   isReusable: boolean;
-  /** What the pages of its context have reported. */
-  problems: string[];
-}
-
-/** The pages of a file's tests. Opening a page and loading every script anew is half of what a visit costs. */
-export interface PagePool {
-  /** Opens a path in a page that knows nothing of earlier tests; only the server's files may be cached. */
-  visit(path: string, options: VisitOptions): Promise<PooledPage>;
-  /** Forgets what a test left, so that another can have the page. */
-  giveBack(taken: PooledPage): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** What can be set for a page that is open. With any other option a visit has a page that is not used again. */
@@ -25,7 +14,8 @@ const settable = ["viewport", "colorScheme", "reducedMotion"];
 const listened = ["console", "dialog", "load", "request"];
 const usualViewport = { width: 1280, height: 720 };
 
-export function poolPages(dashboard: RunningDashboard): PagePool {
+/** The pages of a file's tests. Opening a page and loading every script anew is half of what a visit costs. */
+export function poolPages(dashboard: RunningDashboard): Pages<Page, PooledPage> {
   const contexts: BrowserContext[] = [];
   const free: PooledPage[] = [];
 
@@ -78,6 +68,15 @@ export function poolPages(dashboard: RunningDashboard): PagePool {
       if (isSignedIn) await page.context().addCookies(dashboard.cookies);
       await page.goto(new URL(path, dashboard.presage.url).href);
       return taken;
+    },
+    /** Events of a page arrive in order, so a round trip waits for all earlier ones. */
+    async flush({ page }) {
+      await Promise.all(
+        page
+          .context()
+          .pages()
+          .map((one) => one.title()),
+      );
     },
     async giveBack(taken) {
       const { page, isReusable, problems } = taken;

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import type { Locator, Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
+import type { Locator, Page } from "./page.ts";
 
 /** Waits until the table has `count` results. */
 export async function showsResults(page: Page, count: number): Promise<void> {

@@ -1,27 +1,43 @@
-import type { Page } from "playwright-core";
 import type { VisitOptions } from "./open-context.ts";
-import type { PagePool, PooledPage } from "./page-pool.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
 
-export interface Visitor extends Omit<RunningDashboard, "stop"> {
-  /** Opens a page in a browser context of its own, signed in as the owner unless told otherwise. */
+export interface Visitor<Page> extends Omit<RunningDashboard, "stop"> {
+  /** Opens a page that knows nothing of others, signed in as the owner unless told otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Page>;
   /** Allows console errors that belong to the test, such as that of a rejected request. */
   expectErrors(pattern: RegExp): void;
 }
 
+/** A page of a test. */
+export interface Visited<Page> {
+  page: Page;
+  /** What it has reported. */
+  problems: string[];
+}
+
+/** Where the pages of a file's tests come from. */
+export interface Pages<Page, Taken extends Visited<Page> = Visited<Page>> {
+  /** Opens a path in a page that knows nothing of earlier tests; only the server's files may be cached. */
+  visit(path: string, options: VisitOptions): Promise<Taken>;
+  /** Waits for what pages have reported, before it is judged. */
+  flush(taken: Taken): Promise<void>;
+  /** Forgets what a test left, so that another can have the page. */
+  giveBack(taken: Taken): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Runs a test, and fails it if one of its pages did something forbidden. */
-export async function runWithVisitor(
+export async function runWithVisitor<Page, Taken extends Visited<Page>>(
   running: RunningDashboard,
-  pool: PagePool,
-  body: (visitor: Visitor) => Promise<void>,
+  pages: Pages<Page, Taken>,
+  body: (visitor: Visitor<Page>) => Promise<void>,
 ): Promise<void> {
-  const opened: PooledPage[] = [];
+  const opened: Taken[] = [];
   const expected: RegExp[] = [];
   const problems = () => opened.flatMap((visited) => visited.problems);
 
   async function visit(path: string, options: VisitOptions = {}): Promise<Page> {
-    const visited = await pool.visit(path, options);
+    const visited = await pages.visit(path, options);
     opened.push(visited);
     return visited.page;
   }
@@ -29,25 +45,15 @@ export async function runWithVisitor(
   let reported: string[] = [];
   try {
     await body({ ...running, visit, expectErrors: (pattern) => expected.push(pattern) });
-    await Promise.all(opened.map(({ page }) => flushEvents(page)));
+    await Promise.all(opened.map((visited) => pages.flush(visited)));
     reported = problems();
   } catch (error) {
     reported = problems();
     if (reported.length === 0) throw error;
     throw new Error(`The pages reported:\n${reported.join("\n")}`, { cause: error });
   } finally {
-    await Promise.all(opened.map((visited) => pool.giveBack(visited)));
+    await Promise.all(opened.map((visited) => pages.giveBack(visited)));
   }
   const unexpected = reported.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
   if (unexpected.length > 0) throw new Error(`The pages reported:\n${unexpected.join("\n")}`);
-}
-
-/** Events of a page arrive in order, so a round trip waits for all earlier ones. */
-async function flushEvents(visited: Page): Promise<void> {
-  await Promise.all(
-    visited
-      .context()
-      .pages()
-      .map((page) => page.title()),
-  );
 }

@@ -2,22 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPresage, type Presage } from "@presage/sdk";
-import type { Browser, Cookie } from "playwright-core";
+import type { Cookie } from "playwright-core";
 import { createSignInPath } from "../../../server/src/app/compose-accounts.ts";
 import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage/presage.ts";
 import { startPresageWithProvider } from "../../../server/test/support/presage/presage-with-provider.ts";
 import { signInLocally } from "../../../server/test/support/sign-in/session.ts";
 import { openStore } from "../../../server/test/support/store/open-store.ts";
-import { sharedBrowser } from "./browser.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
-/** A server with its dashboard, and a browser. */
+/** A server with its dashboard. */
 export interface RunningDashboard {
   presage: TestPresage;
   databaseUrl: string;
   /** The owner's client, with a key. */
   client: Presage;
-  browser: Browser;
   /** Other origins that pages may navigate to: the identity provider, if any. */
   otherOrigins: string[];
   /** Of the owner's session; none with an identity provider. */
@@ -40,16 +38,12 @@ export async function startDashboard({
   await buildDashboard();
   const folder = await mkdtemp(join(tmpdir(), "presage-browser-test-"));
   const databaseUrl = `sqlite:${join(folder, "presage.db")}`;
-  const [browser, server] = await Promise.all([
-    sharedBrowser(),
-    hasProvider ? startWithProvider(databaseUrl, environment) : startLocally(databaseUrl, environment),
-  ]);
+  const server = await (hasProvider ? startWithProvider : startLocally)(databaseUrl, environment);
   const { presage } = server;
   return {
     ...server,
     databaseUrl,
     client: createPresage({ baseUrl: presage.url, apiKey: testKey }),
-    browser,
     async newSignInAddress() {
       await using store = await openStore(databaseUrl);
       return presage.url + (await createSignInPath(store));

@@ -14,13 +14,13 @@ export function sharePage(options: VisitOptions) {
     await (await opened)?.context().close();
   });
 
-  async function open(visitor: Visitor): Promise<Page> {
+  async function open(visitor: Visitor<Page>): Promise<Page> {
     const context = await openContext(visitor, problems, options);
     await context.addCookies(visitor.cookies);
     return await context.newPage();
   }
 
-  return async (visitor: Visitor, path: string, look: (page: Page) => Promise<void>): Promise<void> => {
+  return async (visitor: Visitor<Page>, path: string, look: (page: Page) => Promise<void>): Promise<void> => {
     if (
       opened !== undefined &&
       (await opened.then(

@@ -1,13 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
+import { meQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
 import { useSignOut } from "../../data/sessions.ts";
-import { ThemeMenu } from "../../theme/theme-menu.tsx";
+import { describeCapture } from "../../format/words.ts";
+import { ThemeMenu } from "../../parts/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Card, Fact } from "../../ui/card.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { CaptureCard } from "./capture-card.tsx";
-import { Identity } from "./identity.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 
 export const accountRoute = createLazyRoute("/account")({ component: AccountPage });
@@ -38,5 +41,63 @@ function AccountPage() {
         </div>
       </Card>
     </Page>
+  );
+}
+
+function Identity() {
+  const presage = usePresage();
+  const { data: me, error, refetch } = useQuery(meQuery(presage));
+  if (error !== null) return <ErrorNotice error={error} onRetry={refetch} />;
+  const placeholder = <Skeleton className="h-5 w-48" />;
+  return (
+    <Card title="You">
+      <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
+        <Fact look="row" name="Name">
+          {me ? (me.name ?? "–") : placeholder}
+        </Fact>
+        <Fact look="row" name="Email">
+          {me ? (me.email ?? "–") : placeholder}
+        </Fact>
+        <Fact look="row" name="Role">
+          {me ? me.role : placeholder}
+        </Fact>
+        <Fact look="row" name="Identity provider">
+          {me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}
+        </Fact>
+        <Fact look="row" name="Subject">
+          {me ? <span className="font-mono text-xs">{me.oidc_subject}</span> : placeholder}
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+const localIssuer = "urn:presage:local";
+
+function Issuer({ issuer }: { issuer: string }) {
+  if (issuer === localIssuer) return "None: in local mode the server has a single owner";
+  return <span className="font-mono text-xs">{issuer}</span>;
+}
+
+/** What the server stores of the account's predictions. If that cannot be read, the card above says so. */
+function CaptureCard() {
+  const presage = usePresage();
+  const { data: me } = useQuery(meQuery(presage));
+  if (me === undefined) return null;
+  const { setting, max_age_days } = me.capture;
+  return (
+    <Card
+      title="Stored predictions"
+      hint="Prompts and responses, readable by everyone in your account. An API key can override the setting."
+    >
+      <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
+        <Fact look="row" name="The server stores">
+          {describeCapture(setting)}
+        </Fact>
+        <Fact look="row" name="Deleted after">
+          {max_age_days === 1 ? "1 day" : `${max_age_days} days`}
+        </Fact>
+      </dl>
+    </Card>
   );
 }

@@ -2,16 +2,15 @@ import type { SessionResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Monitor, Smartphone } from "lucide-react";
 import { useRef, useState } from "react";
+import { usePresage } from "../../data/client.ts";
 import { sessionsQuery, useEndSessions } from "../../data/sessions.ts";
-import { usePresage } from "../../data/use-presage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { nameBrowser } from "./name-browser.ts";
 
 export function SessionsCard() {
   const presage = usePresage();
@@ -118,4 +117,32 @@ function SessionRow({ session, isEnding, onEnd }: SessionRowProps) {
       )}
     </li>
   );
+}
+
+const browsers = [
+  ["Edge", /\bEdg(?:e|A|iOS)?\//],
+  ["Opera", /\bOPR\//],
+  ["Samsung Internet", /\bSamsungBrowser\//],
+  ["Firefox", /\b(?:Firefox|FxiOS)\//],
+  ["Chrome", /\b(?:Chrome|CriOS|HeadlessChrome|Chromium)\//],
+  ["Safari", /\bSafari\//],
+] as const;
+
+const systems = [
+  ["Android", /\bAndroid\b/],
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMac OS X\b|\bMacintosh\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Linux", /\bLinux\b/],
+] as const;
+
+/** “Firefox on Linux”. Many browsers also claim to be others, so the order of the lists matters. */
+export function nameBrowser(userAgent: string | null): string {
+  if (userAgent === null || userAgent.trim() === "") return "Unknown browser";
+  const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  if (browser === undefined) return system === undefined ? userAgent : `Browser on ${system}`;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

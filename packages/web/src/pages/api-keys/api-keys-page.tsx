@@ -2,19 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
+import { membersQuery, nameOfMember, useRole } from "../../data/accounts.ts";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
-import { membersQuery } from "../../data/members.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { useRole } from "../../data/use-role.ts";
+import { usePresage } from "../../data/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Switch } from "../../ui/form/switch.tsx";
+import { Switch } from "../../ui/form/choices.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { nameOf } from "../account/members/name-of.ts";
-import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { NewKeyDialog } from "./key-dialogs.tsx";
+import { CreateKeyDialog } from "./key-form.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPage });
 
@@ -24,7 +21,8 @@ function ApiKeysPage() {
   const isOwner = useRole() === "owner";
   const { data: members } = useQuery({ ...membersQuery(presage), enabled: isOwner });
   const userNames = useMemo(
-    () => (members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOf(one)])) : undefined),
+    () =>
+      members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOfMember(one)])) : undefined,
     [members],
   );
   const [isCreating, setCreating] = useState(false);

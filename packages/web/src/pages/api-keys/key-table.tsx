@@ -1,21 +1,20 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { clsx } from "clsx";
 import { type ReactNode, useMemo, useState } from "react";
-import { describeCapture } from "../../format/describe-capture.ts";
+import { describeCapture } from "../../format/words.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { Time } from "../../ui/time.tsx";
-import { useNow } from "../../ui/use-now.ts";
-import { KeySettingsDialog } from "./key-settings-dialog.tsx";
-import { type KeyState, keyState } from "./key-state.ts";
-import { describeLimits } from "./read-limits.ts";
-import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { Time, useNow } from "../../ui/time.tsx";
+import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
+import { describeLimits } from "./read-key-form.ts";
+
+type KeyState = "active" | "expires soon" | "expired" | "revoked";
 
 interface KeyRow {
   apiKey: ApiKeyResponse;
@@ -62,6 +61,19 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
     </Card>
   );
+}
+
+const soonMs = 7 * 86_400_000;
+
+export function keyState(
+  { revoked_at, expires_at }: Pick<ApiKeyResponse, "revoked_at" | "expires_at">,
+  nowMs: number,
+): KeyState {
+  if (revoked_at) return "revoked";
+  if (!expires_at) return "active";
+  const leftMs = Date.parse(expires_at) - nowMs;
+  if (leftMs <= 0) return "expired";
+  return leftMs <= soonMs ? "expires soon" : "active";
 }
 
 const factColumns: DataColumn<KeyRow>[] = [

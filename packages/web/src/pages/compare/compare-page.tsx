@@ -1,29 +1,29 @@
 import type { Comparison } from "@presage/sdk";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
+import { createLazyRoute, useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { comparedReportQuery } from "../../data/runs/compared-runs.ts";
-import { comparisonQuery } from "../../data/runs/comparisons.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { Download, FileJson, FileText, Info } from "lucide-react";
+import { usePresage } from "../../data/client.ts";
+import { comparedReportQuery, comparisonQuery } from "../../data/comparisons.ts";
+import { evaluatorKey, nameEvaluator } from "../../parts/evaluators.tsx";
+import { ExampleNote } from "../../parts/example.tsx";
+import { Button, CopyButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { ExampleNote } from "../example/example-note.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
-import { CurvesCard } from "./curves/curves-card.tsx";
-import { SurvivalCard } from "./curves/survival-card.tsx";
+import { type CompareState, useCompare } from "./compare-search.ts";
+import { comparisonMarkdown } from "./comparison-markdown.ts";
+import { CurvesCard, SurvivalCard } from "./curves/curves-card.tsx";
 import { DifferencesCard } from "./differences/differences-card.tsx";
 import { StrataCard } from "./differences/strata-card.tsx";
 import { EffortCard } from "./effort/effort-card.tsx";
-import { LeftOutNote } from "./left-out-note.tsx";
-import { evaluatorKey } from "./name-evaluator.ts";
 import { OutcomeCard } from "./outcome/outcome-card.tsx";
-import { markRuns } from "./run-marks.ts";
+import { type MarkedRun, markRuns } from "./run-mark.tsx";
 import { ChangedSamplesCard } from "./samples/changed-samples-card.tsx";
-import { ShareActions } from "./share-actions.tsx";
-import { type CompareState, useCompare } from "./use-compare.ts";
 
 export const compareRoute = createLazyRoute("/compare")({ component: ComparePage });
 
@@ -70,6 +70,46 @@ function ComparePage() {
   );
 }
 
+/** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
+function ShareActions({ comparison }: { comparison: Comparison }) {
+  const { href } = useLocation();
+  const markdown = comparisonMarkdown(comparison, location.origin + href);
+  return (
+    <>
+      <CopyButton text={markdown} label="Copy as Markdown">
+        Copy as Markdown
+      </CopyButton>
+      <Menu trigger={<Button icon={<Download aria-hidden />}>Download</Button>}>
+        <MenuItem
+          icon={<FileText aria-hidden />}
+          onSelect={() => saveFile("comparison.md", markdown, "text/markdown")}
+        >
+          Markdown
+        </MenuItem>
+        <MenuItem
+          icon={<FileJson aria-hidden />}
+          onSelect={() =>
+            saveFile("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
+          }
+        >
+          JSON, all figures
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}
+
+/** Has the browser save a text as a file. */
+function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Not at once: some browsers start to read after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
 function ComparedRuns({ comparison, state }: { comparison: Comparison; state: CompareState }) {
   const { runs, evaluators, evaluators_left_out } = comparison;
   const { search, runIds, change, choose } = state;
@@ -101,5 +141,31 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
         <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
       )}
     </>
+  );
+}
+
+interface LeftOutNoteProps {
+  evaluators: Comparison["evaluators"];
+  leftOut: Comparison["evaluators_left_out"];
+  marked: readonly MarkedRun[];
+}
+
+/** Which evaluators cannot be compared, and why. */
+function LeftOutNote({ evaluators, leftOut, marked }: LeftOutNoteProps) {
+  const nothing = evaluators.length === 0 ? "These runs have no evaluator in common." : "";
+  const named = leftOut.map((one) => {
+    const letter = marked.find(({ run }) => run.id === one.run_id)?.letter ?? "";
+    return `${nameEvaluator(one, [...evaluators, ...leftOut])} of ${letter}`;
+  });
+  if (nothing === "" && named.length === 0) return null;
+  return (
+    <p className="flex gap-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2">
+      <Info className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
+      <span className="min-w-0 wrap-anywhere">
+        {nothing}{" "}
+        {named.length > 0 &&
+          `Left out, as ${named.length === 1 ? "it has" : "they have"} no counterpart at the same revision: ${named.join(", ")}.`}
+      </span>
+    </p>
   );
 }

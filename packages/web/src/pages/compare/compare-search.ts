@@ -1,8 +1,8 @@
-/** The most runs that are compared at once: one for each colour and letter. */
-export const maxRuns = 5;
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { present, readText } from "../../search-params.ts";
 
 export const directions = ["worse", "better"] as const;
-export type Direction = (typeof directions)[number];
+type Direction = (typeof directions)[number];
 
 /** The search parameters of the comparison. */
 export interface CompareSearch {
@@ -22,25 +22,52 @@ export interface CompareSearch {
 
 /** Reads the URL; invalid values are ignored. */
 export function readCompareSearch(search: Record<string, unknown>): CompareSearch {
-  const runs = readRunIds(textOf(search.runs));
-  const evaluator = textOf(search.evaluator);
-  const candidate = textOf(search.with);
-  const direction = directions.find((known) => known === search.direction);
-  const open = textOf(search.open);
-  return {
-    ...(runs.length > 0 && { runs: runs.join(",") }),
-    ...(evaluator !== undefined && { evaluator }),
-    ...(candidate !== undefined && { with: candidate }),
-    ...(search.curves === "differences" && { curves: "differences" as const }),
-    ...(direction !== undefined && { direction }),
-    ...(open !== undefined && { open }),
-  };
+  const runs = readRunIds(readText(search.runs));
+  return present({
+    runs: runs.length > 0 ? runs.join(",") : undefined,
+    evaluator: readText(search.evaluator),
+    with: readText(search.with),
+    direction: directions.find((known) => known === search.direction),
+    curves: search.curves === "differences" ? ("differences" as const) : undefined,
+    open: readText(search.open),
+  });
 }
+
+/** The most runs that are compared at once: one for each colour and letter. */
+export const maxRuns = 5;
 
 /** Ids without repetitions, at most as many as are compared. */
 export function readRunIds(runs: string | undefined): string[] {
   const ids = (runs ?? "").split(",").filter((id) => id !== "");
   return [...new Set(ids)].slice(0, maxRuns);
+}
+
+type Changes = { [Name in keyof CompareSearch]?: CompareSearch[Name] | undefined };
+
+export interface CompareState {
+  search: CompareSearch;
+  runIds: string[];
+  /** Writes changes to the URL; undefined removes a value. */
+  change(changes: Changes, options?: { replace?: boolean }): void;
+  /** Compares other runs. What was open belongs to the ones before. */
+  choose(runIds: readonly string[]): void;
+}
+
+const route = getRouteApi("/compare");
+
+export function useCompare(): CompareState {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/compare" });
+  const change: CompareState["change"] = (changes, { replace = false } = {}) => {
+    navigate({ search: (current) => present({ ...current, ...changes }), replace, resetScroll: false });
+  };
+  return {
+    search,
+    runIds: readRunIds(search.runs),
+    change,
+    choose: (runIds) =>
+      change({ runs: runIds.length === 0 ? undefined : runIds.join(","), with: undefined, open: undefined }),
+  };
 }
 
 export interface SamplePlace {
@@ -55,12 +82,4 @@ export function writePlace({ trajectory_id, step }: SamplePlace): string {
 export function readPlace(text: string | undefined): SamplePlace | undefined {
   const [, trajectory_id, step] = /^(.+)\/(\d{1,9})$/s.exec(text ?? "") ?? [];
   return trajectory_id === undefined ? undefined : { trajectory_id, step: Number(step) };
-}
-
-function textOf(value: unknown): string | undefined {
-  // A sample may be called “12” or “true”.
-  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  return typeof text === "string" && text !== "" && text.isWellFormed() && !text.includes("\0")
-    ? text
-    : undefined;
 }

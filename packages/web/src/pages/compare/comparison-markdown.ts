@@ -1,9 +1,20 @@
-import { describeComparison } from "@presage/contract/describe-runs";
+import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
-import { describeP, formatPoints } from "../../format/format-difference.ts";
-import { formatCount, formatScore } from "../../format/format-number.ts";
-import { nameEvaluator } from "./name-evaluator.ts";
-import { markRuns, nameRun } from "./run-marks.ts";
+import { formatCount, formatScore } from "../../format/numbers.ts";
+import { nameEvaluator } from "../../parts/evaluators.tsx";
+import { markRuns, nameRun } from "./run-mark.tsx";
+
+const columns = [
+  "evaluator",
+  "run",
+  "reference",
+  "mean",
+  "difference",
+  "95 % interval",
+  "p (Holm)",
+  "samples in trajectories",
+  "better / worse / same",
+];
 
 /** A comparison for a pull request or an appendix: what it says, then its figures. */
 export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison, address: string): string {
@@ -54,26 +65,14 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
   ].join("\n");
 }
 
-const columns = [
-  "evaluator",
-  "run",
-  "reference",
-  "mean",
-  "difference",
-  "95 % interval",
-  "p (Holm)",
-  "samples in trajectories",
-  "better / worse / same",
-];
-
-function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.map(plain).join(" | ")} |`;
-  return [line(headings), `|${" --- |".repeat(headings.length)}`, ...rows.map(line)];
-}
-
 /** Names may hold anything: as references to characters, marks are never markup. A "<" before a space is none, as in "p < 0.001". */
 function plain(text: string): string {
   return text
     .replace(/[\n\r]+/g, " ")
     .replace(/<(?! )|[\\`*_[\]>|#&]/g, (mark) => `&#${mark.codePointAt(0)};`);
+}
+
+function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map(plain).join(" | ")} |`;
+  return [line(headings), `|${" --- |".repeat(headings.length)}`, ...rows.map(line)];
 }

@@ -1,16 +1,24 @@
+import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Database, Upload } from "lucide-react";
-import { useState } from "react";
-import { datasetsQuery } from "../../data/runs/datasets.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { type ReactNode, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { datasetsQuery } from "../../data/datasets.ts";
+import { formatCount, formatSize } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { TagList } from "../../parts/datasets.tsx";
+import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ExampleNote } from "../example/example-note.tsx";
-import { ExampleOffer } from "../example/example-offer.tsx";
-import { DatasetTable } from "./dataset-table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { UploadDialog } from "./upload/upload-dialog.tsx";
 
 export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
@@ -67,5 +75,107 @@ function DatasetsPage() {
         onUploaded={({ id }) => navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
       />
     </Page>
+  );
+}
+
+interface DatasetTableProps {
+  /** Undefined while loading. */
+  datasets: readonly Dataset[] | undefined;
+  empty: ReactNode;
+}
+
+const columns: DataColumn<Dataset>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ name }) => name,
+    cell: ({ name, description }) => (
+      <>
+        <span className="block truncate font-medium text-ink">
+          <InlineText text={name} />
+        </span>
+        {description !== null && description !== "" && (
+          <span className="block truncate text-xs text-ink-3">
+            <InlineText text={description} />
+          </span>
+        )}
+      </>
+    ),
+    widthPx: 180,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "revision",
+    label: "Revision",
+    hint: "The latest revision. A revision never changes; every upload of other lines is the next one.",
+    value: ({ latest_revision }) => latest_revision?.revision,
+    isNumber: true,
+    widthPx: 96,
+    isWideOnly: true,
+  },
+  {
+    id: "samples",
+    label: "Samples",
+    hint: "Transitions of the latest revision",
+    value: ({ latest_revision }) => latest_revision?.samples,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.samples)),
+    isNumber: true,
+    widthPx: 104,
+  },
+  {
+    id: "trajectories",
+    label: "Trajectories",
+    hint: "Trajectories of the latest revision: what intervals take as independent",
+    value: ({ latest_revision }) => latest_revision?.trajectories,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.trajectories)),
+    isNumber: true,
+    widthPx: 112,
+  },
+  {
+    id: "size",
+    label: "Size",
+    hint: "Of the latest revision's lines as they are exported",
+    value: ({ latest_revision }) => latest_revision?.bytes,
+    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatSize(latest.bytes)),
+    isNumber: true,
+    widthPx: 96,
+    isWideOnly: true,
+  },
+  {
+    id: "tags",
+    label: "Tags",
+    cell: ({ tags }) => <TagList tags={tags} />,
+    widthPx: 180,
+    isExtra: true,
+  },
+  {
+    id: "made",
+    label: "Made",
+    hint: "When the dataset was created",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    isNewestFirst: true,
+    widthPx: 128,
+    isWideOnly: true,
+  },
+];
+
+function DatasetTable({ datasets, empty }: DatasetTableProps) {
+  const view = useTableView("datasets", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Datasets",
+    view,
+    columns,
+    rows: datasets,
+    rowId: ({ id }) => id,
+    rowName: ({ name }) => name,
+    link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
+    isMain: true,
+  });
+  return (
+    <Card title="Yours" actions={<TableTools table={table} />}>
+      <DataTable table={table} expectedRows={4} empty={empty} />
+    </Card>
   );
 }

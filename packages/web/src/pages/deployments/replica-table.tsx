@@ -1,6 +1,6 @@
 import type { DeploymentStatus } from "@presage/sdk";
 import { clsx } from "clsx";
-import { formatCount, formatDuration, formatShare } from "../../format/format-number.ts";
+import { formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -1,9 +1,7 @@
 import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
-import { counted } from "../../format/counted.ts";
-import { describeInterval } from "../../format/describe-rate.ts";
-import { formatShare } from "../../format/format-number.ts";
-import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
-import { Explained } from "../../ui/overlay/explained.tsx";
+import { counted, describeInterval, formatShare } from "../../format/numbers.ts";
+import { IntervalBar } from "../../ui/charts/sparkline.tsx";
+import { Explained } from "../../ui/tooltip.tsx";
 
 /** With fewer tasks an interval is itself uncertain. */
 const enoughTasks = 10;

@@ -2,23 +2,24 @@ import type { Episode, EpisodeStep } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
 import { Play, Trash2 } from "lucide-react";
-import { useState } from "react";
-import { episodeQuery, useDeleteEpisode } from "../../data/environments/episodes.ts";
-import { taskNameOf } from "../../data/environments/task-name.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { counted } from "../../format/counted.ts";
-import { buttonClass } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { IconButton } from "../../ui/icon-button.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { type ReactNode, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { episodeQuery, useDeleteEpisode } from "../../data/episodes.ts";
+import { counted, formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
+import { taskNameOf } from "../../format/words.ts";
+import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
+import { UnavailablePage } from "../../parts/unavailable-page.tsx";
+import { buttonClass, CopyButton, IconButton } from "../../ui/button.tsx";
+import { Card, Fact } from "../../ui/card.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { StepKeysHint } from "../../ui/steps/step-keys-hint.tsx";
+import { StepKeysHint, useStepKeys } from "../../ui/steps/step-pager.tsx";
 import { type StepMark, StepStrip } from "../../ui/steps/step-strip.tsx";
-import { useStepKeys } from "../../ui/steps/use-step-keys.ts";
+import { Time } from "../../ui/time.tsx";
+import { ExplainedName } from "../../ui/tooltip.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { UnavailablePage } from "../unavailable-page.tsx";
-import { EpisodeFacts } from "./episode-facts.tsx";
 import { EpisodeStepCard } from "./episode-step-card.tsx";
 
 const path = "/episodes/$episodeId";
@@ -45,11 +46,9 @@ function EpisodePage() {
 }
 
 function LoadedEpisode({ episode }: { episode: Episode }) {
-  const { id, environment, revision, split, index, status, steps } = episode;
+  const { id, environment, steps } = episode;
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const [isDeleteOpen, setDeleteOpen] = useState(false);
-  const remove = useDeleteEpisode();
   const numbers = steps.map(({ info }) => info.step);
   const current = search.step ?? numbers[0];
   const step = steps.find(({ info }) => info.step === current);
@@ -60,53 +59,8 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   return (
     <Page
       title={`Episode of ${environment}, ${taskNameOf(episode)}`}
-      hint={
-        <>
-          <Link
-            to="/environments/$name"
-            params={{ name: environment }}
-            className="font-medium text-accent-ink hover:underline"
-          >
-            {environment}
-          </Link>
-          , revision {revision} ·{" "}
-          {index !== null && (
-            <>
-              <Link
-                to="/environments/$name"
-                params={{ name: environment }}
-                search={{ split, index }}
-                className="font-medium text-accent-ink hover:underline"
-              >
-                all episodes of this task
-              </Link>{" "}
-              ·{" "}
-            </>
-          )}
-          {counted(steps.length, "step")}
-          <StepKeysHint count={steps.length} />
-        </>
-      }
-      actions={
-        <>
-          <IconButton
-            label="Delete the episode"
-            icon={<Trash2 aria-hidden />}
-            onClick={() => setDeleteOpen(true)}
-          />
-          {index !== null && (
-            <Link
-              to="/environments/$name/play"
-              params={{ name: environment }}
-              search={status === "open" ? { split, index, episode: id } : { split, index }}
-              className={buttonClass({ variant: "primary" })}
-            >
-              <Play aria-hidden />
-              {status === "open" ? "Continue" : "Play this task"}
-            </Link>
-          )}
-        </>
-      }
+      hint={<EpisodeOrigin episode={episode} />}
+      actions={<EpisodeActions episode={episode} />}
     >
       <EpisodeFacts episode={episode} />
       {steps.length > 0 && (
@@ -140,6 +94,65 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
           </div>
         </Card>
       )}
+    </Page>
+  );
+}
+
+/** Which environment and task it is an episode of. */
+function EpisodeOrigin({ episode }: { episode: Episode }) {
+  const { environment, revision, split, index, steps } = episode;
+  return (
+    <>
+      <Link
+        to="/environments/$name"
+        params={{ name: environment }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        {environment}
+      </Link>
+      , revision {revision} ·{" "}
+      {index !== null && (
+        <>
+          <Link
+            to="/environments/$name"
+            params={{ name: environment }}
+            search={{ split, index }}
+            className="font-medium text-accent-ink hover:underline"
+          >
+            all episodes of this task
+          </Link>{" "}
+          ·{" "}
+        </>
+      )}
+      {counted(steps.length, "step")}
+      <StepKeysHint count={steps.length} />
+    </>
+  );
+}
+
+function EpisodeActions({ episode }: { episode: Episode }) {
+  const { id, environment, split, index, status, steps } = episode;
+  const navigate = route.useNavigate();
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  const remove = useDeleteEpisode();
+  return (
+    <>
+      <IconButton
+        label="Delete the episode"
+        icon={<Trash2 aria-hidden />}
+        onClick={() => setDeleteOpen(true)}
+      />
+      {index !== null && (
+        <Link
+          to="/environments/$name/play"
+          params={{ name: environment }}
+          search={status === "open" ? { split, index, episode: id } : { split, index }}
+          className={buttonClass({ variant: "primary" })}
+        >
+          <Play aria-hidden />
+          {status === "open" ? "Continue" : "Play this task"}
+        </Link>
+      )}
       <ConfirmDialog
         isOpen={isDeleteOpen}
         onClose={() => {
@@ -161,7 +174,71 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
         </p>
         {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
-    </Page>
+    </>
+  );
+}
+
+/** What the episode was about, and how it went. */
+function EpisodeFacts({ episode }: { episode: Episode }) {
+  const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
+  const sum = (of: (info: Episode["steps"][number]["info"]) => number | null) => {
+    const known = steps.flatMap(({ info }) => of(info) ?? []);
+    return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
+  };
+  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
+    ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
+    [
+      "Tokens",
+      `Tokens of the prompts and of the answers of ${counted(steps.length, "step")}`,
+      `${formatCount(sum((info) => info.prompt_tokens))} in, ${formatCount(sum((info) => info.completion_tokens))} out`,
+    ],
+    [
+      "Waited",
+      `For the predictions of ${counted(steps.length, "step")}, together`,
+      formatDuration(sum((info) => info.latency_ms) ?? 0),
+    ],
+    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
+    ["Seed", undefined, seed ?? "none"],
+    ["Started", undefined, <Time key="started" at={episode.created_at} />],
+  ];
+  return (
+    <Card>
+      <div className="flex flex-col gap-2 px-4 py-3">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <EpisodeBadge episode={episode} />
+          <span className="min-w-0 text-sm font-medium wrap-anywhere">
+            {prompt === null ? "No prompt" : <InlineText text={prompt} />}
+          </span>
+          {goal !== null && (
+            <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
+              Goal: <InlineText text={goal} />
+            </span>
+          )}
+        </div>
+        <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
+          {reason !== null && (
+            <Fact look="inline" name="Ended because">
+              <span className="wrap-anywhere">
+                <InlineText text={describeStopReason(reason)} />
+              </span>
+            </Fact>
+          )}
+          {facts.map(([name, title, value]) => (
+            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
+              {value}
+            </Fact>
+          ))}
+          <Fact look="inline" name="ID">
+            <span className="inline-flex items-center gap-1">
+              <code className="font-mono text-xs wrap-anywhere">{id}</code>
+              <span className="-my-1.5">
+                <CopyButton text={id} label="Copy the episode’s ID" />
+              </span>
+            </span>
+          </Fact>
+        </dl>
+      </div>
+    </Card>
   );
 }
 

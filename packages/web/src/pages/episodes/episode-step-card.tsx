@@ -3,20 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
+import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { formatCount, formatDuration, formatScore } from "../../format/format-number.ts";
+import { formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
+import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card } from "../../ui/card.tsx";
-import { ExplainedName } from "../../ui/charts/plot/explained-name.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Fact } from "../../ui/fact.tsx";
+import { Card, Fact } from "../../ui/card.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { StepPager } from "../../ui/steps/step-pager.tsx";
 import { StepTexts } from "../../ui/steps/step-texts.tsx";
+import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
-import { promptOf, roleLabels } from "../predictions/drawer/prompt-of.ts";
 
 interface EpisodeStepCardProps {
   step: EpisodeStep;

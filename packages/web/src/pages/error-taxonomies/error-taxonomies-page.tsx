@@ -1,22 +1,22 @@
+import { readTaxonomy } from "@presage/contract/read-taxonomy";
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
-import {
-  isBuiltIn,
-  labelledTaxonomiesQuery,
-  latestTaxonomiesQuery,
-} from "../../data/evaluation/error-taxonomies.ts";
-import { findQueryError } from "../../data/query-errors.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/taxonomies.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
-import { TaxonomyTable } from "./taxonomy-table.tsx";
+import { LabelBadge } from "./labels/labels.tsx";
+import { countLeaves } from "./tree/tree-nodes.ts";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });
 
@@ -99,4 +99,88 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
       </Card>
     </>
   );
+}
+
+interface TaxonomyTableProps {
+  label: string;
+  /** The newest revision of each. */
+  taxonomies: readonly ErrorTaxonomyRevision[];
+  /** Revisions with the label “production”, the default for evaluations; undefined while loading. */
+  inProduction: readonly ErrorTaxonomyRevision[] | undefined;
+}
+
+export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTableProps) {
+  return (
+    <Table label={label} className="min-w-4xl table-fixed">
+      <thead className="border-b border-line">
+        <tr>
+          <HeaderCell>Name</HeaderCell>
+          <HeaderCell isNumber className="w-20">
+            Kinds
+          </HeaderCell>
+          <HeaderCell isNumber className="w-24">
+            Revisions
+          </HeaderCell>
+          <HeaderCell isNumber className="w-32">
+            In production
+          </HeaderCell>
+          <HeaderCell className="w-44">Newest labels</HeaderCell>
+          <HeaderCell isNumber className="w-36">
+            Changed
+          </HeaderCell>
+        </tr>
+      </thead>
+      <tbody>
+        {taxonomies.map((taxonomy) => (
+          <tr
+            key={taxonomy.error_taxonomy_id}
+            className="relative h-12 border-b border-line last:border-b-0 hover:bg-hover"
+          >
+            <RowHeader>
+              <Link
+                to="/error-taxonomies/$taxonomyId"
+                params={{ taxonomyId: taxonomy.error_taxonomy_id }}
+                // Makes the whole row clickable.
+                className="block font-medium wrap-anywhere after:absolute after:inset-0"
+              >
+                {taxonomy.error_taxonomy_name}
+              </Link>
+              {taxonomy.error_taxonomy_description && (
+                <span className="block truncate text-xs text-ink-3">
+                  {taxonomy.error_taxonomy_description}
+                </span>
+              )}
+            </RowHeader>
+            <Cell isNumber>{formatCount(countLeaves(readTaxonomy(taxonomy.body)))}</Cell>
+            <Cell isNumber>{formatCount(taxonomy.revision)}</Cell>
+            <Cell isNumber>
+              {inProduction && <InProduction taxonomy={taxonomy} revisions={inProduction} />}
+            </Cell>
+            <Cell>
+              <span className="flex min-w-0 flex-wrap gap-1">
+                {taxonomy.labels.map((name) => (
+                  <LabelBadge key={name} label={name} onRemove={undefined} />
+                ))}
+              </span>
+            </Cell>
+            <Cell isNumber className="text-ink-2">
+              {isBuiltIn(taxonomy) ? "–" : <Time at={taxonomy.created_at} />}
+            </Cell>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function InProduction({
+  taxonomy,
+  revisions,
+}: {
+  taxonomy: ErrorTaxonomyRevision;
+  revisions: readonly ErrorTaxonomyRevision[];
+}) {
+  const found = revisions.find(({ error_taxonomy_id }) => error_taxonomy_id === taxonomy.error_taxonomy_id);
+  if (found === undefined) return <span className="text-ink-3">None</span>;
+  return found.revision;
 }

@@ -1,25 +1,22 @@
 import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link } from "@tanstack/react-router";
-import { useMemo } from "react";
-import {
-  isBuiltIn,
-  recentFindingsQuery,
-  taxonomyRevisionsQuery,
-} from "../../data/evaluation/error-taxonomies.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { Copy, Pencil } from "lucide-react";
+import { useMemo, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/taxonomies.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { UnavailablePage } from "../unavailable-page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 import { RevisionBar } from "./labels/revision-bar.tsx";
-import { TaxonomyActions } from "./taxonomy-actions.tsx";
 import type { TaxonomySearch } from "./taxonomy-search.ts";
-import { KindCard } from "./tree/kind-card.tsx";
-import { KindsCard } from "./tree/kinds-card.tsx";
-import { mostFrequentKind } from "./tree/most-frequent-kind.ts";
+import { KindCard, KindsCard } from "./tree/kinds-card.tsx";
 import { NotUsedCard } from "./tree/not-used-card.tsx";
+import { mostFrequentKind } from "./tree/tree-nodes.ts";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,
@@ -120,5 +117,59 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
         />
       )}
     </Page>
+  );
+}
+
+interface TaxonomyActionsProps {
+  /** The revision on the page. */
+  revision: ErrorTaxonomyRevision;
+  newest: ErrorTaxonomyRevision;
+}
+
+function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
+  const [open, setOpen] = useState<"copy" | "revise">();
+  const navigate = useNavigate();
+  const close = () => setOpen(undefined);
+
+  function show({ error_taxonomy_id }: ErrorTaxonomyRevision) {
+    close();
+    // The URL needs no revision: the new one is the newest.
+    return navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } });
+  }
+
+  return (
+    <>
+      <AllowedButton needs="evaluate" icon={<Copy aria-hidden />} onClick={() => setOpen("copy")}>
+        Copy
+      </AllowedButton>
+      {!isBuiltIn(revision) && (
+        <AllowedButton
+          needs="evaluate"
+          variant="primary"
+          icon={<Pencil aria-hidden />}
+          onClick={() => setOpen("revise")}
+        >
+          New revision
+        </AllowedButton>
+      )}
+      <TaxonomyDialog
+        isOpen={open === "copy"}
+        onClose={close}
+        title={`Copy ${revision.error_taxonomy_name}`}
+        hint={`Creates a taxonomy of your own from revision ${revision.revision}.`}
+        origin={revision}
+        isNewTaxonomy
+        onSaved={show}
+      />
+      <TaxonomyDialog
+        isOpen={open === "revise"}
+        onClose={close}
+        title={`New revision of ${revision.error_taxonomy_name}`}
+        hint={`Starts from revision ${revision.revision} and becomes revision ${newest.revision + 1}. Labels stay where they are.`}
+        origin={revision}
+        isNewTaxonomy={false}
+        onSaved={show}
+      />
+    </>
   );
 }

@@ -1,5 +1,5 @@
-import { isRevision } from "../../search-params.ts";
-import { readExplorerSearch } from "../evaluations/explorer-search.ts";
+import { readResultsSearch } from "../../parts/results-search.ts";
+import { isRevision, present } from "../../search-params.ts";
 
 /** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
@@ -17,12 +17,11 @@ export interface TaxonomySearch {
 
 export function readTaxonomySearch(search: Record<string, unknown>): TaxonomySearch {
   const { revision, against, kind } = search;
-  const { result } = readExplorerSearch({ result: search.result });
-  return {
-    ...(isRevision(revision) && { revision }),
-    ...(isRevision(against) && { against }),
-    ...(typeof kind === "string" && kind.startsWith("[") && { kind }),
-    ...(search.by === "run" && { by: "run" }),
-    ...(result !== undefined && { result }),
-  };
+  return present({
+    revision: isRevision(revision) ? revision : undefined,
+    against: isRevision(against) ? against : undefined,
+    kind: typeof kind === "string" && kind.startsWith("[") ? kind : undefined,
+    by: search.by === "run" ? ("run" as const) : undefined,
+    result: readResultsSearch({ result: search.result }).result,
+  });
 }

@@ -1,12 +1,11 @@
-import type { ResultFilter } from "@presage/sdk";
+import type { EvaluationResultDeletionCount, ResultFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { deletableCountQuery } from "../../data/evaluation/result-deletions.ts";
-import type { ResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { counted } from "../../format/counted.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { usePresage } from "../../data/client.ts";
+import type { ResultDeletion } from "../../data/result-deletions.ts";
+import { deletableCountQuery } from "../../data/result-deletions.ts";
+import { counted, formatCount } from "../../format/numbers.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 
 interface DeleteResultsDialogProps {
   isOpen: boolean;
@@ -66,7 +65,7 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
 }
 
 /** What would be deleted, and what stays because it belongs to something else. */
-function describeDeletable({ count, kept }: { count: number; kept: number }, isFiltered: boolean): string {
+function describeDeletable({ count, kept }: EvaluationResultDeletionCount, isFiltered: boolean): string {
   const match = count === 1 ? "matches" : "match";
   const which = isFiltered ? `${match} the filters.` : "without a filter: all of the account.";
   const deleted =

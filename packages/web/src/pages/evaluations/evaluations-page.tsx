@@ -1,37 +1,29 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { RefreshCw, Trash2 } from "lucide-react";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Braces, Download, RefreshCw, Table, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import {
-  type ResultRow,
-  refreshResults,
-  resultPagesQuery,
-} from "../../data/evaluation/evaluation-results.ts";
-import { useResultDeletion } from "../../data/evaluation/use-result-deletion.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { usePresage } from "../../data/client.ts";
+import { useResultDeletion } from "../../data/result-deletions.ts";
+import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/results.ts";
+import { shortEvaluatorNames } from "../../format/words.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results-search.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { type TableView, useTableView } from "../../ui/data-table/use-table-view.ts";
-import { Segmented } from "../../ui/form/segmented.tsx";
-import { IconButton } from "../../ui/icon-button.tsx";
-import { Drawer } from "../../ui/overlay/drawer.tsx";
+import { type TableView, useTableView } from "../../ui/data-table/table-view.ts";
+import { Segmented } from "../../ui/form/choices.tsx";
+import { Menu, MenuDownload } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNarrow } from "../../ui/use-narrow.ts";
-import { SamplesView } from "./by-sample/samples-view.tsx";
+import { useNarrow } from "../../ui/screen.ts";
 import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
-import { ResultDetails } from "./drawer/result-details.tsx";
-import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
-import { changeSearch } from "./explorer-search.ts";
-import { ExportMenu } from "./export-menu.tsx";
-import { FilterBar } from "./filters/filter-bar.tsx";
-import { activeFilters } from "./filters/filter-labels.ts";
-import { ResultList } from "./result-list.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { narrowResultColumns, resultColumns } from "./result-columns.tsx";
+import { OpenResult, ResultList } from "./result-list.tsx";
+import { activeFilters, exportAddress, toResultFilter, toResultOrder } from "./results-filter.ts";
+import { SamplesView } from "./samples-view.tsx";
 import { SummaryLine } from "./summary-line.tsx";
-import { narrowResultColumns, resultColumns } from "./table/result-columns.tsx";
-import { type Explorer, useExplorer } from "./use-explorer.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -42,8 +34,8 @@ const views = [
 
 function EvaluationsPage() {
   const queryClient = useQueryClient();
-  const explorer = useExplorer();
-  const { search, change } = explorer;
+  const filtering = useFiltering();
+  const { search, change } = filtering;
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
   return (
@@ -80,15 +72,15 @@ function EvaluationsPage() {
         </>
       }
     >
-      <FilterBar explorer={explorer} />
+      <FilterBar filtering={filtering} />
       <section
         aria-label="Results"
         className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
         {search.view === "samples" ? (
-          <SamplesView explorer={explorer} />
+          <SamplesView filtering={filtering} />
         ) : (
-          <VerdictsView explorer={explorer} />
+          <VerdictsView filtering={filtering} />
         )}
       </section>
       <DeleteResultsDialog
@@ -102,10 +94,24 @@ function EvaluationsPage() {
   );
 }
 
+/** Downloads all matching results, not only the loaded ones. */
+function ExportMenu({ search }: { search: ResultsSearch }) {
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+      <MenuDownload href={exportAddress(search, "jsonl")} icon={<Braces aria-hidden />}>
+        JSON Lines
+      </MenuDownload>
+      <MenuDownload href={exportAddress(search, "csv")} icon={<Table aria-hidden />}>
+        CSV
+      </MenuDownload>
+    </Menu>
+  );
+}
+
 /** One row a verdict. */
-function VerdictsView({ explorer }: { explorer: Explorer }) {
+function VerdictsView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
-  const { search, change } = explorer;
+  const { search } = filtering;
   const openId = search.result;
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
@@ -115,7 +121,7 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
     const nameOf = shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? []);
     return isNarrow ? narrowResultColumns(nameOf) : resultColumns(nameOf);
   }, [rows, isNarrow]);
-  const view = useResultView(explorer, columns);
+  const view = useResultView(filtering, columns);
   const table = useDataTable({
     label: "Results",
     view,
@@ -134,40 +140,28 @@ function VerdictsView({ explorer }: { explorer: Explorer }) {
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine explorer={explorer} />
+        <SummaryLine search={search} />
         <TableTools table={table} />
       </div>
       <ResultList
         key={JSON.stringify([filter, search.order])}
         list={list}
         table={table}
-        explorer={explorer}
+        filtering={filtering}
       />
-      <Drawer
-        isOpen={openId !== undefined}
-        onClose={() => change({ result: undefined })}
-        title={`Result ${openId}`}
+      <OpenResult
+        filtering={filtering}
+        row={row}
+        previous={previous}
+        next={next}
         onCloseAutoFocus={table.takeFocusBack}
-      >
-        {openId !== undefined && (
-          <ResultDetails
-            id={openId}
-            row={row}
-            previous={previous}
-            next={next}
-            explorer={explorer}
-            // Moving between results adds no entries to the browser's history.
-            onOpen={(result) => change({ result }, { replace: true })}
-            onClose={() => change({ result: undefined })}
-          />
-        )}
-      </Drawer>
+      />
     </>
   );
 }
 
 /** The server sorts by time only, and the address has had a word of its own for that. */
-function useResultView({ search, change }: Explorer, columns: readonly DataColumn<ResultRow>[]): TableView {
+function useResultView({ search, change }: Filtering, columns: readonly DataColumn<ResultRow>[]): TableView {
   return {
     ...useTableView("evaluations", columns, { isInAddress: true }),
     sort: { id: "when", isDescending: search.order !== "oldest" },
@@ -188,4 +182,15 @@ function useNeighbours(rows: readonly ResultRow[] = noRows, id: string | undefin
   const index = id === undefined ? undefined : indexes.get(id);
   if (index === undefined) return { row: undefined, previous: undefined, next: undefined };
   return { row: rows[index], previous: rows[index - 1]?.id, next: rows[index + 1]?.id };
+}
+
+function useFiltering(): Filtering {
+  const search = evaluationsRoute.useSearch();
+  const navigate = useNavigate({ from: "/evaluations" });
+  return {
+    search,
+    change(changes, { replace = false } = {}) {
+      navigate({ search: (current) => changeSearch(current, changes), replace, resetScroll: false });
+    },
+  };
 }

@@ -1,19 +1,19 @@
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, SearchX } from "lucide-react";
-import type { ResultRow } from "../../data/evaluation/evaluation-results.ts";
-import { describeCause } from "../../format/describe-cause.ts";
-import { formatCount } from "../../format/format-number.ts";
+import type { ComponentProps } from "react";
+import type { ResultRow } from "../../data/results.ts";
+import { describeCause } from "../../format/errors.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { ResultDetails } from "../../parts/result-drawer.tsx";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { DataTable } from "../../ui/data-table/data-table.tsx";
-import type { DataTableModel } from "../../ui/data-table/use-data-table.ts";
-import { useLoadMore } from "../../ui/data-table/use-load-more.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { changeSearch } from "./explorer-search.ts";
-import { activeFilters, noFilters } from "./filters/filter-labels.ts";
-import type { Explorer } from "./use-explorer.ts";
-import { useWithoutVerdict } from "./use-without-verdict.ts";
+import { DataTable, useLoadMore } from "../../ui/data-table/data-table.tsx";
+import type { DataTableModel } from "../../ui/data-table/table-model.ts";
+import { Drawer } from "../../ui/dialog.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { activeFilters, noFilters } from "./results-filter.ts";
+import { useWithoutVerdict } from "./summary-line.tsx";
 
 interface ResultListProps {
   list: Pick<
@@ -21,12 +21,12 @@ interface ResultListProps {
     "error" | "fetchNextPage" | "hasNextPage" | "isFetchingNextPage" | "isFetchNextPageError" | "refetch"
   >;
   table: DataTableModel<ResultRow>;
-  explorer: Explorer;
+  filtering: Filtering;
 }
 
 const expectedRows = 20;
 
-export function ResultList({ list, table, explorer }: ResultListProps) {
+export function ResultList({ list, table, filtering }: ResultListProps) {
   const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = list;
   const count = table.sortedRows.length;
   const loadMore = useLoadMore(list);
@@ -43,7 +43,7 @@ export function ResultList({ list, table, explorer }: ResultListProps) {
       table={table}
       isFull
       expectedRows={expectedRows}
-      empty={<NoRows explorer={explorer} />}
+      empty={<NoRows filtering={filtering} />}
       onNearEnd={loadMore}
       end={
         table.rows !== undefined && (
@@ -58,7 +58,36 @@ export function ResultList({ list, table, explorer }: ResultListProps) {
   );
 }
 
-function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
+interface OpenResultProps
+  extends Pick<ComponentProps<typeof ResultDetails>, "filtering" | "row" | "previous" | "next" | "above"> {
+  onCloseAutoFocus(event: Event): void;
+}
+
+/** The result that the address names, beside the list. */
+export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
+  const { search, change } = details.filtering;
+  const close = () => change({ result: undefined });
+  return (
+    <Drawer
+      isOpen={search.result !== undefined}
+      onClose={close}
+      title={`Result ${search.result}`}
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      {search.result !== undefined && (
+        <ResultDetails
+          {...details}
+          id={search.result}
+          // Moving between results adds no entries to the browser's history.
+          onOpen={(result) => change({ result }, { replace: true })}
+          onClose={close}
+        />
+      )}
+    </Drawer>
+  );
+}
+
+function NoRows({ filtering: { search, change } }: { filtering: Filtering }) {
   const { total, causes } = useWithoutVerdict(search);
   if (total > 0) {
     return (

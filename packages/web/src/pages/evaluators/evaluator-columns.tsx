@@ -1,12 +1,11 @@
 import { Sparkles } from "lucide-react";
-import { verdictsOf } from "../../data/figures/rate-group.ts";
-import { describeVerdicts } from "../../format/describe-rate.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { humanizeName } from "../../format/humanize-name.ts";
+import { verdictsOf } from "../../data/summaries.ts";
+import { describeVerdicts, formatCount } from "../../format/numbers.ts";
+import { humanizeName } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { DenseRate } from "../../ui/pass-rate.tsx";
 import { Time } from "../../ui/time.tsx";
-import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
 import type { EvaluatorRow } from "./evaluator-rows.ts";
 
 export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [

@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { addUp, rateId, verdictsOf } from "../../data/figures/rate-group.ts";
-import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import { addUp, rateId, verdictsOf } from "../../data/summaries.ts";
+import { shortEvaluatorNames } from "../../format/words.ts";
 
 /** An evaluator with a profile. Two versions of an evaluator are two rows if both were used. */
 export interface EvaluatorRow {

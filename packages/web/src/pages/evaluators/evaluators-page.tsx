@@ -1,37 +1,30 @@
+import type { EvaluatorFamily } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { Scale } from "lucide-react";
-import { useMemo } from "react";
-import { latestProfilesQuery } from "../../data/evaluation/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluation/evaluators.ts";
-import { periodRatesQuery, summaryRefreshMs } from "../../data/evaluation/summaries.ts";
-import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
-import { searchOfRate } from "../../data/figures/rate-group.ts";
-import { findQueryError } from "../../data/query-errors.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Plus, Scale } from "lucide-react";
+import { useMemo, useState } from "react";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
+import { latestProfilesQuery } from "../../data/profiles.ts";
+import { periodRatesQuery, searchOfRate, summaryRefreshMs } from "../../data/summaries.ts";
+import { defaultPeriod, periodLabels } from "../../format/times.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { PeriodPicker } from "../../ui/form/period-picker.tsx";
-import { SearchInput } from "../../ui/form/search-input.tsx";
-import { Switch } from "../../ui/form/switch.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { PeriodPicker, Switch } from "../../ui/form/choices.tsx";
+import { SearchInput } from "../../ui/form/inputs.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { evaluatorColumns } from "./evaluator-columns.tsx";
 import { type EvaluatorRow, toEvaluatorRows } from "./evaluator-rows.ts";
 import type { EvaluatorsSearch } from "./evaluators-search.ts";
-import { NewProfileMenu } from "./new-profile-menu.tsx";
+import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
-
-const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
-  profile === undefined
-    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
-    : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
 
 function EvaluatorsPage() {
   const { q = "", archived = false, period = defaultPeriod, ...view } = evaluatorsRoute.useSearch();
@@ -134,5 +127,55 @@ function EvaluatorsPage() {
         )}
       </Card>
     </Page>
+  );
+}
+
+const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
+  profile === undefined
+    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
+    : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
+
+/** Creates a profile of one of the families that there are. */
+function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | undefined }) {
+  const [family, setFamily] = useState<EvaluatorFamily>();
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button variant="primary" icon={<Plus aria-hidden />} disabled={families === undefined}>
+            New profile
+          </Button>
+        }
+      >
+        <div className="max-h-96 max-w-96 overflow-y-auto">
+          {families?.map((one) => (
+            <MenuItem
+              key={one.family_name}
+              onSelect={() => {
+                setFamily(one);
+                setOpen(true);
+              }}
+            >
+              <span className="flex min-w-0 flex-col">
+                <span className="font-medium">{one.family_name}</span>
+                <span className="text-xs text-ink-3">{one.description}</span>
+              </span>
+            </MenuItem>
+          ))}
+        </div>
+      </Menu>
+      {family !== undefined && (
+        <ProfileDialog
+          isOpen={isOpen}
+          onClose={() => setOpen(false)}
+          family={family}
+          onSaved={({ public_id }) =>
+            navigate({ to: "/evaluators/profiles/$publicId", params: { publicId: public_id } })
+          }
+        />
+      )}
+    </>
   );
 }

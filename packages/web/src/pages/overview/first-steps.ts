@@ -1,17 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
-import { evaluationCountQuery, type PeriodSummary } from "../../data/evaluation/summaries.ts";
-import { isPrediction } from "../../data/figures/usage-figures.ts";
-import { type ComparedUsage, everPredictedQuery } from "../../data/usage.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { signedInUserId } from "../../session/signed-in-user-id.ts";
+import { usePresage } from "../../data/client.ts";
+import { evaluationCountQuery, type PeriodSummary } from "../../data/summaries.ts";
+import { type ComparedUsage, everPredictedQuery, isPrediction } from "../../data/usage.ts";
+import { signedInUserId } from "../../session.ts";
 
 /** What a new user has not done yet. */
 export interface FirstSteps {
   hasKey: boolean;
   hasPredicted: boolean;
   hasEvaluated: boolean;
+}
+
+interface FirstStepsOptions {
+  usage: ComparedUsage | undefined;
+  summary: PeriodSummary | undefined;
 }
 
 const storageKey = () => `presage-first-steps-done:${signedInUserId()}`;
@@ -60,9 +64,4 @@ function rememberDone(): void {
   } catch {
     // It is found out again next time.
   }
-}
-
-interface FirstStepsOptions {
-  usage: ComparedUsage | undefined;
-  summary: PeriodSummary | undefined;
 }

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
+import { ExampleOffer } from "../../parts/example.tsx";
+import { firstPrediction } from "../../parts/predictions.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { ExampleOffer } from "../example/example-offer.tsx";
-import { firstPrediction } from "../first-prediction.ts";
 import type { FirstSteps } from "./first-steps.ts";
 
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {

@@ -1,24 +1,24 @@
-import { createLazyRoute } from "@tanstack/react-router";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
-import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
-import { loadPage } from "../../load-page.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { PeriodPicker } from "../../ui/form/period-picker.tsx";
+import { findQueryError, loadPage, usePresage } from "../../data/client.ts";
+import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
+import { periodSummaryQuery, summaryRefreshMs } from "../../data/summaries.ts";
+import { latencyQuery, usageQuery } from "../../data/usage.ts";
+import { formatShare } from "../../format/numbers.ts";
+import { defaultPeriod, type Period, periodLabels } from "../../format/times.ts";
+import { RateByDayCard } from "../../parts/rates.tsx";
+import { PeriodPicker } from "../../ui/form/choices.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { RateByDayCard } from "../rates/rate-by-day-card.tsx";
-import { DeploymentNotes } from "./deployment-notes.tsx";
-import { EvaluationStats } from "./evaluation-stats.tsx";
-import { FailuresCard } from "./failures-card.tsx";
 import { useFirstSteps } from "./first-steps.ts";
-import { LatencyCard } from "./latency-card.tsx";
 import { PassRatesCard } from "./pass-rates-card.tsx";
-import { PredictionStats } from "./prediction-stats.tsx";
-import { PredictionsCard } from "./predictions-card.tsx";
+import { FailuresCard, LatencyCard, PredictionsCard } from "./request-cards.tsx";
 import { RunsCard } from "./runs-card.tsx";
-import { SandboxNote } from "./sandbox-note.tsx";
-import { useOverview } from "./use-overview.ts";
+import { EvaluationStats, PredictionStats } from "./stats.tsx";
 
 /** Few visits need it. */
 const GettingStarted = lazy(async () => ({
@@ -99,4 +99,66 @@ function OverviewPage() {
       )}
     </Page>
   );
+}
+
+/** Says which deployments are degraded or out. */
+function DeploymentNotes() {
+  const { data = [] } = useQuery(deploymentsQuery(usePresage()));
+  return data
+    .filter(({ state }) => state !== "up")
+    .map(({ name, state, error_rate }) => (
+      <p
+        key={name}
+        className="rounded-lg border border-warn/30 bg-warn-soft px-4 py-2 text-sm wrap-anywhere text-warn"
+      >
+        <Link to="/deployments" className="underline underline-offset-2">
+          Deployment {name}
+        </Link>{" "}
+        is {state}
+        {error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed.` : "."}
+      </p>
+    ));
+}
+
+function SandboxNote() {
+  const presage = usePresage();
+  const { data: models } = useQuery(modelsQuery(presage));
+  if (!models?.some(isSandbox)) return null;
+  return (
+    <p className="flex gap-2 rounded-lg border border-line bg-surface px-4 py-2.5 text-sm text-ink-2">
+      <FlaskConical className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
+      <span>
+        Predictions come from the built-in sandbox, a rule-based simulator, not from a language model. Set{" "}
+        <code className="font-mono text-xs">PRESAGE_UPSTREAM_URL</code> to use one.
+      </span>
+    </p>
+  );
+}
+
+const refreshMs = 30_000;
+/** The previous period stays visible until the new one is loaded. */
+const live = { refetchInterval: refreshMs, placeholderData: keepPreviousData } as const;
+
+function useOverview(period: Period) {
+  const presage = usePresage();
+  const usage = useQuery({ ...usageQuery(presage, period), ...live });
+  const latency = useQuery({ ...latencyQuery(presage, period), ...live });
+  const summary = useQuery({
+    ...periodSummaryQuery(presage, period),
+    ...live,
+    refetchInterval: summaryRefreshMs,
+  });
+  const queries = [usage, latency, summary];
+  return {
+    usage: usage.data,
+    latency: latency.data,
+    summary: summary.data,
+    /** There is something to compare with. */
+    hasBefore: (usage.data?.before.data.length ?? 0) > 0 || (summary.data?.before.count ?? 0) > 0,
+    failure: findQueryError(queries),
+    /** Everything failed to load. */
+    isMissing: queries.every(({ isError, data }) => isError && data === undefined),
+    /** The figures are still those of the previously chosen period. */
+    isOld: queries.some(({ isPlaceholderData }) => isPlaceholderData),
+  };
 }

@@ -1,4 +1,4 @@
-import { type PeriodSearch, readPeriodSearch } from "../../data/figures/period.ts";
+import { type PeriodSearch, readPeriodSearch } from "../../format/times.ts";
 
 /** The overview's search parameters. */
 export interface OverviewSearch extends PeriodSearch {

@@ -1,20 +1,19 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { PeriodSummary } from "../../data/evaluation/summaries.ts";
-import { profileOf, rateId, searchOfRate, sortRates, verdictsOf } from "../../data/figures/rate-group.ts";
-import { describeVerdicts } from "../../format/describe-rate.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { shortEvaluatorNames } from "../../format/short-evaluator-names.ts";
+import type { PeriodSummary } from "../../data/summaries.ts";
+import { profileOf, rateId, searchOfRate, sortRates, verdictsOf } from "../../data/summaries.ts";
+import { describeVerdicts, formatCount } from "../../format/numbers.ts";
+import { shortEvaluatorNames } from "../../format/words.ts";
+import { NoVerdicts } from "../../parts/rates.tsx";
+import type { Verdict } from "../../parts/results-search.ts";
 import { Card } from "../../ui/card.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
-import { ShortTable } from "../../ui/data-table/short-table.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { ShortTable } from "../../ui/data-table/table-frame.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { DenseRate } from "../../ui/verdict/dense-rate.tsx";
-import type { Verdict } from "../evaluations/explorer-search.ts";
-import { NoVerdicts } from "../rates/no-verdicts.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { DenseRate } from "../../ui/pass-rate.tsx";
 
 interface RateRow {
   id: string;

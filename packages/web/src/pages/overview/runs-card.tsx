@@ -3,21 +3,19 @@ import type { Run } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { FlaskRound } from "lucide-react";
-import type { Period } from "../../data/figures/period.ts";
-import { periodLabels } from "../../data/figures/period.ts";
-import { type Headline, isActive, useRecentRuns } from "../../data/runs/recent-runs.ts";
-import { describeTarget } from "../../format/describe-target.ts";
-import { formatCount } from "../../format/format-number.ts";
+import { type Headline, isActive, useRecentRuns } from "../../data/runs.ts";
+import { counted, describeInterval, formatCount, formatShare } from "../../format/numbers.ts";
+import { type Period, periodLabels } from "../../format/times.ts";
+import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
+import { NewRunLink, RunStatus } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { IntervalBar } from "../../ui/charts/sparkline.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { Skeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { NewRunLink } from "../runs/new/new-run-link.tsx";
-import { RunStatus } from "../runs/run-status.tsx";
-import { maxShown, RunFigures } from "./run-figures.tsx";
 
 /** The newest runs of the period, with what they say. Its height is the same while it loads and afterwards. */
 export function RunsCard({ period }: { period: Period }) {
@@ -160,4 +158,82 @@ function RunName({ run: { id, name, status, target, mode, evaluators, progress }
       )}
     </>
   );
+}
+
+const maxShown = 3;
+
+interface RunFiguresProps {
+  run: Run;
+  /** Undefined while loading. */
+  headlines: Headline[] | undefined;
+  hasFailed: boolean;
+}
+
+/** One line for each of a run's first evaluators: their number is known before the figures are. */
+function RunFigures({ run, headlines, hasFailed }: RunFiguresProps) {
+  const expected = Math.max(1, Math.min(maxShown, run.evaluators.length));
+  const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {Array.from({ length: expected }, (_, index) => {
+        const figures = headlines?.[index];
+        const evaluator = figures?.evaluator ?? run.evaluators[index]?.evaluator ?? "";
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a run's evaluators keep their order
+          <li key={index} className="flex h-5 items-center gap-3 text-sm">
+            <span className="w-28 shrink-0 truncate text-ink-2 sm:w-36">{nameOf(evaluator)}</span>
+            {figures !== undefined ? (
+              <Figure figures={figures} />
+            ) : headlines === undefined && !hasFailed ? (
+              <Skeleton className="h-3 w-56" />
+            ) : (
+              <span className="text-ink-3">{hasFailed ? "could not be read" : "–"}</span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Figure, interval and baseline; on hover and focus, what they are. */
+function Figure({ figures }: { figures: Headline }) {
+  const { pass_rate, pass_interval, no_change } = figures;
+  if (pass_rate === null) return <span className="text-ink-3">no verdicts yet</span>;
+  const baseline = no_change === null ? undefined : no_change.pass_rate;
+  return (
+    <Tooltip text={explain(figures)}>
+      <span tabIndex={0} className="flex min-w-0 flex-1 items-center gap-3 rounded-sm">
+        <span className="w-14 shrink-0 text-right font-medium tabular-nums">{formatShare(pass_rate)}</span>
+        <span aria-hidden className="min-w-20 flex-1">
+          <IntervalBar
+            value={pass_rate}
+            lower={pass_interval?.lower ?? pass_rate}
+            upper={pass_interval?.upper ?? pass_rate}
+            baseline={baseline}
+          />
+        </span>
+        <span className="w-32 shrink-0 truncate hidden text-xs text-ink-3 sm:block lg:hidden xl:block tabular-nums">
+          {baseline === undefined ? "" : `no change ${formatShare(baseline)}`}
+        </span>
+      </span>
+    </Tooltip>
+  );
+}
+
+function explain({ pass_interval, count, trajectories, failed, no_change, profile_name }: Headline): string {
+  const of = `Share of ${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")} that pass${profile_name === null ? "" : ` by ${profile_name}`}.`;
+  const interval =
+    pass_interval === null
+      ? "No interval: all are in one trajectory."
+      : `95 % interval ${describeInterval(pass_interval)}, Wilson’s with the standard error clustered by trajectory.`;
+  const failures =
+    failed === 0
+      ? ""
+      : ` ${counted(failed, "prediction")} failed and ${failed === 1 ? "is" : "are"} not counted.`;
+  const baseline =
+    no_change === null
+      ? ""
+      : ` Predicting no change passes in ${formatShare(no_change.pass_rate)} of ${formatCount(no_change.count)}.`;
+  return `${of} ${interval}${failures}${baseline}`;
 }

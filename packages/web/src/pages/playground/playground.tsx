@@ -1,19 +1,19 @@
-import { useDeferredValue, useRef, useState } from "react";
+import { Play } from "lucide-react";
+import { type Ref, useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { useRefusal } from "../../data/use-role.ts";
+import { useRefusal } from "../../data/accounts.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
+import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
+import { fieldIssues, focusFirstIssue } from "../../ui/form/form.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { CodeTab } from "./code/code-tab.tsx";
-import { EvaluateResponse } from "./evaluate/evaluate-response.tsx";
-import { useEvaluations } from "./evaluate/use-evaluations.ts";
-import { DraftActions } from "./input/draft-actions.tsx";
-import { InputPanel } from "./input/input-panel.tsx";
-import { type Issues, readDraft } from "./input/read-draft.ts";
-import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
-import { PredictBar } from "./predict-bar.tsx";
-import { PromptTab } from "./prompt/prompt-tab.tsx";
-import { ResponseTab } from "./response/response-tab.tsx";
+import { CodeTab } from "./code-tab.tsx";
+import { DraftActions } from "./draft-actions.tsx";
+import { EvaluateResponse, useEvaluations } from "./evaluate-response.tsx";
+import { InputPanel } from "./input-panel.tsx";
+import { PromptTab } from "./prompt-tab.tsx";
+import { ResponseTab } from "./response-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
@@ -31,21 +31,16 @@ export function Playground({ model, deployment }: PlaygroundProps) {
   const drafting = usePlaygroundDraft();
   const predictions = usePredictions();
   const mayNotPredict = useRefusal("predict") !== undefined;
-  const [tab, setTab] = useState<"prompt" | "response" | "code">(
-    predictions.responses.length > 0 ? "response" : "prompt",
-  );
-  const evaluations = useEvaluations();
+  const [tab, setTab] = useState<OutputTab>(predictions.responses.length > 0 ? "response" : "prompt");
 
   const { draft } = drafting;
-  // Keeps typing fast with long texts.
-  const shown = useDeferredValue(draft);
-  const { request: shownRequest } = readDraft(shown);
   const { request, issues } = readDraft(draft);
-  // The server's issues apply only to the draft that was sent.
-  const refused = sentDraft === draft ? serverIssues(predictions.error) : {};
-  // Missing input is not an issue before the first attempt to predict.
-  const isDue = ([path]: [string, string]) => isChecked || path.startsWith("params.");
-  const visibleIssues = { ...refused, ...Object.fromEntries(Object.entries(issues).filter(isDue)) };
+  const visibleIssues = {
+    // The server's issues apply only to the draft that was sent.
+    ...(sentDraft === draft && serverIssues(predictions.error)),
+    // Missing input is not an issue before the first attempt to predict.
+    ...(isChecked ? issues : issuesOfParams(issues)),
+  };
 
   function predict() {
     // Ctrl+Enter asks too.
@@ -59,19 +54,13 @@ export function Playground({ model, deployment }: PlaygroundProps) {
     setSentDraft(draft);
     setTab("response");
     predictions.predict({ request, deployment });
-    showOutput();
+    scrollIntoSight(output.current);
   }
 
   function cancel() {
     predictions.cancel();
     // The pressed button is about to disappear.
     predictButton.current?.focus({ preventScroll: true });
-  }
-
-  /** On narrow screens the output is below the input. */
-  function showOutput() {
-    const top = output.current?.getBoundingClientRect().top ?? 0;
-    if (top > innerHeight / 2) output.current?.scrollIntoView({ behavior: "smooth" });
   }
 
   return (
@@ -93,60 +82,139 @@ export function Playground({ model, deployment }: PlaygroundProps) {
         }
       />
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
-        <Card className="flex min-h-0 flex-1 flex-col">
-          <Tabs
-            label="Prompt, response and code"
-            isFull
-            value={tab}
-            onChange={(next) => setTab(next)}
-            tabs={[
-              {
-                value: "prompt",
-                label: "Prompt",
-                content: <PromptTab request={shownRequest} model={model} />,
-              },
-              {
-                value: "response",
-                label:
-                  predictions.responses.length > 1
-                    ? `Responses (${predictions.responses.length})`
-                    : "Response",
-                content: (
-                  <ResponseTab {...predictions} onRetry={predict} onCancel={cancel}>
-                    {(response) => (
-                      <EvaluateResponse
-                        response={response}
-                        evaluations={evaluations}
-                        goldAnswer={draft.goldAnswer}
-                        onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
-                      />
-                    )}
-                  </ResponseTab>
-                ),
-              },
-              {
-                value: "code",
-                label: "Code",
-                content: (
-                  <CodeTab
-                    input={{
-                      request: shownRequest,
-                      origin: location.origin,
-                      model: deployment ?? model ?? "model-name",
-                      deployment,
-                    }}
-                  />
-                ),
-              },
-            ]}
-          />
-        </Card>
+        <Output
+          {...{ model, deployment, drafting, predictions, tab }}
+          onChooseTab={setTab}
+          onRetry={predict}
+          onCancel={cancel}
+        />
       </div>
     </div>
   );
 }
 
+function issuesOfParams(issues: Issues): Issues {
+  return Object.fromEntries(Object.entries(issues).filter(([path]) => path.startsWith("params.")));
+}
+
+/** On narrow screens the output is below the input. */
+function scrollIntoSight(output: HTMLElement | null): void {
+  const top = output?.getBoundingClientRect().top ?? 0;
+  if (top > innerHeight / 2) output?.scrollIntoView({ behavior: "smooth" });
+}
+
 /** The server's issues, by their path in the request. */
 function serverIssues(error: unknown): Issues {
   return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
+}
+
+type OutputTab = "prompt" | "response" | "code";
+
+interface OutputProps extends PlaygroundProps {
+  drafting: ReturnType<typeof usePlaygroundDraft>;
+  predictions: ReturnType<typeof usePredictions>;
+  tab: OutputTab;
+  onChooseTab(tab: OutputTab): void;
+  onRetry(): void;
+  onCancel(): void;
+}
+
+function Output(props: OutputProps) {
+  const { model, deployment, drafting, predictions, tab, onChooseTab, onRetry, onCancel } = props;
+  const evaluations = useEvaluations();
+  // Keeps typing fast with long texts.
+  const { request } = readDraft(useDeferredValue(drafting.draft));
+  return (
+    <Card className="flex min-h-0 flex-1 flex-col">
+      <Tabs
+        label="Prompt, response and code"
+        isFull
+        value={tab}
+        onChange={onChooseTab}
+        tabs={[
+          {
+            value: "prompt",
+            label: "Prompt",
+            content: <PromptTab request={request} model={model} />,
+          },
+          {
+            value: "response",
+            label:
+              predictions.responses.length > 1 ? `Responses (${predictions.responses.length})` : "Response",
+            content: (
+              <ResponseTab {...predictions} onRetry={onRetry} onCancel={onCancel}>
+                {(response) => (
+                  <EvaluateResponse
+                    response={response}
+                    evaluations={evaluations}
+                    goldAnswer={drafting.draft.goldAnswer}
+                    onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
+                  />
+                )}
+              </ResponseTab>
+            ),
+          },
+          {
+            value: "code",
+            label: "Code",
+            content: (
+              <CodeTab
+                input={{
+                  request,
+                  origin: location.origin,
+                  model: deployment ?? model ?? "model-name",
+                  deployment,
+                }}
+              />
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+interface PredictBarProps {
+  ref: Ref<HTMLButtonElement>;
+  isPending: boolean;
+  isStored: boolean;
+  onCancel(): void;
+}
+
+const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
+
+function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
+  return (
+    <>
+      <AllowedButton
+        needs="predict"
+        ref={ref}
+        type="submit"
+        variant="primary"
+        icon={<Play aria-hidden />}
+        isBusy={isPending}
+      >
+        Predict
+      </AllowedButton>
+      {isPending && <Button onClick={onCancel}>Cancel</Button>}
+      <span className="hidden items-center gap-1 text-xs text-ink-3 sm:inline-flex">
+        <KeyHint>{commandKey}</KeyHint>
+        <KeyHint>Enter</KeyHint>
+      </span>
+      <span className="flex-1" />
+      {!isStored && (
+        <span role="status" className="text-xs text-warn">
+          Too long for this browser to save: reloading the page would lose it.
+        </span>
+      )}
+    </>
+  );
+}
+
+function KeyHint({ children }: { children: string }) {
+  return (
+    <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">
+      {children}
+    </kbd>
+  );
 }

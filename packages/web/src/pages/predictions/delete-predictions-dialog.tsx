@@ -1,11 +1,12 @@
 import type { StoredPredictionFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import { storedPredictionCountQuery, useDeletePredictions } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { counted } from "../../format/counted.ts";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
+import { counted } from "../../format/numbers.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 
 interface DeletePredictionsDialogProps {
   isOpen: boolean;
@@ -53,13 +54,8 @@ function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDi
   );
 }
 
-interface Count {
-  count: number;
-  has_more: boolean;
-}
-
 /** What would be deleted, and what stays. */
-function describeDeletable({ count, has_more }: Count, isFiltered: boolean): string {
+function describeDeletable({ count, has_more }: StoredPredictionCount, isFiltered: boolean): string {
   if (count === 0)
     return `No prediction of live traffic ${isFiltered ? "matches the filters" : "is stored"}.`;
   const found = `${has_more ? "More than " : ""}${counted(count, "prediction")} of live traffic`;

@@ -1,11 +1,11 @@
 import type { ListedPrediction, StoredPrediction } from "@presage/sdk";
 import { CircleAlert, CircleCheck } from "lucide-react";
-import { formatCount, formatDuration } from "../../format/format-number.ts";
+import { failureLabels } from "../../format/errors.ts";
+import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import { categoryLabel, sourceLabels } from "./prediction-labels.ts";
 
 /** Newest first, as the server lists them: no column is sorted. */
 export const predictionColumns: DataColumn<ListedPrediction>[] = [
@@ -112,6 +112,27 @@ export const predictionColumns: DataColumn<ListedPrediction>[] = [
     isExtra: true,
   },
 ];
+
+export const sourceLabels: Record<StoredPrediction["source"], string> = {
+  live: "Live traffic",
+  run: "Run",
+  episode: "Episode",
+};
+
+export const statusLabels: Record<StoredPrediction["status"], string> = {
+  success: "Succeeded",
+  failed: "Failed",
+};
+
+/** Why a prediction failed, in words. */
+export function categoryLabel(category: StoredPrediction["error_category"]): string {
+  if (category === null) return "Failed";
+  if (category === "missing") return "Not made or uploaded";
+  if (category === "error") return "Failed elsewhere";
+  if (category === "skipped") return "Skipped: too long";
+  if (category === "not_reached") return "Its trajectory had ended";
+  return failureLabels[category];
+}
 
 const [time, status, output, ...rest] = predictionColumns;
 /** On a phone what was predicted is in sight, and the rest follows. */

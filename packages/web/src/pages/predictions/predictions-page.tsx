@@ -1,32 +1,34 @@
 import type { ListedPrediction } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { RefreshCw, Trash2 } from "lucide-react";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { meQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
+import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import {
   storedPredictionCountQuery,
   storedPredictionsQuery,
   useRefreshPredictions,
 } from "../../data/stored-predictions.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { AllowedButton } from "../../session/allowed-button.tsx";
-import { Button } from "../../ui/button.tsx";
-import { type EndlessList, EndlessTable } from "../../ui/data-table/endless-table.tsx";
+import { formatCount } from "../../format/numbers.ts";
+import { describeCapture } from "../../format/words.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { toPredictionFilter } from "../../parts/predictions.ts";
+import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { IconButton } from "../../ui/icon-button.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { EmptyState } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNarrow } from "../../ui/use-narrow.ts";
-import { useNow } from "../../ui/use-now.ts";
+import { useNarrow } from "../../ui/screen.ts";
+import { useNow } from "../../ui/time.tsx";
 import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
-import { PredictionDrawer } from "./drawer/prediction-drawer.tsx";
-import { LogFilters } from "./filters/log-filters.tsx";
-import { NoPredictions } from "./no-predictions.tsx";
+import { changeLogSearch, LogFilters, noFilters, type PredictionLog, useLog } from "./log-filters.tsx";
 import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";
-import { toPredictionFilter } from "./predictions-search.ts";
-import { changeLogSearch, noFilters, useLog } from "./use-log.ts";
+import { PredictionDrawer } from "./prediction-drawer.tsx";
 
 export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });
 
@@ -67,7 +69,7 @@ function PredictionsPage() {
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
   list: EndlessList & { data: ListedPrediction[] | undefined };
-  count: Pick<UseQueryResult<PredictionCount>, "data" | "isError">;
+  count: Pick<UseQueryResult<StoredPredictionCount>, "data" | "isError">;
 }
 
 function LogTable({ log, list, count }: LogTableProps) {
@@ -119,15 +121,58 @@ function LogTable({ log, list, count }: LogTableProps) {
   );
 }
 
-interface PredictionCount {
-  count: number;
-  has_more: boolean;
-}
-
 function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {
   if (data === undefined) return isError ? "These predictions could not be counted." : "Counting…";
   const { count, has_more } = data;
   const number = has_more ? `More than ${formatCount(count)}` : formatCount(count);
   const noun = count === 1 ? "prediction" : "predictions";
   return isFiltered ? `${number} ${noun} match` : `${number} ${noun}`;
+}
+
+/** Why the log is empty, and how predictions come into it. */
+function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) {
+  const presage = usePresage();
+  const { data: me } = useQuery(meQuery(presage));
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={SearchX}
+        title="No stored prediction matches these filters"
+        actions={<Button onClick={() => change(noFilters)}>Clear the filters</Button>}
+      >
+        Remove a filter, or choose a longer period.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={MessagesSquare}
+      title="No predictions are stored"
+      actions={
+        <>
+          <Link to="/api-keys" className={buttonClass({ variant: "primary" })}>
+            Choose for an API key
+          </Link>
+          <a href="/docs" className={buttonClass({})}>
+            API reference
+          </a>
+        </>
+      }
+    >
+      <p>
+        {me === undefined
+          ? "Prompts may contain anything, so live traffic is stored only on request."
+          : `This server stores ${describeCapture(me.capture.setting)} of live traffic.`}{" "}
+        An API key’s setting wins over it. For the whole server, start it with
+      </p>
+      <div className="mx-auto mt-2 max-w-80 text-left">
+        <CodeBlock code="PRESAGE_CAPTURE=all npm start" label="the command" />
+      </div>
+      <p className="mt-2">
+        <code className="font-mono text-xs">failures</code> and shares such as{" "}
+        <code className="font-mono text-xs">0.01</code> are possible too. Predictions of runs are always
+        stored.
+      </p>
+    </EmptyState>
+  );
 }

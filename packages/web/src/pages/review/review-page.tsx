@@ -1,24 +1,15 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { CircleCheck } from "lucide-react";
-import { useEffect, useRef } from "react";
-import { resultQuery } from "../../data/evaluation/evaluation-results.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { formatCount } from "../../format/format-number.ts";
-import { Button } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Segmented } from "../../ui/form/segmented.tsx";
-import { Switch } from "../../ui/form/switch.tsx";
+import { usePresage } from "../../data/client.ts";
+import { usedRatesQuery } from "../../data/review.ts";
+import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/summaries.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { shortEvaluatorNames } from "../../format/words.ts";
+import { Segmented, Switch } from "../../ui/form/choices.tsx";
+import { Select } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useShortcut } from "../../ui/shortcuts/use-shortcut.ts";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { ReviewCard } from "./review-card.tsx";
-import { ReviewFilter } from "./review-filter.tsx";
+import { ReviewQueue } from "./review-queue.tsx";
 import type { ReviewSearch } from "./review-search.ts";
-import { type Review, useReview } from "./use-review.ts";
-import { useSinglePresses } from "./use-single-presses.ts";
-import { VerdictBar } from "./verdict-bar.tsx";
 
 export const reviewRoute = createLazyRoute("/review")({ component: ReviewPage });
 
@@ -66,7 +57,7 @@ function ReviewPage() {
         </>
       }
     >
-      <Queue
+      <ReviewQueue
         key={JSON.stringify([filter, search.order])}
         search={search}
         onOpen={(id) => {
@@ -78,143 +69,51 @@ function ReviewPage() {
   );
 }
 
-function Queue({ search, onOpen }: { search: ReviewSearch; onOpen(id: string | undefined): void }) {
+interface ReviewFilterProps {
+  search: ReviewSearch;
+  onChange(rate: ReturnType<typeof searchOfRate>): void;
+}
+
+/** Whose verdicts are reviewed: all, or one evaluator and profile of those that have any. */
+function ReviewFilter({ search, onChange }: ReviewFilterProps) {
   const presage = usePresage();
-  const queryClient = useQueryClient();
-  const review = useReview(search, onOpen);
-  const { queue, openId, nextId, item, failure } = review;
-  const {
-    data: result,
-    error,
-    refetch,
-  } = useQuery({
-    ...resultQuery(presage, openId ?? ""),
-    enabled: openId !== undefined,
-  });
-  useEffect(() => {
-    if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
-  }, [queryClient, presage, nextId]);
-  const isReady = result !== undefined && openId !== undefined;
-  const decide = (pass: boolean | undefined) => {
-    if (isReady) review.decide(pass, result.pass);
-  };
-  useSinglePresses();
-  useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
-  useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
-  useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
-  useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
-  const top = useTop(openId);
-
-  if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
-  return (
-    <section
-      ref={top}
-      aria-label="Result to review"
-      className="flex min-w-0 scroll-mt-4 flex-col rounded-lg border border-line bg-surface"
-    >
-      <Progress review={review} />
-      {failure !== null && (
-        <div className="px-4 pt-4">
-          <ErrorNotice error={failure} />
-        </div>
-      )}
-      <div className="min-h-96 flex-1">
-        {openId === undefined ? (
-          queue.data !== undefined && <NothingLeft review={review} />
-        ) : error !== null && result === undefined ? (
-          <div className="p-4">
-            <ErrorNotice error={error} onRetry={refetch} />
-          </div>
-        ) : result === undefined ? (
-          <SkeletonRows count={4} className="h-16" />
-        ) : (
-          <ReviewCard key={openId} result={result} item={item} isBlind={search.blind === true} />
-        )}
-      </div>
-      {(openId !== undefined || review.canUndo) && (
-        <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
-      )}
-    </section>
-  );
-}
-
-/** Each result begins at its top. */
-function useTop(id: string | undefined) {
-  const top = useRef<HTMLElement>(null);
-  const shown = useRef(id);
-  useEffect(() => {
-    if (shown.current !== undefined && shown.current !== id)
-      top.current?.scrollIntoView({ block: "nearest" });
-    shown.current = id;
-  }, [id]);
-  return top;
-}
-
-function Progress({ review: { queue, given, skipped, waiting, compared, agreed } }: { review: Review }) {
-  const { considered = 0, reviewed = 0, has_more = false } = queue.data ?? {};
-  const all = given + skipped + waiting;
-  return (
-    <header className="flex flex-col gap-1.5 border-b border-line px-4 py-2.5">
-      <div
-        role="progressbar"
-        aria-label="Reviewed of this queue"
-        aria-valuemin={0}
-        aria-valuemax={all}
-        aria-valuenow={given + skipped}
-        className="h-1 overflow-hidden rounded-full bg-sunken"
-      >
-        <div
-          className="h-1 rounded-full bg-accent transition-[width]"
-          style={{ width: `${all === 0 ? 0 : ((given + skipped) / all) * 100}%` }}
-        />
-      </div>
-      <p aria-live="polite" className="flex min-h-5 flex-wrap gap-x-4 text-xs text-ink-2 tabular-nums">
-        {queue.data !== undefined && (
-          <>
-            <span>
-              <b className="font-semibold text-ink">{formatCount(given)}</b> reviewed now
-              {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left here
-            </span>
-            {compared > 0 && (
-              <span>
-                you agreed with the evaluator in{" "}
-                <b className="font-semibold text-ink">{formatCount(agreed)}</b> of {formatCount(compared)}
-              </span>
-            )}
-            <span className="text-ink-3 sm:ml-auto">
-              {has_more
-                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} compared verdicts are reviewed; more match`
-                : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
-            </span>
-          </>
-        )}
-      </p>
-    </header>
-  );
-}
-
-function NothingLeft({ review }: { review: Review }) {
-  const { given, skipped, queue } = review;
-  if (given + skipped === 0) {
+  const { data } = useQuery(usedRatesQuery(presage));
+  const rates = (data ?? []).filter((figures) => verdictsOf(figures) > 0);
+  const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
+  const isChosen = search.evaluator ?? search.profile ?? search.profile_id;
+  const chosen = rates.find(({ key }) => {
+    const of = searchOfRate(key);
     return (
-      <EmptyState icon={CircleCheck} title="Nothing to review">
-        {queue.data?.considered === 0
-          ? "No verdicts match. Choose another evaluator, or evaluate something first."
-          : "All verdicts that match are reviewed, or are about an output that equals its gold answer."}
-      </EmptyState>
+      (search.evaluator === undefined || of.evaluator === search.evaluator) &&
+      of.profile === search.profile &&
+      of.profile_id === search.profile_id &&
+      (search.revision === undefined || of.revision === search.revision)
     );
-  }
+  });
+  const value = isChosen === undefined ? "" : chosen === undefined ? "other" : rateId(chosen.key);
   return (
-    <EmptyState
-      icon={CircleCheck}
-      title={`${formatCount(given)} reviewed`}
-      actions={
-        <Button variant="primary" onClick={review.loadMore}>
-          Load more
-        </Button>
-      }
-    >
-      {skipped > 0 ? `${formatCount(skipped)} skipped, which will come again.` : "This queue is done."}
-    </EmptyState>
+    <Select
+      aria-label="Evaluator and profile"
+      className="w-72 max-w-full"
+      value={value}
+      options={[
+        { value: "", label: "All evaluators" },
+        ...(value === "other" ? [{ value, label: isChosen ?? "" }] : []),
+        ...rates.map((figures) => ({
+          value: rateId(figures.key),
+          label: [
+            nameOf(figures.key.evaluator_id ?? ""),
+            profileOf(figures.key),
+            `${formatCount(verdictsOf(figures))} verdicts`,
+          ]
+            .filter((part) => part !== undefined)
+            .join(" · "),
+        })),
+      ]}
+      onChange={(chosenId) => {
+        const rate = rates.find(({ key }) => rateId(key) === chosenId);
+        onChange(rate === undefined ? {} : searchOfRate(rate.key));
+      }}
+    />
   );
 }

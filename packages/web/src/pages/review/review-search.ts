@@ -1,57 +1,43 @@
 import type { ResultFilter } from "@presage/sdk";
-import { readExplorerSearch } from "../evaluations/explorer-search.ts";
+import { type ResultsSearch, readResultsSearch } from "../../parts/results-search.ts";
+import { present } from "../../search-params.ts";
 
 /** The review's search parameters. */
-export interface ReviewSearch {
-  /** An evaluator's id. */
-  evaluator?: string;
-  /** A profile's name, of imported results. */
-  profile?: string;
-  /** A profile's public id. */
-  profile_id?: string;
-  revision?: number;
-  run?: string;
-  app?: string;
+export interface ReviewSearch
+  extends Pick<
+    ResultsSearch,
+    "evaluator" | "profile" | "profile_id" | "revision" | "run" | "app" | "result"
+  > {
   /** Absent: least certain first. */
   order?: "random";
   /** Hides the evaluator's verdict until the person has decided. */
   blind?: true;
-  /** The result that is open. */
-  result?: string;
 }
 
 /** Reads the URL; invalid values are ignored. */
 export function readReviewSearch(search: Record<string, unknown>): ReviewSearch {
-  const { evaluator, profile, profile_id, revision, run, app, result } = readExplorerSearch(search);
-  return {
-    ...(evaluator !== undefined && { evaluator }),
-    ...(profile !== undefined && { profile }),
-    ...(profile_id !== undefined && { profile_id }),
-    ...(revision !== undefined && { revision }),
-    ...(run !== undefined && { run }),
-    ...(app !== undefined && { app }),
-    ...(search.order === "random" && { order: "random" as const }),
-    ...(search.blind === true && { blind: true as const }),
-    ...(result !== undefined && { result }),
-  };
+  const { evaluator, profile, profile_id, revision, run, app, result } = readResultsSearch(search);
+  return present({
+    evaluator,
+    profile,
+    profile_id,
+    revision,
+    run,
+    app,
+    order: search.order === "random" ? search.order : undefined,
+    blind: search.blind === true ? search.blind : undefined,
+    result,
+  });
 }
 
 /** The URL's filters as a request. */
-export function toReviewFilter({
-  evaluator,
-  profile,
-  profile_id,
-  revision,
-  run,
-  app,
-}: ReviewSearch): ResultFilter {
-  const filter: ResultFilter = {
-    evaluator_id: evaluator,
-    profile_name: profile,
-    evaluator_profile_public_id: profile_id,
-    evaluator_profile_revision: revision,
-    evaluation_run_id: run,
-    app,
-  };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+export function toReviewFilter(search: ReviewSearch): ResultFilter {
+  return present({
+    evaluator_id: search.evaluator,
+    profile_name: search.profile,
+    evaluator_profile_public_id: search.profile_id,
+    evaluator_profile_revision: search.revision,
+    evaluation_run_id: search.run,
+    app: search.app,
+  });
 }

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
-import { reviewQueueQuery, useVerdicts } from "../../data/evaluation/review.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { useEffect, useRef, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { reviewQueueQuery, useVerdicts } from "../../data/review.ts";
+import { isTyping } from "../../ui/shortcuts.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
 /** What the person decided about a result. */
@@ -64,8 +65,6 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     onOpen(last.id);
   }
 
-  const given = decisions.filter(({ pass }) => pass !== undefined);
-  const compared = given.filter(({ agreed }) => agreed !== undefined);
   return {
     queue,
     openId,
@@ -73,10 +72,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     item: items.find(({ id }) => id === openId),
     failure,
     waiting: waiting.length,
-    given: given.length,
-    skipped: decisions.length - given.length,
-    compared: compared.length,
-    agreed: compared.filter(({ agreed }) => agreed).length,
+    ...countDecisions(decisions),
     canUndo: decisions.length > 0,
     decide,
     undo,
@@ -89,4 +85,27 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
   };
 }
 
+function countDecisions(decisions: readonly Decision[]) {
+  const given = decisions.filter(({ pass }) => pass !== undefined);
+  const compared = given.filter(({ agreed }) => agreed !== undefined);
+  return {
+    given: given.length,
+    skipped: decisions.length - given.length,
+    compared: compared.length,
+    agreed: compared.filter(({ agreed }) => agreed).length,
+  };
+}
+
 export type Review = ReturnType<typeof useReview>;
+
+/** A key that is held repeats faster than anybody decides. It must not decide on what follows. */
+export function useSinglePresses(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      // Shortcuts leave out what is prevented; other keys, such as those that scroll, repeat.
+      if (event.repeat && event.key.length === 1 && !isTyping(event.target)) event.preventDefault();
+    };
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
+  }, []);
+}

@@ -1,18 +1,24 @@
+import type { UsageKey, UsageResponse, UsageRow } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
-import { groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePresage } from "../../data/client.ts";
+import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/usage.ts";
+import { formatCount, formatShortCount } from "../../format/numbers.ts";
+import { stepStartsMs } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
+import { clipPeaks } from "../../ui/charts/scale.ts";
 import { Sparkline } from "../../ui/charts/sparkline.tsx";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { TimeChart } from "../../ui/charts/time-chart.tsx";
+import type { ChartPoint, ChartSeries } from "../../ui/charts/time-series.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../ui/data-table/use-table-view.ts";
-import { useNow } from "../../ui/use-now.ts";
-import type { UsageOfKey } from "./rank-keys.ts";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { Segmented } from "../../ui/form/choices.tsx";
+import { useNow } from "../../ui/time.tsx";
 import { describeUnpriced, usageColumns } from "./usage-columns.tsx";
 
 interface KeysCardProps {
@@ -62,6 +68,27 @@ interface KeyRow extends UsageOfKey {
   isExpired: boolean;
 }
 
+interface UsageOfKey extends UsageFigures {
+  /** Null: the dashboard. */
+  keyId: string | null;
+  /** Undefined for the dashboard. */
+  key: UsageKey | undefined;
+  name: string;
+  rows: UsageRow[];
+}
+
+/** Most requests first. */
+export function rankKeys(rows: readonly UsageRow[], keys: readonly UsageKey[]): UsageOfKey[] {
+  const keyOf = new Map(keys.map((key) => [key.id, key]));
+  return [...Map.groupBy(rows, ({ api_key_id }) => api_key_id)]
+    .map(([keyId, ofKey]) => {
+      const key = keyId === null ? undefined : keyOf.get(keyId);
+      const name = keyId === null ? "Dashboard" : (key?.name ?? "Deleted key");
+      return { keyId, key, name, rows: ofKey, ...sumUsage(ofKey) };
+    })
+    .sort((a, b) => b.requests - a.requests);
+}
+
 const nameColumn: DataColumn<KeyRow> = {
   id: "key",
   label: "Key",
@@ -106,4 +133,78 @@ function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey
 function countBySteps({ rows }: UsageOfKey, stepStarts: readonly number[]): number[] {
   const rowsOf = groupByStep(rows);
   return stepStarts.map((startMs) => sumUsage(rowsOf.get(startMs) ?? []).requests);
+}
+
+type Measure = "requests" | "tokens" | "failed";
+
+const measures: { value: Measure; label: string }[] = [
+  { value: "requests", label: "Requests" },
+  { value: "tokens", label: "Tokens" },
+  { value: "failed", label: "Failed" },
+];
+
+/** More colours cannot be told apart in a stack. */
+const maxKeys = 5;
+
+interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step"> {
+  /** Most requests first. */
+  keys: readonly UsageOfKey[];
+}
+
+export function KeysChart({ since, until, step, keys }: KeysChartProps) {
+  const [measure, setMeasure] = useState<Measure>("requests");
+  // Ordered by requests for every measure, so that each key keeps its colour.
+  const parts = keys.slice(0, maxKeys).map(({ keyId, name, rows }, index) => ({
+    key: keyId ?? "dashboard",
+    label: name,
+    color: `var(--chart-${index + 1})`,
+    rows,
+  }));
+  const rest = keys.slice(maxKeys);
+  if (rest.length > 0) {
+    const label = rest.length === 1 ? "1 other key" : `${rest.length} other keys`;
+    parts.push({ key: "others", label, color: "var(--ink-3)", rows: rest.flatMap(({ rows }) => rows) });
+  }
+  const stepsOf = new Map(parts.map(({ key, rows }) => [key, groupByStep(rows)]));
+  const points = stepStartsMs(since, step, Date.parse(until)).map((startMs): ChartPoint => {
+    const values = [...stepsOf].map(([key, steps]) => [key, sum(steps.get(startMs) ?? [], measure)] as const);
+    return { startMs, values: Object.fromEntries(values) };
+  });
+  const series = parts.map(
+    ({ rows, ...look }): ChartSeries => ({
+      ...look,
+      shape: "bar",
+      total: formatShortCount(sum(rows, measure)),
+    }),
+  );
+  return (
+    <Card
+      title={step === "day" ? "By day and key" : "By hour and key"}
+      hint={step === "day" ? "Days are in UTC." : "Hours are in your time zone."}
+      actions={
+        <Segmented label="Measure" value={measure} options={measures} onChange={(next) => setMeasure(next)} />
+      }
+    >
+      <TimeChart
+        label={`${measures.find(({ value }) => value === measure)?.label} by ${step} and key`}
+        step={step}
+        points={points}
+        series={series}
+        format={formatCount}
+        formatTick={formatShortCount}
+        // One large import must not flatten the rest.
+        greatest={clipPeaks(points.map(({ values }) => sumOf(values)))}
+        isWhole
+      />
+    </Card>
+  );
+}
+
+function sumOf(values: ChartPoint["values"]): number {
+  return Object.values(values).reduce<number>((sum, value) => sum + Number(value), 0);
+}
+
+function sum(rows: readonly UsageRow[], measure: Measure): number {
+  const figures = sumUsage(rows);
+  return measure === "tokens" ? countTokens(figures) : figures[measure];
 }

@@ -1,6 +1,6 @@
-import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usage-figures.ts";
-import { formatCost, formatCount, formatShare } from "../../format/format-number.ts";
-import type { DataColumn } from "../../ui/data-table/data-column.ts";
+import { countTokens, shareOf, type UsageFigures } from "../../data/usage.ts";
+import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
 
 /** Requests, costs and tokens beside those of `all`. With a currency there are costs. */
 export function usageColumns(all: UsageFigures, currency: string | null): DataColumn<UsageFigures>[] {

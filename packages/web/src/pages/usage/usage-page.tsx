@@ -1,26 +1,27 @@
-import type { UsageResponse } from "@presage/sdk";
+import type { UsageOperation, UsageResponse, UsageRow } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ChartColumn, Download } from "lucide-react";
+import { ChartColumn } from "lucide-react";
 import { useMemo } from "react";
-import { defaultPeriod, periodLabels, stepStartsMs } from "../../data/figures/period.ts";
-import { sumUsage } from "../../data/figures/usage-figures.ts";
-import { usageQuery } from "../../data/usage.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { usePresage } from "../../data/client.ts";
+import { sumUsage, type UsageFigures, usageQuery } from "../../data/usage.ts";
+import { defaultPeriod, periodLabels, stepStartsMs } from "../../format/times.ts";
+import { operationLabels } from "../../format/words.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { PeriodPicker } from "../../ui/form/period-picker.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { PeriodPicker } from "../../ui/form/choices.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { KeysCard } from "./keys-card.tsx";
-import { KeysChart } from "./keys-chart.tsx";
-import { OperationsCard } from "./operations-card.tsx";
-import { rankKeys } from "./rank-keys.ts";
-import { usageCsv } from "./usage-csv.ts";
+import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
+import { KeysCard, KeysChart, rankKeys } from "./keys-card.tsx";
+import { usageColumns } from "./usage-columns.tsx";
+import { DownloadButton } from "./usage-export.tsx";
 
 export const usageRoute = createLazyRoute("/usage")({ component: UsagePage });
 
@@ -48,7 +49,7 @@ function UsagePage() {
           />
           <DownloadButton
             fileName={`presage-usage-${period}-${current?.until.slice(0, 10)}.csv`}
-            write={canSave ? () => usageCsv(current) : undefined}
+            usage={canSave ? current : undefined}
           />
         </>
       }
@@ -87,6 +88,55 @@ function Usage({ since, until, step, currency, data, api_keys }: UsageResponse) 
   );
 }
 
+interface OperationsCardProps {
+  rows: readonly UsageRow[];
+  all: UsageFigures;
+  currency: string | null;
+}
+
+interface UsageOfOperation extends UsageFigures {
+  operation: UsageOperation;
+}
+
+const operationColumn: DataColumn<UsageOfOperation> = {
+  id: "operation",
+  label: "Operation",
+  value: ({ operation }) => operationLabels[operation],
+  cell: ({ operation }) => <span className="font-medium">{operationLabels[operation]}</span>,
+  widthPx: 168,
+  isElastic: true,
+  isFixed: true,
+};
+
+function OperationsCard({ rows, all, currency }: OperationsCardProps) {
+  const operations = useMemo(() => sumByOperation(rows), [rows]);
+  const columns = useMemo(
+    (): DataColumn<UsageOfOperation>[] => [operationColumn, ...usageColumns(all, currency)],
+    [all, currency],
+  );
+  const table = useDataTable({
+    label: "Usage by operation",
+    view: useTableView("usage-operations", columns),
+    columns,
+    rows: operations,
+    rowId: ({ operation }) => operation,
+    rowName: ({ operation }) => operationLabels[operation],
+  });
+  return (
+    <Card title="By operation" actions={<TableTools table={table} />}>
+      <DataTable table={table} empty={null} />
+    </Card>
+  );
+}
+
+function sumByOperation(rows: readonly UsageRow[]): UsageOfOperation[] {
+  const rowsOf = Map.groupBy(rows, ({ operation }) => operation);
+  return (Object.keys(operationLabels) as UsageOperation[]).map((operation) => ({
+    operation,
+    ...sumUsage(rowsOf.get(operation) ?? []),
+  }));
+}
+
 function NothingAsked({ name }: { name: string }) {
   return (
     <Card>
@@ -120,28 +170,5 @@ function Loading() {
         <SkeletonRows count={5} />
       </Card>
     </>
-  );
-}
-
-interface DownloadButtonProps {
-  fileName: string;
-  /** Undefined while there is nothing to save. */
-  write: (() => string) | undefined;
-}
-
-function DownloadButton({ fileName, write }: DownloadButtonProps) {
-  function save() {
-    if (write === undefined) return;
-    const address = URL.createObjectURL(new Blob([write()], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = address;
-    link.download = fileName;
-    link.click();
-    URL.revokeObjectURL(address);
-  }
-  return (
-    <Button icon={<Download aria-hidden />} disabled={write === undefined} onClick={save}>
-      Download CSV
-    </Button>
   );
 }

@@ -1,10 +1,10 @@
 import { ChartSpline, Table2 } from "lucide-react";
 import { useState } from "react";
-import { IconButton } from "../icon-button.tsx";
-import type { ChartSeries } from "./chart-series.ts";
-import { ChartSwatch } from "./chart-swatch.tsx";
-import { ChartTable } from "./chart-table.tsx";
-import { TimePlot, type TimePlotProps } from "./time/time-plot.tsx";
+import { IconButton } from "../button.tsx";
+import { type FiguresTable, FiguresView } from "./figures-table.tsx";
+import { ChartLegend } from "./legend.tsx";
+import { TimePlot, type TimePlotProps } from "./time-plot.tsx";
+import { formatChartValue, formatStep } from "./time-series.ts";
 
 /** Quantities over time, as a chart with a legend or as a table. */
 export function TimeChart(props: TimePlotProps) {
@@ -21,25 +21,20 @@ export function TimeChart(props: TimePlotProps) {
       </figcaption>
       <div className="relative min-h-52 flex-1">
         <div className="absolute inset-0">
-          {isTable ? <ChartTable {...props} /> : <TimePlot {...props} />}
+          {isTable ? <FiguresView label={props.label} table={valuesTable(props)} /> : <TimePlot {...props} />}
         </div>
       </div>
     </figure>
   );
 }
 
-function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
-  return (
-    <ul className="flex min-w-0 flex-1 flex-wrap gap-x-4 gap-y-1 text-xs">
-      {series.map(({ key, label, total, ...look }) => (
-        <li key={key} className="flex min-w-0 items-center gap-1.5">
-          <ChartSwatch {...look} />
-          <span title={label} className="max-w-48 truncate text-ink-2">
-            {label}
-          </span>
-          {total !== undefined && <span className="font-medium tabular-nums">{total}</span>}
-        </li>
-      ))}
-    </ul>
-  );
+/** Newest first. */
+function valuesTable({ step, series, points, format }: TimePlotProps): FiguresTable {
+  return {
+    header: [step === "day" ? "Day" : "Hour", ...series.map(({ label }) => label)],
+    rows: points.toReversed().map(({ startMs, values }) => ({
+      name: formatStep(startMs, step),
+      cells: series.map(({ key }) => formatChartValue(values[key], format)),
+    })),
+  };
 }

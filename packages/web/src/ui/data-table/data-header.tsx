@@ -1,9 +1,9 @@
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactElement } from "react";
-import { Tooltip } from "../overlay/tooltip.tsx";
-import type { DataColumn } from "./data-column.ts";
-import type { DataTableModel } from "./use-data-table.ts";
+import { Tooltip } from "../tooltip.tsx";
+import type { DataColumn } from "./columns.ts";
+import type { DataTableModel } from "./table-model.ts";
 
 /** Stays in sight while the table scrolls. */
 export function DataHeader<Row>({ table }: { table: DataTableModel<Row> }) {

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { MouseEvent, ReactNode } from "react";
-import type { DataColumn } from "./data-column.ts";
-import type { DataTableModel } from "./use-data-table.ts";
+import type { DataColumn } from "./columns.ts";
+import type { DataTableModel } from "./table-model.ts";
 
 interface DataRowProps<Row> {
   table: DataTableModel<Row>;

@@ -1,6 +1,11 @@
-import type { ReactNode } from "react";
-import { TableFrame, type TableFrameProps } from "./table-frame.tsx";
-import { useVirtualRows } from "./use-virtual-rows.ts";
+// Tables of any length. `ShortTable` is apart from them, as the first page loads nothing to render some rows only.
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useCallback, useEffect } from "react";
+import { ErrorNotice } from "../notice.tsx";
+import { usePrinting } from "../screen.ts";
+import { allRows, type RenderedRows, TableFrame, type TableFrameProps } from "./table-frame.tsx";
+import type { DataTableModel } from "./table-model.ts";
 
 interface DataTableProps<Row> extends TableFrameProps<Row> {
   /** In place of the table when it has no rows. */
@@ -14,4 +19,117 @@ export function DataTable<Row>({ empty, ...props }: DataTableProps<Row>) {
 
 function FilledTable<Row>(props: TableFrameProps<Row>) {
   return <TableFrame {...props} rendered={useVirtualRows(props.table, props.onNearEnd)} />;
+}
+
+interface EndlessTableProps<Row> {
+  table: DataTableModel<Row>;
+  list: EndlessList;
+  /** In place of the table when it has no rows. */
+  empty: ReactNode;
+  expectedRows: number;
+  isFull?: boolean;
+}
+
+/** A table that loads its next page when the last row comes near. What went wrong stands where the missing rows would be. */
+export function EndlessTable<Row>({
+  table,
+  list,
+  empty,
+  expectedRows,
+  isFull = false,
+}: EndlessTableProps<Row>) {
+  const { data, error, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = list;
+  const loadMore = useLoadMore(list);
+  return (
+    <>
+      {error !== null && !isFetchNextPageError && (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      )}
+      {(error === null || data !== undefined) && (
+        <DataTable
+          table={table}
+          isFull={isFull}
+          expectedRows={expectedRows}
+          empty={empty}
+          onNearEnd={hasNextPage ? loadMore : undefined}
+          end={
+            (isFetchingNextPage || isFetchNextPageError) && (
+              <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+                {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
+                {isFetchingNextPage && "Loading more…"}
+              </div>
+            )
+          }
+        />
+      )}
+    </>
+  );
+}
+
+/** Of TanStack Query's infinite query. */
+export interface EndlessList extends Pages {
+  data: unknown;
+  error: Error | null;
+  refetch(): unknown;
+}
+
+/** What loading further pages needs of TanStack Query's infinite query. */
+interface Pages {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  fetchNextPage(): unknown;
+}
+
+/** Loads the next page, for a table whose end comes near. After a page that failed it waits until the user tries again. */
+export function useLoadMore({
+  hasNextPage,
+  isFetchingNextPage,
+  isFetchNextPageError,
+  fetchNextPage,
+}: Pages): () => void {
+  return useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+}
+
+/** As many rows are all in the page, so that the browser's own search finds them. */
+const maxWhole = 100;
+const rowHeightPx = 40;
+const rowsBeyond = 12;
+const rowsBeforeEnd = 40;
+
+/** Which rows are rendered: all of a short table and on paper, those in sight of a long one. */
+function useVirtualRows<Row>(
+  { scroller, sortedRows }: DataTableModel<Row>,
+  onNearEnd: (() => void) | undefined,
+): RenderedRows {
+  const isPrinting = usePrinting();
+  const isOn = !isPrinting && (sortedRows.length > maxWhole || onNearEnd !== undefined);
+  const virtualizer = useVirtualizer({
+    count: sortedRows.length,
+    enabled: isOn,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeightPx,
+    getItemKey: (index) => sortedRows[index]?.id ?? index,
+    overscan: rowsBeyond,
+  });
+  const shown = virtualizer.getVirtualItems();
+  const last = shown.at(-1);
+  const isNearEnd = isOn && last !== undefined && last.index >= sortedRows.length - rowsBeforeEnd;
+  useEffect(() => {
+    if (isNearEnd) onNearEnd?.();
+  }, [isNearEnd, onNearEnd]);
+
+  if (!isOn) return allRows(sortedRows.length);
+  return {
+    isVirtual: true,
+    indexes: shown.map(({ index }) => index),
+    beforePx: shown.at(0)?.start ?? 0,
+    afterPx: virtualizer.getTotalSize() - (last?.end ?? 0),
+    measure: virtualizer.measureElement,
+    scrollTo: (index) => virtualizer.scrollToIndex(index),
+  };
 }

@@ -1,32 +1,22 @@
 import { clsx } from "clsx";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
-import { useShortcut } from "../shortcuts/use-shortcut.ts";
-import type { DataColumn } from "./data-column.ts";
+import { useShortcut } from "../shortcuts.tsx";
+import { SkeletonTableRows } from "../skeleton.tsx";
+import type { DataColumn } from "./columns.ts";
 import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
-import { SkeletonTableRows } from "./skeleton-table-rows.tsx";
-import type { DataTableModel } from "./use-data-table.ts";
+import type { DataTableModel } from "./table-model.ts";
 
-/** Which rows are rendered. */
-export interface RenderedRows {
-  /** Whether those are not all. */
-  isVirtual: boolean;
-  indexes: readonly number[];
-  beforePx: number;
-  afterPx: number;
-  measure(row: HTMLTableRowElement | null): void;
-  scrollTo(index: number): void;
+interface ShortTableProps<Row> extends Omit<TableFrameProps<Row>, "onNearEnd" | "end"> {
+  /** In place of the table when it has no rows. */
+  empty: ReactNode;
 }
 
-export function allRows(count: number): RenderedRows {
-  return {
-    isVirtual: false,
-    indexes: Array.from({ length: count }, (_, index) => index),
-    beforePx: 0,
-    afterPx: 0,
-    measure() {},
-    scrollTo() {},
-  };
+/** A table whose rows are all in the page: for the first page, which so does without the code for long ones. */
+export function ShortTable<Row>({ empty, ...props }: ShortTableProps<Row>) {
+  const { rows, sortedRows } = props.table;
+  if (rows?.length === 0) return empty;
+  return <TableFrame {...props} rendered={allRows(sortedRows.length)} />;
 }
 
 export interface TableFrameProps<Row> {
@@ -45,6 +35,7 @@ export interface TableFrameProps<Row> {
 
 const selectionWidthPx = 44;
 const shortcutGroup = "Tables";
+
 const steps: Record<string, number> = {
   j: 1,
   k: -1,
@@ -196,4 +187,26 @@ function widthOf<Row>({ selection, shownColumns }: DataTableModel<Row>): number 
     (sum, { widthPx }) => sum + widthPx,
     selection === undefined ? 0 : selectionWidthPx,
   );
+}
+
+/** Which rows are rendered. */
+export interface RenderedRows {
+  /** Whether those are not all. */
+  isVirtual: boolean;
+  indexes: readonly number[];
+  beforePx: number;
+  afterPx: number;
+  measure(row: HTMLTableRowElement | null): void;
+  scrollTo(index: number): void;
+}
+
+export function allRows(count: number): RenderedRows {
+  return {
+    isVirtual: false,
+    indexes: Array.from({ length: count }, (_, index) => index),
+    beforePx: 0,
+    afterPx: 0,
+    measure() {},
+    scrollTo() {},
+  };
 }

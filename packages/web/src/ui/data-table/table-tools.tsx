@@ -1,10 +1,9 @@
 import { Columns3, Copy } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
-import { Button } from "../button.tsx";
-import { Menu, MenuCheck, MenuItem } from "../overlay/menu.tsx";
-import { useCopy } from "../use-copy.ts";
-import type { DataTableModel } from "./use-data-table.ts";
-import { writeMarkdown, writeTabSeparated } from "./write-table.ts";
+import { Button, useCopy } from "../button.tsx";
+import { Menu, MenuCheck, MenuItem } from "../menu.tsx";
+import { writeMarkdown, writeTabSeparated } from "./columns.ts";
+import type { DataTableModel } from "./table-model.ts";
 
 /** Choosing columns, and copying the rows that are loaded. */
 export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {

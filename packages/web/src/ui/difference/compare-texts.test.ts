@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DifferenceRow } from "./compare-lines.ts";
+import type { DifferenceRow, LinePart } from "./compare-texts.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
-import type { LinePart } from "./line-part.ts";
 
 /** A difference as text, with changes inside a line in brackets. */
 function shown(difference: Difference | undefined): string[] | string | undefined {

@@ -1,17 +1,23 @@
 import { clsx } from "clsx";
-import { formatCount } from "../../format/format-number.ts";
-import { Pieces } from "../untrusted-text/pieces.tsx";
-import type { ComparedLine } from "./compare-lines.ts";
-import type { DisplayRow } from "./display-rows.ts";
-import type { LinePart } from "./line-part.ts";
+import type { ReactNode } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import { Pieces } from "../untrusted-text/inline-text.tsx";
+import type { ComparedLine, LinePart } from "./compare-texts.ts";
+import type { DisplayRow, Layout } from "./display-rows.ts";
 
 type Side = "equal" | "removed" | "added";
 
 const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
 const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
 
+interface DifferenceLineProps {
+  row: DisplayRow;
+  layout: Layout;
+  onExpand(from: number): void;
+}
+
 /** One row of a difference, readable without colours. */
-export function DifferenceLine({ row, onExpand }: { row: DisplayRow; onExpand(from: number): void }) {
+export function DifferenceLine({ row, layout, onExpand }: DifferenceLineProps) {
   switch (row.kind) {
     case "collapsed":
       return (
@@ -33,27 +39,27 @@ export function DifferenceLine({ row, onExpand }: { row: DisplayRow; onExpand(fr
       );
     case "pair":
       return (
-        <div className="grid grid-cols-2 divide-x divide-line">
+        <Pair>
           <Half side="removed" line={row.before} />
           <Half side="added" line={row.after} />
-        </div>
+        </Pair>
       );
     case "equal":
-      return <Line side="equal" line={row.after} parts={row.parts} />;
+      if (layout === "unified") return <Line side="equal" line={row.after} parts={row.parts} />;
+      return (
+        <Pair>
+          <Line side="equal" line={row.before} parts={row.parts} />
+          <Line side="equal" line={row.after} parts={row.parts} />
+        </Pair>
+      );
     case "removed":
     case "added":
       return <Line side={row.kind} line={row.line.line} parts={row.line.parts} />;
   }
 }
 
-/** An equal row in the side-by-side layout. */
-export function EqualPair({ row }: { row: Extract<DisplayRow, { kind: "equal" }> }) {
-  return (
-    <div className="grid grid-cols-2 divide-x divide-line">
-      <Line side="equal" line={row.before} parts={row.parts} />
-      <Line side="equal" line={row.after} parts={row.parts} />
-    </div>
-  );
+function Pair({ children }: { children: ReactNode }) {
+  return <div className="grid grid-cols-2 divide-x divide-line">{children}</div>;
 }
 
 function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DifferenceRow } from "./compare-lines.ts";
+import type { DifferenceRow } from "./compare-texts.ts";
 import { displayRows, type Layout } from "./display-rows.ts";
 
 function rowsOf(signs: string): DifferenceRow[] {

@@ -1,5 +1,4 @@
-import type { ComparedLine, DifferenceRow } from "./compare-lines.ts";
-import type { LinePart } from "./line-part.ts";
+import type { ComparedLine, DifferenceRow, LinePart } from "./compare-texts.ts";
 
 export type DisplayRow =
   | { kind: "equal"; before: number; after: number; parts: LinePart[] }

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react";
-import { Segmented } from "../form/segmented.tsx";
+import { Segmented } from "../form/choices.tsx";
+import { useNarrow } from "../screen.ts";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
-import { useNarrow } from "../use-narrow.ts";
+import { VirtualRows } from "../untrusted-text/virtual-rows.tsx";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
-import { DifferenceRows } from "./difference-rows.tsx";
-import type { Layout } from "./display-rows.ts";
+import { DifferenceLine } from "./difference-line.tsx";
+import { displayRows, type Layout } from "./display-rows.ts";
 
 interface TextDifferenceProps {
   before: string;
@@ -20,6 +21,7 @@ const layouts = [
   { value: "unified", label: "Unified" },
   { value: "side-by-side", label: "Side by side" },
 ] as const;
+
 const readings = [
   { value: "json", label: "JSON" },
   { value: "text", label: "Text" },
@@ -96,4 +98,33 @@ function DifferenceBody({
     );
   }
   return <DifferenceRows key={layout} difference={difference} layout={layout} />;
+}
+
+function DifferenceRows({
+  difference: { rows, paths },
+  layout,
+}: {
+  difference: Extract<Difference, { kind: "rows" }>;
+  layout: Layout;
+}) {
+  const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => displayRows(rows, layout, expanded, paths), [rows, layout, expanded, paths]);
+  return (
+    <VirtualRows
+      label="Difference"
+      count={shown.length}
+      isWrapped
+      renderRow={(index) => {
+        const row = shown[index];
+        if (row === undefined) return null;
+        return (
+          <DifferenceLine
+            row={row}
+            layout={layout}
+            onExpand={(from) => setExpanded(new Set([...expanded, from]))}
+          />
+        );
+      }}
+    />
+  );
 }

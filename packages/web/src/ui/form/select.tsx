@@ -1,12 +1,12 @@
 import { clsx } from "clsx";
 import { ChevronDown } from "lucide-react";
-import type { ReactNode, SelectHTMLAttributes } from "react";
-import { Field } from "./field.tsx";
+import type { SelectHTMLAttributes } from "react";
+import { formatCount } from "../../format/numbers.ts";
 import { controlLook } from "./inputs.tsx";
 
 type NativeProps = Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onChange" | "children">;
 
-interface SelectProps<Value extends string> extends NativeProps {
+export interface SelectProps<Value extends string> extends NativeProps {
   value: Value;
   /** A bare value is its own label. */
   options: readonly (Value | { value: Value; label: string })[];
@@ -39,17 +39,77 @@ export function Select<Value extends string>({ className, options, onChange, ...
   );
 }
 
-interface SelectFieldProps<Value extends string> extends SelectProps<Value> {
-  label: ReactNode;
-  hint?: ReactNode;
-  issue?: string | undefined;
+interface ChoiceProps {
+  label: string;
+  /** What stands there while nothing is chosen. */
+  any: string;
+  value: string | undefined;
+  /** One with a count shows it, and is left out while that is 0. */
+  options: readonly { value: string; label: string; count?: number }[];
+  onChange(value: string | undefined): void;
 }
 
-/** A select with its label. */
-export function SelectField<Value extends string>({ label, hint, issue, ...rest }: SelectFieldProps<Value>) {
+/** A filter: one value of a few, or any. */
+export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
+  const shown = options.filter((option) => option.count !== 0 || option.value === value);
+  const isKnown = value === undefined || shown.some((option) => option.value === value);
   return (
-    <Field label={label} hint={hint} issue={issue}>
-      {(control) => <Select {...rest} {...control} />}
-    </Field>
+    <Select
+      aria-label={label}
+      className="max-w-36"
+      value={value ?? ""}
+      options={[
+        { value: "", label: any },
+        ...(isKnown ? [] : [value]),
+        ...shown.map(({ value, label, count }) => ({
+          value,
+          label: count === undefined ? label : `${label} · ${formatCount(count)}`,
+        })),
+      ]}
+      onChange={(chosen) => onChange(chosen || undefined)}
+    />
+  );
+}
+
+interface RevisionSelectProps {
+  label: string;
+  /** Newest first. `note` is shown after the number. */
+  revisions: readonly { revision: number; note?: string }[];
+  newest: number;
+  value: number;
+  onChange(revision: number): void;
+}
+
+export function RevisionSelect({ label, revisions, newest, value, onChange }: RevisionSelectProps) {
+  return (
+    <Select
+      aria-label={label}
+      className="max-w-52"
+      value={String(value)}
+      options={revisions.map(({ revision, note }) => ({
+        value: String(revision),
+        label: [String(revision), revision === newest && "newest", note].filter(Boolean).join(" · "),
+      }))}
+      onChange={(revision) => onChange(Number(revision))}
+    />
+  );
+}
+
+interface ValueListProps {
+  id: string;
+  options: readonly { value: string; label?: string | undefined }[];
+}
+
+/** A browser lists them all at once. */
+const maxOptions = 300;
+
+/** What an input with `list={id}` suggests. Anything else may be typed as well. */
+export function ValueList({ id, options }: ValueListProps) {
+  return (
+    <datalist id={id}>
+      {options.slice(0, maxOptions).map(({ value, label }) => (
+        <option key={value} value={value} {...(label !== undefined && { label })} />
+      ))}
+    </datalist>
   );
 }

@@ -1,7 +1,6 @@
 import { Plus, X } from "lucide-react";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { Button } from "../button.tsx";
-import { IconButton } from "../icon-button.tsx";
+import { Button, IconButton } from "../button.tsx";
 import { TextArea } from "./inputs.tsx";
 
 interface TextListProps {

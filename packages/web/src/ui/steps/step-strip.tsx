@@ -1,10 +1,9 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useEffect, useRef } from "react";
-import { ScrollRegion } from "../scroll-region.tsx";
-import { stepsAround } from "./steps-around.ts";
+import { ScrollRegion } from "../page.tsx";
 
-export type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
+type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
 
 /** What is known of a step, in a word. */
 export interface StepMark {
@@ -15,7 +14,7 @@ export interface StepMark {
   isFlagged?: boolean;
 }
 
-export interface StepRow {
+interface StepRow {
   id: string;
   /** Absent if there is one row only, which needs none. */
   name?: string;
@@ -174,4 +173,21 @@ function More({ step, label, link }: Pick<StepStripProps, "label" | "link"> & { 
       …
     </Link>
   );
+}
+
+/** A strip of more steps would be slow and could not be read. */
+const mostSteps = 120;
+
+/** The part of a long list of steps that has the current one: the same part for neighbours, so that it does not move with each step. */
+export function stepsAround(
+  steps: readonly number[],
+  current: number | undefined,
+): { shown: readonly number[]; before: number | undefined; after: number | undefined } {
+  const index = Math.max(0, current === undefined ? 0 : steps.indexOf(current));
+  const from = index - (index % mostSteps);
+  return {
+    shown: steps.slice(from, from + mostSteps),
+    before: from > 0 ? steps[from - 1] : undefined,
+    after: steps[from + mostSteps],
+  };
 }

@@ -1,7 +1,11 @@
+import type { DatasetSample } from "@presage/sdk";
+import { ChevronRight } from "lucide-react";
+import { formatCount } from "../../format/numbers.ts";
+import { humanizeName } from "../../format/words.ts";
 import { TextDifference } from "../difference/text-difference.tsx";
+import { useNarrow } from "../screen.ts";
+import { findJson } from "../untrusted-text/json-lines.ts";
 import { PlainText } from "../untrusted-text/plain-text.tsx";
-import { useNarrow } from "../use-narrow.ts";
-import { sharesLines } from "./shares-lines.ts";
 
 interface StepTextsProps {
   before: string;
@@ -33,4 +37,74 @@ export function StepTexts({ before, after, beforeLabel, afterLabel }: StepTextsP
       <PlainText text={after} label={afterLabel} />
     </div>
   );
+}
+
+/** What the model is told besides state and action: the context, or the conversation so far. Closed at first, as steps share it. */
+export function SampleBackground({ sample: { context, messages = [] } }: { sample: DatasetSample }) {
+  const parts = Object.entries(context ?? {}).flatMap(([name, text]) =>
+    typeof text === "string" ? [{ key: name, label: humanizeName(name), text }] : [],
+  );
+  const turns = messages.map(({ role, content }, index) => ({
+    key: `${index}`,
+    label: `${index + 1}. ${role}`,
+    text: content,
+  }));
+  const shown = [...parts, ...turns];
+  if (shown.length === 0) return null;
+  const characters = shown.reduce((sum, { text }) => sum + text.length, 0);
+  return (
+    <details className="group rounded-md border border-line">
+      <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
+        <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
+        {parts.length > 0 ? "Context" : "Conversation"}
+        <span className="text-xs font-normal text-ink-3">{formatCount(characters)} characters</span>
+      </summary>
+      <div className="flex flex-col gap-3 border-t border-line p-3">
+        {shown.map(({ key, label, text }) => (
+          <PlainText key={key} text={text} label={label} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+type Asked = Pick<DatasetSample, "interaction" | "messages">;
+
+/** The recorded state before the action; of a conversation, the last assistant turn. */
+export function stateOf({ interaction, messages = [] }: Asked): string {
+  if (interaction) return interaction.state;
+  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+}
+
+/** The action; of a conversation, the user's last turn. */
+export function actionOf({ interaction, messages = [] }: Asked): string {
+  if (interaction) return interaction.action;
+  return messages.findLast(({ role }) => role === "user")?.content ?? "";
+}
+
+/** Whether a difference of two texts is worth reading: they are both JSON, or have words of a line in common. */
+export function sharesLines(before: string, after: string): boolean {
+  if (findJson(before) !== undefined && findJson(after) !== undefined) return true;
+  const lines = linesOf(before);
+  const others = new Set(linesOf(after));
+  if (lines.some((line) => others.has(line))) return true;
+  // Single lines are compared by words.
+  return lines.length <= fewLines && others.size <= fewLines && sharesWords(before, after);
+}
+
+const fewLines = 4;
+const leastShared = 0.3;
+
+function linesOf(text: string): string[] {
+  return text.split("\n").flatMap((line) => line.trim() || []);
+}
+
+function sharesWords(before: string, after: string): boolean {
+  const [one, other] = [wordsOf(before), wordsOf(after)];
+  const shared = [...one].filter((word) => other.has(word)).length;
+  return shared >= leastShared * Math.min(one.size, other.size) && shared > 0;
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { findJson } from "./find-json.ts";
-import { formatJson, jsonLines } from "./json-lines.ts";
+import { findJson, formatJson, jsonLines } from "./json-lines.ts";
 
 function canonical(text: string): string {
   const json = findJson(text);

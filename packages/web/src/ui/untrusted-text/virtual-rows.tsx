@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { type ReactNode, useRef } from "react";
-import { ScrollRegion } from "../scroll-region.tsx";
+import { ScrollRegion } from "../page.tsx";
 
 interface VirtualRowsProps {
   label: string;

@@ -3,19 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowUpToLine, Plus, X } from "lucide-react";
 import { useState } from "react";
-import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { formatCount } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { Button } from "../../../ui/button.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import type { MarkedRun } from "../run-mark.tsx";
 import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
-import { describeRevision, describeTarget } from "./describe-run.ts";
-import { RunChooser } from "./run-chooser.tsx";
+import { describeRevision, describeTarget, RunChooser } from "./run-chooser.tsx";
 
 interface ChosenRunsProps {
   marked: readonly MarkedRun[];

@@ -2,20 +2,18 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
-import { comparableRunsQuery, datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { allRunsQuery } from "../../../data/runs.ts";
+import { ExampleOffer } from "../../../parts/example.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { ScrollRegion } from "../../../ui/scroll-region.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { ExampleOffer } from "../../example/example-offer.tsx";
 import { maxRuns } from "../compare-search.ts";
-import { describeRevision, describeTarget } from "./describe-run.ts";
-import { orderRuns } from "./order-runs.ts";
 
 interface RunChooserProps {
   chosenIds: readonly string[];
@@ -27,7 +25,7 @@ const shownRuns = 200;
 /** All runs, to tick two to five of them. Those of the same dataset come first. */
 export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   const presage = usePresage();
-  const { data: runs, error, refetch } = useQuery(comparableRunsQuery(presage));
+  const { data: runs, error, refetch } = useQuery(allRunsQuery(presage));
   const { data: datasetNames } = useQuery(datasetNamesQuery(presage));
   const [words, setWords] = useState("");
   const [chosenIds, setChosenIds] = useState(before);
@@ -85,6 +83,27 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   );
 }
 
+function TooFewRuns() {
+  return (
+    <EmptyState icon={GitCompareArrows} title="There are no two runs to compare" actions={<ExampleOffer />}>
+      A comparison needs two runs on the same samples, for example a model and the baseline that predicts no
+      change.
+    </EmptyState>
+  );
+}
+
+/** Runs that can be compared with the first chosen one best come first: of the same dataset, newest first. */
+export function orderRuns(runs: readonly Run[], chosenIds: readonly string[], words: string): Run[] {
+  const first = runs.find(({ id }) => id === chosenIds[0]);
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = runs.filter(({ name, id }) =>
+    wanted.every((word) => name.toLowerCase().includes(word) || id.startsWith(word)),
+  );
+  if (first === undefined) return matching;
+  const isNear = (run: Run) => run.dataset_id !== null && run.dataset_id === first.dataset_id;
+  return [...matching.filter(isNear), ...matching.filter((run) => !isNear(run))];
+}
+
 interface RunChoiceProps {
   run: Run;
   revision: string;
@@ -129,15 +148,22 @@ function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
   );
 }
 
-function toggle(chosenIds: readonly string[], id: string): string[] {
-  return chosenIds.includes(id) ? chosenIds.filter((other) => other !== id) : [...chosenIds, id];
+/** What predicted: a deployment and its model, or a baseline. */
+export function describeTarget({ target, provenance }: Run): string {
+  if ("baseline" in target) return target.baseline;
+  if ("predictions" in target) return "uploaded predictions";
+  if ("external" in target) return "external";
+  const model = target.model ?? provenance.models[0];
+  return model === undefined || model === null ? target.deployment : `${target.deployment}: ${model}`;
 }
 
-function TooFewRuns() {
-  return (
-    <EmptyState icon={GitCompareArrows} title="There are no two runs to compare" actions={<ExampleOffer />}>
-      A comparison needs two runs on the same samples, for example a model and the baseline that predicts no
-      change.
-    </EmptyState>
-  );
+/** “kitchens · revision 2”. A dataset that is gone has no name. */
+export function describeRevision(run: Run, datasetNames: ReadonlyMap<string, string> | undefined): string {
+  if (run.dataset_id === null) return "no dataset";
+  const name = datasetNames?.get(run.dataset_id) ?? run.dataset_id.slice(0, 8);
+  return run.revision === null ? name : `${name} · revision ${run.revision}`;
+}
+
+function toggle(chosenIds: readonly string[], id: string): string[] {
+  return chosenIds.includes(id) ? chosenIds.filter((other) => other !== id) : [...chosenIds, id];
 }

@@ -1,14 +1,14 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { RunReport } from "@presage/sdk";
-import { formatPoints } from "../../../format/format-difference.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { BandCurve } from "../../../ui/charts/band-curve.tsx";
-import { ChartSkeleton } from "../../../ui/charts/chart-skeleton.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
-import type { MarkedRun } from "../run-marks.ts";
-import type { CompareState } from "../use-compare.ts";
-import { differenceCurves, domainOf, drawnTrajectories, scoreCurves } from "./curves.ts";
+import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { ChartSkeleton } from "../../../ui/skeleton.tsx";
+import type { CompareState } from "../compare-search.ts";
+import type { MarkedRun } from "../run-mark.tsx";
+import { differenceCurves, domainOf, drawnTrajectories, scoreCurves, survivalCurves } from "./curves.ts";
 
 interface CurvesCardProps {
   evaluator: ComparedEvaluator;
@@ -42,7 +42,8 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
       }
     >
       {shows === "differences" ? (
-        <BandCurve
+        <CurveChart
+          shape="line"
           label="Differences by step"
           xLabel="Step"
           yLabel="Difference"
@@ -57,7 +58,8 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
           <ChartSkeleton />
         </div>
       ) : (
-        <BandCurve
+        <CurveChart
+          shape="line"
           label="Mean scores by step"
           xLabel="Step"
           yLabel="Mean score"
@@ -68,4 +70,45 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
       )}
     </Card>
   );
+}
+
+interface SurvivalCardProps {
+  evaluator: ComparedEvaluator;
+  marked: readonly MarkedRun[];
+  reports: readonly (RunReport | undefined)[];
+}
+
+/** How long free-running trajectories stay as recorded. Absent where no run is free-running. */
+export function SurvivalCard({ evaluator, marked, reports }: SurvivalCardProps) {
+  const { series, medians } = survivalCurves(marked, reports, evaluator);
+  if (series.length === 0) return null;
+  return (
+    <Card
+      title="Until the first divergence"
+      hint="The share of free-running trajectories that have not diverged after a step."
+    >
+      <CurveChart
+        shape="step"
+        label="Trajectories that have not diverged"
+        xLabel="Step"
+        yLabel="Not diverged"
+        series={series}
+        format={formatShare}
+        note="Kaplan–Meier, with log-log intervals at 95 %. The end of a recording and failures are censored."
+      />
+      <ul className="flex flex-col gap-0.5 px-4 pb-3 text-sm text-ink-2">
+        {medians.map(({ name, survival: { median, trajectories, endings } }) => (
+          <li key={name}>
+            <span className="font-medium text-ink">{name}</span>: {describeMedian(median)};{" "}
+            {formatCount(endings.diverged)} of {formatCount(trajectories)} trajectories diverge.
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function describeMedian(median: number | null): string {
+  if (median === null) return "more than half have not diverged at the end";
+  return `half have diverged after step ${median}`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { RunReport } from "@presage/sdk";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
-import type { MarkedRun } from "../run-marks.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
+import type { MarkedRun } from "../run-mark.tsx";
 import { differenceCurves, domainOf, scoreCurves, survivalCurves } from "./curves.ts";
 
 const named = { evaluator: "exact-match-2026-11-21", profile_name: "system:default", profile_revision: 1 };

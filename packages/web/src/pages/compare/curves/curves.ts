@@ -1,8 +1,8 @@
 import type { RunReport, RunSurvival } from "@presage/sdk";
-import { formatCount } from "../../../format/format-number.ts";
-import type { CurveSeries } from "../../../ui/charts/plot/curve.ts";
-import { type ComparedEvaluator, evaluatorKey } from "../name-evaluator.ts";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluators.tsx";
+import type { CurveSeries } from "../../../ui/charts/curve.ts";
+import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
 /** Steps that fewer trajectories reach are not drawn: a value of one or two says nothing, and hides the others. */
 export const drawnTrajectories = 3;

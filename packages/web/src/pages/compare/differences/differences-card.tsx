@@ -1,16 +1,15 @@
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
-import { formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
+import { formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/plot/interval-mark.tsx";
-import { domainWithZero, type Range } from "../../../ui/charts/plot/scale.ts";
-import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
+import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/interval-plot.tsx";
+import { domainWithZero, type Range } from "../../../ui/charts/scale.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
-import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
+import { Tooltip } from "../../../ui/tooltip.tsx";
+import type { MarkedRun } from "../run-mark.tsx";
 import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
-import { explainDifference } from "./explain-difference.ts";
 
 interface DifferencesCardProps {
   evaluators: Comparison["evaluators"];
@@ -55,6 +54,13 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
         ))}
       </Table>
     </Card>
+  );
+}
+
+/** What the common axis has to reach. */
+function endsOf({ candidates }: ComparedEvaluator): number[] {
+  return candidates.flatMap(({ difference, interval }) =>
+    [difference, interval?.lower, interval?.upper].filter((end) => end != null),
   );
 }
 
@@ -104,17 +110,17 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
   );
 }
 
-const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined> = {
-  better: "text-pass",
-  worse: "text-fail",
-  undecided: undefined,
-};
-
 interface CandidateRowProps {
   candidate: ComparisonCandidate;
   marked: MarkedRun;
   domain: Range;
 }
+
+const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined> = {
+  better: "text-pass",
+  worse: "text-fail",
+  undecided: undefined,
+};
 
 function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
@@ -175,11 +181,37 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   );
 }
 
-/** What the common axis has to reach. */
-function endsOf({ candidates }: ComparedEvaluator): number[] {
-  return candidates.flatMap(({ difference, interval }) =>
-    [difference, interval?.lower, interval?.upper].filter((end) => end != null),
+/** A number that says on hover and on focus what it is. */
+function Figure({
+  text,
+  className,
+  children,
+}: {
+  text: string;
+  className?: string;
+  children: React.ReactNode;
+}) {
+  return (
+    <Tooltip text={text}>
+      <span tabIndex={0} className={clsx("rounded-sm", className)}>
+        {children}
+      </span>
+    </Tooltip>
   );
+}
+
+type Figures = Pick<ComparisonCandidate, "difference" | "interval" | "count" | "trajectories" | "p_value">;
+
+/** What a difference is, over what, and how its interval was made. */
+function explainDifference(figures: Figures): string {
+  const { difference, interval, count, trajectories, p_value } = figures;
+  const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${formatCount(count)} samples in ${formatCount(trajectories)} trajectories.`;
+  const range =
+    interval === null
+      ? "There is no interval: fewer than 6 trajectories, or all differ alike."
+      : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}: every difference that flipped signs of the trajectories’ sums do not reject.`;
+  const test = p_value === null ? "" : ` ${describeP(p_value)} before Holm’s correction.`;
+  return `${base} ${range}${test}`;
 }
 
 function explainPairs({
@@ -199,23 +231,4 @@ function explainDetectable({
   const trajectories =
     needed === null ? "" : ` A difference of 1 point would take ${formatCount(needed)} such trajectories.`;
   return `The true difference in points that such data shows in four of five cases.${trajectories}`;
-}
-
-/** A number that says on hover and on focus what it is. */
-function Figure({
-  text,
-  className,
-  children,
-}: {
-  text: string;
-  className?: string;
-  children: React.ReactNode;
-}) {
-  return (
-    <Tooltip text={text}>
-      <span tabIndex={0} className={clsx("rounded-sm", className)}>
-        {children}
-      </span>
-    </Tooltip>
-  );
 }

@@ -1,11 +1,10 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonStratum } from "@presage/sdk";
-import { formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { formatCount, formatP } from "../../../format/numbers.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
-import { RunMark } from "../run-mark.tsx";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
+import { type MarkedRun, nameRun, RunMark } from "../run-mark.tsx";
 
 interface StrataCardProps {
   evaluator: ComparedEvaluator;
@@ -36,7 +35,8 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
       title="Differences by what changed"
       hint="Exploratory: these p-values are not corrected for their number. They show where to look."
     >
-      <IntervalDots
+      <IntervalTable
+        mark="dot"
         label="Differences by what changed"
         rowLabel="Samples and run"
         valueLabel="Difference"

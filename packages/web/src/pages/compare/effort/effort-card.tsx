@@ -1,11 +1,11 @@
 import type { RunReport } from "@presage/sdk";
 import type { ReactNode } from "react";
-import { formatCost, formatCount, formatDuration } from "../../../format/format-number.ts";
+import { formatCost, formatCount, formatDuration } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import type { MarkedRun } from "../run-mark.tsx";
 import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
 
 interface EffortCardProps {
   marked: readonly MarkedRun[];

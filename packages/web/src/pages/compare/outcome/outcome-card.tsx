@@ -2,11 +2,11 @@ import { describeComparison } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../name-evaluator.ts";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
+import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
 interface OutcomeCardProps {
   comparison: Comparison;

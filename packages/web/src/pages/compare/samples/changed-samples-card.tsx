@@ -1,22 +1,32 @@
+import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparedSample } from "@presage/sdk";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { comparedSamplesQuery } from "../../../data/runs/comparisons.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { usePresage } from "../../../data/client.ts";
+import {
+  type ComparedEvaluatorFilter,
+  comparedSampleQuery,
+  comparedSamplesQuery,
+} from "../../../data/comparisons.ts";
+import { formatCount, formatScore } from "../../../format/numbers.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
+import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { Segmented } from "../../../ui/form/segmented.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { Drawer, DrawerHeader } from "../../../ui/dialog.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { directions, readPlace, writePlace } from "../compare-search.ts";
-import type { ComparedEvaluator } from "../name-evaluator.ts";
-import { type MarkedRun, nameRun } from "../run-marks.ts";
-import type { CompareState } from "../use-compare.ts";
-import { sampleColumns } from "./sample-columns.tsx";
-import { SampleDrawer } from "./sample-drawer.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { ScrollRegion } from "../../../ui/page.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import type { CompareState } from "../compare-search.ts";
+import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";
+import { type MarkedRun, nameRun } from "../run-mark.tsx";
+import { PassRateBadge, SampleTexts } from "./sample-texts.tsx";
 
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;
@@ -115,5 +125,101 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
         onClose={() => change({ open: undefined }, { replace: true })}
       />
     </Card>
+  );
+}
+
+/** The most different first, as the server lists them: no column is sorted. */
+function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<ComparedSample>[] {
+  const scoreColumn = (run: "reference" | "candidate"): DataColumn<ComparedSample> => ({
+    id: run,
+    label: `${letters[run]}, ${run === "reference" ? "reference" : "compared"}`,
+    hint: "Whether it passes, and its mean score.",
+    value: (sample) => sample[run].score,
+    cell: (sample) => (
+      <span className="inline-flex items-center gap-2">
+        <PassRateBadge passRate={sample[run].pass_rate} />
+        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[run].score)}</span>
+      </span>
+    ),
+    widthPx: 150,
+  });
+  return [
+    {
+      id: "sample",
+      label: "Sample",
+      value: ({ dataset_sample_id }) => dataset_sample_id,
+      cell: ({ dataset_sample_id }) => <InlineText text={dataset_sample_id} />,
+      widthPx: 180,
+      isElastic: true,
+      isFixed: true,
+    },
+    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
+    scoreColumn("reference"),
+    scoreColumn("candidate"),
+    {
+      id: "difference",
+      label: "Difference",
+      hint: "Of the scores, in percentage points.",
+      value: ({ difference }) => difference,
+      cell: ({ difference }) => formatPoints(difference),
+      widthPx: 104,
+      isNumber: true,
+    },
+  ];
+}
+
+interface SampleDrawerProps {
+  /** Absent: closed. */
+  place: SamplePlace | undefined;
+  /** Undefined if the list is not loaded that far. */
+  sample: ComparedSample | undefined;
+  filter: ComparedEvaluatorFilter;
+  reference: MarkedRun;
+  candidate: MarkedRun;
+  previous: ComparedSample | undefined;
+  next: ComparedSample | undefined;
+  onOpen(sample: ComparedSample): void;
+  onClose(): void;
+  onCloseAutoFocus(event: Event): void;
+}
+
+/** One sample: what both runs predicted, beside what was recorded. */
+function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
+  const { filter, reference, candidate, previous, next, onOpen } = props;
+  const presage = usePresage();
+  const pair = { reference: reference.run.id, candidate: candidate.run.id };
+  const isMissing = place !== undefined && sample === undefined;
+  const found = useQuery({
+    ...comparedSampleQuery(presage, pair, filter, place ?? { trajectory_id: "", step: 0 }),
+    enabled: isMissing,
+  });
+  const shown = sample ?? found.data;
+  const title = place === undefined ? "" : `${place.trajectory_id}, step ${place.step}`;
+  return (
+    <Drawer
+      isOpen={place !== undefined}
+      onClose={onClose}
+      title={`Sample ${title}`}
+      isWide
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      <DrawerHeader previous={previous} next={next} onOpen={onOpen} onClose={onClose}>
+        <InlineText text={title} />
+      </DrawerHeader>
+      <ScrollRegion
+        key={title}
+        label="The sample"
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {found.error !== null && isMissing && (
+          <div className="p-4">
+            <ErrorNotice error={found.error} onRetry={found.refetch} />
+          </div>
+        )}
+        {shown === undefined
+          ? found.isFetching && <SkeletonRows count={3} className="h-24" />
+          : place !== undefined && <SampleTexts sample={shown} {...{ place, reference, candidate }} />}
+      </ScrollRegion>
+    </Drawer>
   );
 }

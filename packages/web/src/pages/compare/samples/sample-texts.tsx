@@ -1,36 +1,36 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { resultQuery } from "../../../data/evaluation/evaluation-results.ts";
-import type { SampleSide } from "../../../data/runs/comparisons.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
+import { usePresage } from "../../../data/client.ts";
+import type { SampleInRun } from "../../../data/comparisons.ts";
+import { resultQuery } from "../../../data/results.ts";
+import { formatScore, formatShare } from "../../../format/numbers.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { TextDifference } from "../../../ui/difference/text-difference.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { SamplePlace } from "../compare-search.ts";
-import { RunName } from "../run-mark.tsx";
-import type { MarkedRun } from "../run-marks.ts";
-import { SideBadge } from "./side-badge.tsx";
+import { type MarkedRun, RunName } from "../run-mark.tsx";
 
 interface SampleTextsProps {
-  sides: { reference: SampleSide; candidate: SampleSide };
+  sample: { reference: SampleInRun; candidate: SampleInRun };
   place: SamplePlace;
   reference: MarkedRun;
   candidate: MarkedRun;
 }
 
 /** Both outputs beside each other, each with its difference from the recorded state. */
-export function SampleTexts({ sides, place, reference, candidate }: SampleTextsProps) {
-  const before = useResult(sides.reference.evaluation_result_id);
-  const after = useResult(sides.candidate.evaluation_result_id);
+export function SampleTexts({ sample, place, reference, candidate }: SampleTextsProps) {
+  const before = useResult(sample.reference.evaluation_result_id);
+  const after = useResult(sample.candidate.evaluation_result_id);
   const gold = before.data ?? after.data;
   return (
     <div className="flex flex-col gap-5 p-4">
       <div className="grid gap-5 lg:grid-cols-2">
-        <Side marked={reference} side={sides.reference} result={before} place={place} />
-        <Side marked={candidate} side={sides.candidate} result={after} place={place} />
+        <ComparedOutput marked={reference} judged={sample.reference} result={before} place={place} />
+        <ComparedOutput marked={candidate} judged={sample.candidate} result={after} place={place} />
       </div>
       {gold?.evaluated_model_gold_answer != null && (
         <PlainText text={gold.evaluated_model_gold_answer} label="Recorded next state" />
@@ -47,21 +47,21 @@ function useResult(id: string | null) {
   return useQuery({ ...resultQuery(presage, id ?? ""), enabled: id !== null });
 }
 
-interface SideProps {
+interface ComparedOutputProps {
   marked: MarkedRun;
-  side: SampleSide;
+  judged: SampleInRun;
   result: Pick<ReturnType<typeof useResult>, "data" | "error" | "refetch">;
   place: SamplePlace;
 }
 
-function Side({ marked, side, result, place }: SideProps) {
+function ComparedOutput({ marked, judged, result, place }: ComparedOutputProps) {
   const { data, error, refetch } = result;
   return (
     <section aria-label={`Output of ${marked.letter}`} className="flex min-w-0 flex-col gap-2">
       <h3 className="flex flex-wrap items-center gap-2 text-sm font-semibold">
         <RunName marked={marked} />
-        {side.pass_rate !== null && <SideBadge passRate={side.pass_rate} />}
-        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatScore(side.score)}</span>
+        {judged.pass_rate !== null && <PassRateBadge passRate={judged.pass_rate} />}
+        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatScore(judged.score)}</span>
         <Link
           to="/runs/$runId/trajectories/$trajectoryId"
           params={{ runId: marked.run.id, trajectoryId: place.trajectory_id }}
@@ -71,18 +71,37 @@ function Side({ marked, side, result, place }: SideProps) {
           Its trajectory
         </Link>
       </h3>
-      {side.evaluation_result_id === null && (
+      {judged.evaluation_result_id === null && (
         <p className="text-sm text-ink-2">
           This run has no verdict for the sample, or its result was deleted.
         </p>
       )}
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      {data === undefined && error === null && side.evaluation_result_id !== null && (
+      {data === undefined && error === null && judged.evaluation_result_id !== null && (
         <Skeleton className="h-40" />
       )}
       {data !== undefined && <Texts result={data} />}
     </section>
   );
+}
+
+/** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
+export function PassRateBadge({ passRate }: { passRate: number }) {
+  if (passRate === 1) {
+    return (
+      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
+        Pass
+      </Badge>
+    );
+  }
+  if (passRate === 0) {
+    return (
+      <Badge tone="fail" icon={<CircleX aria-hidden />}>
+        Fail
+      </Badge>
+    );
+  }
+  return <Badge icon={<CircleMinus aria-hidden />}>{formatShare(passRate)} pass</Badge>;
 }
 
 function Texts({ result }: { result: EvaluationResult }) {

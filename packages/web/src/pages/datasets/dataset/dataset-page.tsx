@@ -1,22 +1,25 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
-import { Upload } from "lucide-react";
+import { clsx } from "clsx";
+import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
-import { datasetQuery, revisionsQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { datasetQuery, revisionsQuery } from "../../../data/datasets.ts";
+import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { TagList } from "../../../parts/datasets.tsx";
+import { NewRunLink } from "../../../parts/runs.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { Badge } from "../../../ui/badge.tsx";
+import { buttonClass, CopyButton } from "../../../ui/button.tsx";
+import { Card, Fact } from "../../../ui/card.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
-import { TagList } from "../tag-list.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { UploadDialog } from "../upload/upload-dialog.tsx";
-import { DatasetActions } from "./dataset-actions.tsx";
-import { DatasetFacts } from "./dataset-facts.tsx";
-import { RevisionsCard } from "./revisions-card.tsx";
+import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 import { TrajectoriesCard } from "./trajectories-card.tsx";
 
 export const datasetRoute = createLazyRoute("/datasets/$datasetId")({ component: DatasetPage });
@@ -115,5 +118,141 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
         onUploaded={({ revision }) => showRevision(revision)}
       />
     </Page>
+  );
+}
+
+interface DatasetActionsProps {
+  dataset: Dataset;
+  /** The one that is shown. */
+  revision: DatasetRevision | undefined;
+  onUpload(): void;
+}
+
+function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  return (
+    <>
+      <AllowedButton
+        needs="evaluate"
+        variant="quiet"
+        icon={<Trash2 aria-hidden />}
+        onClick={() => setDeleteOpen(true)}
+      >
+        Delete
+      </AllowedButton>
+      {revision !== undefined && (
+        <a
+          href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
+          download={`${dataset.name}-r${revision.revision}.jsonl`}
+          title="All lines of this revision. Their SHA-256 is its digest."
+          className={buttonClass({})}
+        >
+          <Download aria-hidden />
+          Download
+        </a>
+      )}
+      <AllowedButton needs="evaluate" icon={<Upload aria-hidden />} onClick={onUpload}>
+        Upload revision
+      </AllowedButton>
+      {revision !== undefined && (
+        <NewRunLink
+          search={{ dataset: dataset.id, revision: revision.revision }}
+          variant="primary"
+          icon={<Play aria-hidden />}
+        >
+          Run on this
+        </NewRunLink>
+      )}
+      <DeleteDatasetDialog dataset={dataset} isOpen={isDeleteOpen} onClose={() => setDeleteOpen(false)} />
+    </>
+  );
+}
+
+interface DatasetFactsProps {
+  dataset: Dataset;
+  /** Undefined while loading. */
+  revision: DatasetRevision | undefined;
+}
+
+function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
+  const { samples, trajectories, bytes, digest, created_at } = revision ?? {};
+  const number = (value: number | undefined) => (value === undefined ? "…" : formatCount(value));
+  const perTrajectory =
+    samples === undefined || !trajectories ? "…" : (samples / trajectories).toFixed(1).replace(/\.0$/, "");
+  return (
+    <Card title={revision === undefined ? "Facts" : `Revision ${revision.revision}`}>
+      <dl className="grid grid-cols-[8rem_1fr] text-sm tabular-nums">
+        <Fact look="lined" name="Samples">
+          {number(samples)}
+        </Fact>
+        <Fact look="lined" name="Trajectories">
+          {number(trajectories)}
+          <span className="text-xs text-ink-3">{perTrajectory} steps each on average</span>
+        </Fact>
+        <Fact look="lined" name="Size">
+          {bytes === undefined ? "…" : formatSize(bytes)}
+        </Fact>
+        <Fact look="lined" name="Digest">
+          <code className="min-w-0 truncate font-mono text-xs" title="SHA-256 of the exported lines">
+            {digest ?? "…"}
+          </code>
+          {digest !== undefined && <CopyButton text={digest} label="Copy the digest" />}
+        </Fact>
+        <Fact look="lined" name="Uploaded">
+          {created_at === undefined ? "…" : <Time at={created_at} />}
+        </Fact>
+        <Fact look="lined" name="Dataset ID">
+          <code className="min-w-0 truncate font-mono text-xs">{dataset.id}</code>
+          <CopyButton text={dataset.id} label="Copy the dataset’s ID" />
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+interface RevisionsCardProps {
+  datasetId: string;
+  /** The newest first; undefined while loading. */
+  revisions: readonly DatasetRevision[] | undefined;
+  shown: number;
+  latest: number | undefined;
+}
+
+function RevisionsCard({ datasetId, revisions, shown, latest }: RevisionsCardProps) {
+  return (
+    <Card title="Revisions" hint="A revision never changes. A run names one.">
+      {revisions === undefined ? (
+        <SkeletonRows count={2} className="h-8" />
+      ) : (
+        <ul className="max-h-96 overflow-y-auto">
+          {revisions.map(({ revision, samples, trajectories, created_at }) => (
+            <li key={revision} className="border-b border-line last:border-b-0">
+              <Link
+                to="/datasets/$datasetId"
+                params={{ datasetId }}
+                search={(current) => ({ ...current, revision })}
+                resetScroll={false}
+                aria-current={revision === shown ? "true" : undefined}
+                className={clsx(
+                  "flex flex-col gap-0.5 px-4 py-2 text-sm -outline-offset-2",
+                  revision === shown ? "bg-accent-soft" : "hover:bg-hover",
+                )}
+              >
+                <span className="flex items-center gap-2">
+                  <span className="font-medium">Revision {revision}</span>
+                  {revision === latest && <Badge tone="accent">latest</Badge>}
+                  <span className="flex-1 text-right text-xs text-ink-3">
+                    <Time at={created_at} />
+                  </span>
+                </span>
+                <span className="text-xs text-ink-3 tabular-nums">
+                  {counted(samples, "sample")} in {counted(trajectories, "trajectory", "trajectories")}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
   );
 }

@@ -1,8 +1,8 @@
-import { isRevision } from "../../../search-params.ts";
-import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
+import { isRevision, present, readText } from "../../../search-params.ts";
+import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
 /** What of a dataset is shown: `sort` and `columns` are of its trajectories. */
-export interface DatasetSearch extends TableSearch {
+interface DatasetSearch extends TableSearch {
   /** Absent: the latest. */
   revision?: number;
   /** A text of the trajectories' ids. */
@@ -14,13 +14,11 @@ const maxCharacters = 180;
 
 /** Reads the URL; invalid values are ignored. */
 export function readDatasetSearch(search: Record<string, unknown>): DatasetSearch {
-  const { revision, q } = search;
-  // An id may be called “404” or “true”.
-  const text = typeof q === "number" || typeof q === "boolean" ? String(q) : q;
-  const isText = typeof text === "string" && text !== "" && text.length <= maxCharacters;
-  return {
-    ...(isRevision(revision) && { revision }),
-    ...(isText && text.isWellFormed() && !text.includes("\0") && { q: text }),
+  const { revision } = search;
+  const q = readText(search.q);
+  return present({
+    revision: isRevision(revision) ? revision : undefined,
+    q: q === undefined || q.length > maxCharacters ? undefined : q,
     ...readTableSearch(search),
-  };
+  });
 }

@@ -1,11 +1,11 @@
 import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { runsOnDatasetQuery, useDeleteDataset } from "../../../data/datasets.ts";
+import { counted } from "../../../format/numbers.ts";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
 interface DeleteDatasetDialogProps {
@@ -36,7 +36,10 @@ export function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetD
       onConfirm={() => remove.mutate(count > 0, { onSuccess: () => navigate({ to: "/datasets" }) })}
     >
       <div className="flex flex-col gap-3">
-        <p>All revisions are deleted. This cannot be undone; a download before is the same dataset again.</p>
+        <p>
+          All revisions are deleted. This cannot be undone. If you may need them again, download the dataset
+          first.
+        </p>
         {runs.data !== undefined && count > 0 && (
           <div>
             <p>

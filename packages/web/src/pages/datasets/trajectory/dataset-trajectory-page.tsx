@@ -2,26 +2,29 @@ import type { DatasetSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import { datasetQuery, trajectoryStepsQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
+import { counted } from "../../../format/numbers.ts";
+import { TagList } from "../../../parts/datasets.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Card, Fact } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { stateOf } from "../../../ui/steps/sample-parts.ts";
-import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
+import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
 import { type StepMark, StepStrip } from "../../../ui/steps/step-strip.tsx";
-import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
-import { UnavailablePage } from "../../unavailable-page.tsx";
-import { RecordedStep } from "./recorded-step.tsx";
+import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 const path = "/datasets/$datasetId/trajectories/$trajectoryId";
 
 export const datasetTrajectoryRoute = createLazyRoute(path)({ component: DatasetTrajectoryPage });
 
 const route = getRouteApi(path);
+
+const nearEnd = 20;
 
 function DatasetTrajectoryPage() {
   const { datasetId, trajectoryId } = route.useParams();
@@ -110,8 +113,6 @@ function DatasetTrajectoryPage() {
   );
 }
 
-const nearEnd = 20;
-
 function markOf(samples: readonly DatasetSample[], step: number): StepMark {
   const sample = samples.find((one) => one.step === step);
   const isChanged = sample !== undefined && stateOf(sample).trim() !== sample.next_state.trim();
@@ -119,4 +120,46 @@ function markOf(samples: readonly DatasetSample[], step: number): StepMark {
     tone: isChanged ? "changed" : "none",
     label: `${isChanged ? "the state changes" : "the state stays"}${sample?.done ? ", the episode ends" : ""}`,
   };
+}
+
+interface RecordedStepProps {
+  sample: DatasetSample;
+  steps: readonly number[];
+  link(step: number): LinkProps;
+}
+
+/** One recorded transition: the action, and what it changed. */
+function RecordedStep({ sample, steps, link }: RecordedStepProps) {
+  const { step, next_state, reward, done, tags, dataset_sample_id } = sample;
+  const state = stateOf(sample);
+  return (
+    <Card>
+      <div className="flex flex-col gap-4 p-4">
+        <StepPager steps={steps} current={step} link={link}>
+          Step {step}
+        </StepPager>
+        <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
+          <Fact look="inline" name="Sample">
+            <code className="font-mono text-xs wrap-anywhere">
+              <InlineText text={dataset_sample_id} />
+            </code>
+          </Fact>
+          {reward !== undefined && (
+            <Fact look="inline" name="Reward">
+              <span className="tabular-nums">{reward}</span>
+            </Fact>
+          )}
+          {done !== undefined && (
+            <Fact look="inline" name="Done">
+              {done ? "yes" : "no"}
+            </Fact>
+          )}
+          {tags !== undefined && <TagList tags={tags} />}
+        </dl>
+        <PlainText text={actionOf(sample)} label="Action" />
+        <StepTexts before={state} after={next_state} beforeLabel="State" afterLabel="Next state" />
+        <SampleBackground sample={sample} />
+      </div>
+    </Card>
+  );
 }

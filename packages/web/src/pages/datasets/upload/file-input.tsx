@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { FileUp } from "lucide-react";
 import { type DragEvent, useId, useState } from "react";
-import { formatSize } from "../../../format/format-size.ts";
+import { formatSize } from "../../../format/numbers.ts";
 
 interface FileInputProps {
   file: File | undefined;

@@ -1,7 +1,7 @@
 import { PresageError } from "@presage/sdk";
 
 /** The line that an upload was refused for. */
-export interface WrongLine {
+interface WrongLine {
   /** Counted from 1. */
   line: number;
   /** For example `next_state`; empty if the whole line is meant. */
@@ -21,6 +21,7 @@ export function readWrongLine(error: unknown): WrongLine | undefined {
 }
 
 const maxCharacters = 2_000;
+
 const gzipMarks = [0x1f, 0x8b];
 
 /** The beginning of a line of a file, which is read no further than that. Undefined if the file cannot be read. */

@@ -2,19 +2,18 @@ import type { Environment, EnvironmentConfig } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { environmentRevisionsQuery } from "../../../data/environments/environments.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { humanizeName } from "../../../format/humanize-name.ts";
+import { usePresage } from "../../../data/client.ts";
+import { environmentRevisionsQuery } from "../../../data/environments.ts";
+import { humanizeName } from "../../../format/words.ts";
+import { stopLabels } from "../../../parts/episodes.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { configChanges } from "../../../ui/config-changes/config-changes.ts";
-import { RevisionChanges } from "../../../ui/config-changes/revision-changes.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Fact } from "../../../ui/fact.tsx";
-import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
+import { Fact } from "../../../ui/card.tsx";
+import { configChanges, RevisionChanges } from "../../../ui/config-changes.tsx";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { toStopDraft } from "../form/read-environment-draft.ts";
-import { stopLabels } from "../stop-kinds.ts";
 
 const route = getRouteApi("/environments/$name");
 

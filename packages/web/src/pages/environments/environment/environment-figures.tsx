@@ -1,10 +1,8 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
 import type { ReactNode } from "react";
-import { counted } from "../../../format/counted.ts";
-import { describeInterval } from "../../../format/describe-rate.ts";
-import { formatCount, formatScore, formatShare } from "../../../format/format-number.ts";
-import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
-import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
+import { counted, describeInterval, formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
+import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
+import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { canSucceed, countSuccess, explainSuccess } from "../success-rate.tsx";
 
 interface EnvironmentFiguresProps {

@@ -1,25 +1,24 @@
 import type { Environment } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { environmentQuery, episodeFiguresQuery } from "../../../data/environments/environments.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { AllowedIconButton } from "../../../session/allowed-icon-button.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
+import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
 import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";
 import { TasksTab } from "../tasks/tasks-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
-import { DeleteEnvironmentDialog } from "./delete-environment-dialog.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
@@ -49,7 +48,6 @@ function EnvironmentPage() {
 
 function LoadedEnvironment({ environment }: { environment: Environment }) {
   const { name, revision, config, is_built_in: isBuiltIn } = environment;
-  const { tab = "episodes", by = "revision" } = route.useSearch();
   const navigate = route.useNavigate();
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
@@ -70,34 +68,11 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         </>
       }
       actions={
-        <>
-          {!isBuiltIn && (
-            <>
-              <AllowedIconButton
-                needs="evaluate"
-                label="Delete the environment"
-                icon={<Trash2 aria-hidden />}
-                onClick={() => setDeleteOpen(true)}
-              />
-              <AllowedButton
-                needs="evaluate"
-                icon={<Pencil aria-hidden />}
-                onClick={() => setReviseOpen(true)}
-              >
-                Revise
-              </AllowedButton>
-            </>
-          )}
-          <Link
-            to="/environments/$name/play"
-            params={{ name }}
-            title="Play it yourself (P)"
-            className={buttonClass({ variant: "primary" })}
-          >
-            <Play aria-hidden />
-            Play
-          </Link>
-        </>
+        <EnvironmentActions
+          environment={environment}
+          onRevise={() => setReviseOpen(true)}
+          onDelete={() => setDeleteOpen(true)}
+        />
       }
     >
       {figures.error !== null && <ErrorNotice error={figures.error} onRetry={figures.refetch} />}
@@ -106,51 +81,7 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
       />
       <Card>
-        <Tabs
-          label="Parts of the environment"
-          value={tab}
-          onChange={(next) =>
-            navigate({
-              search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
-          tabs={[
-            { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
-            {
-              value: "tasks",
-              label: (
-                <>
-                  Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
-                </>
-              ),
-              content: <TasksTab environment={environment} />,
-            },
-            {
-              value: "success",
-              label: "Success by",
-              content: (
-                <SuccessTab
-                  environment={environment}
-                  by={by}
-                  onChange={(next) =>
-                    navigate({
-                      search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
-                      replace: true,
-                      resetScroll: false,
-                    })
-                  }
-                />
-              ),
-            },
-            {
-              value: "definition",
-              label: "Definition",
-              content: <DefinitionTab environment={environment} />,
-            },
-          ]}
-        />
+        <EnvironmentTabs environment={environment} />
       </Card>
       <EnvironmentDialog
         isOpen={isReviseOpen}
@@ -165,5 +96,137 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
         onClose={() => setDeleteOpen(false)}
       />
     </Page>
+  );
+}
+
+interface EnvironmentActionsProps {
+  environment: Environment;
+  onRevise(): void;
+  onDelete(): void;
+}
+
+/** What can be done with an environment. A built-in one is only played. */
+function EnvironmentActions({
+  environment: { name, is_built_in: isBuiltIn },
+  onRevise,
+  onDelete,
+}: EnvironmentActionsProps) {
+  return (
+    <>
+      {!isBuiltIn && (
+        <>
+          <AllowedIconButton
+            needs="evaluate"
+            label="Delete the environment"
+            icon={<Trash2 aria-hidden />}
+            onClick={onDelete}
+          />
+          <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={onRevise}>
+            Revise
+          </AllowedButton>
+        </>
+      )}
+      <Link
+        to="/environments/$name/play"
+        params={{ name }}
+        title="Play it yourself (P)"
+        className={buttonClass({ variant: "primary" })}
+      >
+        <Play aria-hidden />
+        Play
+      </Link>
+    </>
+  );
+}
+
+function EnvironmentTabs({ environment }: { environment: Environment }) {
+  const { tab = "episodes", by = "revision" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Tabs
+      label="Parts of the environment"
+      value={tab}
+      onChange={(next) =>
+        navigate({
+          search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
+          replace: true,
+          resetScroll: false,
+        })
+      }
+      tabs={[
+        { value: "episodes", label: "Episodes", content: <EpisodesTab environment={environment} /> },
+        {
+          value: "tasks",
+          label: (
+            <>
+              Tasks <span className="text-ink-3 tabular-nums">{formatCount(taskCount(environment))}</span>
+            </>
+          ),
+          content: <TasksTab environment={environment} />,
+        },
+        {
+          value: "success",
+          label: "Success by",
+          content: (
+            <SuccessTab
+              environment={environment}
+              by={by}
+              onChange={(next) =>
+                navigate({
+                  search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          ),
+        },
+        {
+          value: "definition",
+          label: "Definition",
+          content: <DefinitionTab environment={environment} />,
+        },
+      ]}
+    />
+  );
+}
+
+interface DeleteEnvironmentDialogProps {
+  environment: Environment;
+  episodes: number;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Says what goes with the environment. */
+function DeleteEnvironmentDialog({
+  environment: { name },
+  episodes,
+  isOpen,
+  onClose,
+}: DeleteEnvironmentDialogProps) {
+  const navigate = useNavigate();
+  const remove = useDeleteEnvironment(name);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Delete ${name}?`}
+      confirmLabel={
+        episodes === 0 ? "Delete environment" : `Delete environment and ${counted(episodes, "episode")}`
+      }
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutate(episodes > 0, { onSuccess: () => navigate({ to: "/environments" }) })}
+    >
+      <p>
+        Its revisions and tasks are deleted
+        {episodes > 0 && `, and ${counted(episodes, "episode")} with all steps`}. This cannot be undone.
+        Datasets that were made of its episodes stay.
+      </p>
+      {remove.error !== null && <ErrorNotice error={remove.error} />}
+    </ConfirmDialog>
   );
 }

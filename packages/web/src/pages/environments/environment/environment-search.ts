@@ -1,9 +1,10 @@
 import type { EpisodeEnding, EpisodeGrouping, EpisodeStatus, TaskSplitName } from "@presage/sdk";
-import { isRevision } from "../../../search-params.ts";
-import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-search.ts";
+import { isStep } from "../../../parts/step-search.ts";
+import { isRevision, present } from "../../../search-params.ts";
+import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
 const tabs = ["episodes", "tasks", "success", "definition"] as const;
-export type EnvironmentTab = (typeof tabs)[number];
+type EnvironmentTab = (typeof tabs)[number];
 export const splits = ["train", "validation", "test"] as const satisfies TaskSplitName[];
 export const statuses = ["open", "finished", "expired"] as const satisfies EpisodeStatus[];
 export const outcomes = ["success", "failure", "none"] as const satisfies EpisodeEnding[];
@@ -30,31 +31,22 @@ export interface EnvironmentSearch extends TableSearch {
 /** Reads the URL; invalid values are ignored. */
 export function readEnvironmentSearch(search: Record<string, unknown>): EnvironmentSearch {
   const { index, revision, before, after } = search;
-  return {
+  return present({
     ...readTableSearch(search),
-    ...chosen("tab", tabs, search),
-    ...chosen("split", splits, search),
-    ...(Number.isSafeInteger(index) && Number(index) >= 0 && { index: Number(index) }),
-    ...chosen("status", statuses, search),
-    ...chosen("outcome", outcomes, search),
-    ...(isRevision(revision) && { revision }),
-    ...chosen("by", groupings, search),
-    ...(isRevision(before) && { before }),
-    ...(isRevision(after) && { after }),
-  };
-}
-
-function chosen<Name extends string, Value extends string>(
-  name: Name,
-  values: readonly Value[],
-  search: Record<string, unknown>,
-): Partial<Record<Name, Value>> {
-  const value = values.find((known) => known === search[name]);
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+    tab: tabs.find((known) => known === search.tab),
+    split: splits.find((known) => known === search.split),
+    index: isStep(index) ? index : undefined,
+    status: statuses.find((known) => known === search.status),
+    outcome: outcomes.find((known) => known === search.outcome),
+    revision: isRevision(revision) ? revision : undefined,
+    by: groupings.find((known) => known === search.by),
+    before: isRevision(before) ? before : undefined,
+    after: isRevision(after) ? after : undefined,
+  });
 }
 
 /** The episode being played. */
-export interface PlaySearch {
+interface PlaySearch {
   split?: TaskSplitName;
   index?: number;
   /** Absent until the first step. */
@@ -64,9 +56,9 @@ export interface PlaySearch {
 /** Reads the URL; invalid values are ignored. */
 export function readPlaySearch(search: Record<string, unknown>): PlaySearch {
   const { index, episode } = search;
-  return {
-    ...chosen("split", splits, search),
-    ...(Number.isSafeInteger(index) && Number(index) >= 0 && { index: Number(index) }),
-    ...(typeof episode === "string" && /^[0-9a-f-]{36}$/i.test(episode) && { episode }),
-  };
+  return present({
+    split: splits.find((known) => known === search.split),
+    index: isStep(index) ? index : undefined,
+    episode: typeof episode === "string" && /^[0-9a-f-]{36}$/i.test(episode) ? episode : undefined,
+  });
 }

@@ -1,11 +1,10 @@
 import type { EpisodeSummary } from "@presage/sdk";
-import { taskNameOf } from "../../../data/environments/task-name.ts";
-import { formatScore } from "../../../format/format-number.ts";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import { formatScore } from "../../../format/numbers.ts";
+import { taskNameOf } from "../../../format/words.ts";
+import { describeStopReason, EpisodeBadge } from "../../../parts/episodes.tsx";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
-import { describeStopReason } from "../stop-kinds.ts";
 
 export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {

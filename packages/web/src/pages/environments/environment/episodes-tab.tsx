@@ -1,24 +1,34 @@
 import type { Environment, EpisodeFilter } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Database, Route, SearchX } from "lucide-react";
+import { Database, Route, SearchX, X } from "lucide-react";
 import { useState } from "react";
-import { episodePagesQuery } from "../../../data/environments/episodes.ts";
-import { taskNameOf } from "../../../data/environments/task-name.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { episodePagesQuery } from "../../../data/episodes.ts";
+import { counted } from "../../../format/numbers.ts";
+import { taskNameOf } from "../../../format/words.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
-import { EndlessTable } from "../../../ui/data-table/endless-table.tsx";
+import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../../ui/empty-state.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { Choice } from "../../../ui/form/select.tsx";
+import { EmptyState } from "../../../ui/notice.tsx";
+import {
+  type EnvironmentSearch,
+  outcomes,
+  readEnvironmentSearch,
+  splits,
+  statuses,
+} from "./environment-search.ts";
 import { episodeColumns } from "./episode-columns.tsx";
-import { type ChangedFilters, EpisodeFilters } from "./episode-filters.tsx";
 import { MakeDatasetDialog } from "./make-dataset-dialog.tsx";
 
 const route = getRouteApi("/environments/$name");
+
+type FilterName = "status" | "outcome" | "revision" | "split" | "index";
+type ChangedFilters = Partial<Record<FilterName, string | number | undefined>>;
 
 /** The episodes of an environment, newest first. */
 export function EpisodesTab({ environment }: { environment: Environment }) {
@@ -46,10 +56,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);
   const filterBy = (part: ChangedFilters) =>
     navigate({
-      search: (current) => {
-        const next = { ...current, ...part };
-        return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));
-      },
+      search: (current) => readEnvironmentSearch({ ...current, ...part }),
       replace: true,
       resetScroll: false,
     });
@@ -121,5 +128,75 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
         isFiltered={isFiltered}
       />
     </>
+  );
+}
+
+interface EpisodeFiltersProps {
+  environment: Environment;
+  search: EnvironmentSearch;
+  isFiltered: boolean;
+  onChange(part: ChangedFilters): void;
+  onClear(): void;
+}
+
+/** Which episodes are listed. */
+function EpisodeFilters({ environment, search, isFiltered, onChange, onClear }: EpisodeFiltersProps) {
+  const { status, outcome, revision, split, index } = search;
+  return (
+    <search
+      aria-label="Filters"
+      className="flex flex-1 basis-full flex-wrap items-center gap-2 sm:basis-auto"
+    >
+      <Choice
+        label="Status"
+        any="Any status"
+        value={status}
+        options={statuses.map((value) => ({ value, label: value }))}
+        onChange={(value) => onChange({ status: value })}
+      />
+      <Choice
+        label="Outcome"
+        any="Any outcome"
+        value={outcome}
+        options={outcomes.map((value) => ({ value, label: value === "none" ? "cut short" : value }))}
+        onChange={(value) => onChange({ outcome: value })}
+      />
+      <Choice
+        label="Split"
+        any="Any split"
+        value={split}
+        options={splits
+          .filter((one) => (environment.tasks[one] ?? 0) > 0)
+          .map((value) => ({ value, label: value }))}
+        onChange={(value) => onChange({ split: value, index: undefined })}
+      />
+      {environment.revision > 1 && (
+        <Choice
+          label="Revision"
+          any="Any revision"
+          value={revision === undefined ? undefined : String(revision)}
+          options={Array.from({ length: environment.revision }, (_, at) => {
+            const value = String(environment.revision - at);
+            return { value, label: `Revision ${value}` };
+          })}
+          onChange={(value) => onChange({ revision: value === undefined ? undefined : Number(value) })}
+        />
+      )}
+      {index !== undefined && (
+        <Button
+          size="small"
+          aria-label={`Task ${index}: show all tasks`}
+          onClick={() => onChange({ index: undefined })}
+        >
+          Task {index}
+          <X aria-hidden />
+        </Button>
+      )}
+      {isFiltered && (
+        <Button size="small" variant="quiet" onClick={onClear}>
+          Clear
+        </Button>
+      )}
+    </search>
   );
 }

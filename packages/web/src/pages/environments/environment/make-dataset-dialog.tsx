@@ -2,16 +2,15 @@ import type { EpisodeSelection } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useMakeDataset } from "../../../data/environments/episodes.ts";
-import { datasetsQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetsQuery } from "../../../data/datasets.ts";
+import { useMakeDataset } from "../../../data/episodes.ts";
 import { Button } from "../../../ui/button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../../ui/form/fields.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { Checkbox } from "../../../ui/form/inputs.tsx";
-import { SelectField } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 
 interface MakeDatasetDialogProps {
   isOpen: boolean;

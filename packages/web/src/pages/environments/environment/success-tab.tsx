@@ -1,11 +1,11 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { episodeFiguresQuery } from "../../../data/environments/environments.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatShare } from "../../../format/format-number.ts";
-import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { episodeFiguresQuery } from "../../../data/environments.ts";
+import { formatShare } from "../../../format/numbers.ts";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { countSuccess, describeSuccess } from "../success-rate.tsx";
 
@@ -64,7 +64,8 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
       ) : rows.length === 0 ? (
         <p className="px-4 py-3 text-sm text-ink-3">No episodes yet.</p>
       ) : (
-        <IntervalBars
+        <IntervalTable
+          mark="bar"
           label={`Success rate by ${by}`}
           rowLabel={rowLabels[by]}
           valueLabel="Success"

@@ -1,16 +1,56 @@
 import type { Environment } from "@presage/sdk";
+import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { useSaveEnvironment } from "../../../data/environments/environments.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { DraftForm } from "../../../ui/form/draft-form.tsx";
-import { type FieldIssue, fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { useSaveEnvironment } from "../../../data/environments.ts";
+import { stopKinds, stopLabels } from "../../../parts/episodes.tsx";
+import { Button, IconButton } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { FieldGroup, TextField } from "../../../ui/form/fields.tsx";
+import {
+  DraftForm,
+  type FieldIssue,
+  fieldIssues,
+  issueAt,
+  OtherIssueList,
+  otherIssues,
+  useDraft,
+} from "../../../ui/form/form.tsx";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { Select } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { EnvironmentFields } from "./environment-fields.tsx";
-import { newEnvironmentDraft, readEnvironmentDraft, readStops, toDraft } from "./read-environment-draft.ts";
-import { StopRules } from "./stop-rules.tsx";
+import {
+  newEnvironmentDraft,
+  readEnvironmentDraft,
+  readStops,
+  type StopDraft,
+  toDraft,
+} from "./read-environment-draft.ts";
+
+interface EnvironmentDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  revised?: Environment | undefined;
+  onSaved(environment: Environment): void;
+}
+
+export function EnvironmentDialog({ isOpen, onClose, revised, onSaved }: EnvironmentDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? "New environment" : `Revise ${revised.name}`}
+      hint={
+        revised === undefined
+          ? "Says what predicts, when an episode ends, and what the reward is. Tasks are added next."
+          : "Episodes that have begun keep the revision that they were started with."
+      }
+    >
+      <EnvironmentForm revised={revised} onSaved={onSaved} />
+    </Dialog>
+  );
+}
 
 interface EnvironmentFormProps {
   /** Absent: a new one. */
@@ -88,27 +128,68 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
   );
 }
 
-interface EnvironmentDialogProps {
-  isOpen: boolean;
-  onClose(): void;
-  revised?: Environment | undefined;
-  onSaved(environment: Environment): void;
+interface StopRulesProps {
+  rules: readonly StopDraft[];
+  issue: string | undefined;
+  onChange(rules: StopDraft[]): void;
 }
 
-export function EnvironmentDialog({ isOpen, onClose, revised, onSaved }: EnvironmentDialogProps) {
+/** The rules that end an episode, in the order in which they are tried. */
+function StopRules({ rules, issue, onChange }: StopRulesProps) {
+  const change = (index: number, part: Partial<StopDraft>) =>
+    onChange(rules.map((rule, at) => (at === index ? { ...rule, ...part } : rule)));
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      isWide
-      title={revised === undefined ? "New environment" : `Revise ${revised.name}`}
+    <FieldGroup
+      label="Stop rules"
       hint={
-        revised === undefined
-          ? "Says what predicts, when an episode ends, and what the reward is. Tasks are added next."
-          : "Episodes that have begun keep the revision that they were started with."
+        <>
+          Tried in this order after each step. <code className="font-mono">{"{goal}"}</code> stands for the
+          task’s goal; patterns are RE2’s.
+        </>
       }
+      issue={issue}
     >
-      <EnvironmentForm revised={revised} onSaved={onSaved} />
-    </Dialog>
+      <ul className="flex min-w-0 flex-col gap-1.5">
+        {rules.map(({ kind, text, outcome }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity, and rows have no state
+          <li key={index} className="flex min-w-0 flex-wrap items-center gap-1.5 sm:flex-nowrap">
+            <Select
+              aria-label={`What rule ${index + 1} looks at`}
+              className="w-full shrink-0 sm:w-52"
+              value={kind}
+              options={stopKinds.map((value) => ({ value, label: stopLabels[value] }))}
+              onChange={(kind) => change(index, { kind })}
+            />
+            <TextInput
+              aria-label={`Text of rule ${index + 1}`}
+              aria-invalid={issue !== undefined && text === "" ? true : undefined}
+              className="flex-1 font-mono text-xs!"
+              value={text}
+              onChange={({ target }) => change(index, { text: target.value })}
+            />
+            <Select
+              aria-label={`Outcome of rule ${index + 1}`}
+              className="w-28 shrink-0"
+              value={outcome}
+              options={["success", "failure"]}
+              onChange={(outcome) => change(index, { outcome })}
+            />
+            <IconButton
+              label={`Remove rule ${index + 1}`}
+              icon={<X aria-hidden />}
+              onClick={() => onChange(rules.filter((_, at) => at !== index))}
+            />
+          </li>
+        ))}
+      </ul>
+      <Button
+        size="small"
+        className="self-start"
+        icon={<Plus aria-hidden />}
+        onClick={() => onChange([...rules, { kind: "output_contains", text: "", outcome: "success" }])}
+      >
+        Add rule
+      </Button>
+    </FieldGroup>
   );
 }

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
-import { deploymentsQuery } from "../../../data/deployments.ts";
-import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { humanizeName } from "../../../format/humanize-name.ts";
-import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { SelectField } from "../../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { deploymentsQuery } from "../../../data/predictions.ts";
+import { latestProfilesQuery } from "../../../data/profiles.ts";
+import { humanizeName } from "../../../format/words.ts";
+import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
+import { type FieldIssue, issueAt } from "../../../ui/form/form.tsx";
 import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
 
 interface EnvironmentFieldsProps {
@@ -22,7 +21,8 @@ const formHints: Record<string, string> = {
 };
 
 /** What predicts, what cuts an episode short, and what the reward is. */
-export function EnvironmentFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+export function EnvironmentFields(props: EnvironmentFieldsProps) {
+  const { draft, refused, change } = props;
   const presage = usePresage();
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
@@ -30,29 +30,7 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
   const known = draft.reward === "" || rewards.includes(draft.reward) ? rewards : [draft.reward, ...rewards];
   return (
     <>
-      <div className="grid gap-3 sm:grid-cols-3">
-        <TextField
-          label="Max steps"
-          hint="Longer episodes are cut short."
-          issue={issues.max_steps ?? issueAt(refused, "max_steps")}
-          value={draft.max_steps}
-          onChange={(text) => change({ max_steps: text })}
-        />
-        <TextField
-          label="Repeat limit"
-          hint="Cut short when an action is repeated this many times in a row."
-          issue={issues.repeat_limit ?? issueAt(refused, "guards", "repeat_limit")}
-          value={draft.repeat_limit}
-          onChange={(text) => change({ repeat_limit: text })}
-        />
-        <TextField
-          label="Unchanged limit"
-          hint="Cut short after this many unchanged observations."
-          issue={issues.unchanged_limit ?? issueAt(refused, "guards", "unchanged_limit")}
-          value={draft.unchanged_limit}
-          onChange={(text) => change({ unchanged_limit: text })}
-        />
-      </div>
+      <LimitFields {...props} />
       <div className="grid gap-3 sm:grid-cols-2">
         <SelectField
           label="Deployment"
@@ -95,34 +73,70 @@ export function EnvironmentFields({ draft, issues, refused, change }: Environmen
           />
         )}
       </div>
-      <details
-        className="group rounded-md border border-line"
-        open={issues.params !== undefined || issueAt(refused, "params") !== undefined || undefined}
-      >
-        <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
-          <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
-          Context and parameters
-        </summary>
-        <div className="flex flex-col gap-3 border-t border-line p-3">
-          {contextFields.map((field) => (
-            <TextAreaField
-              key={field}
-              label={humanizeName(field)}
-              issue={issueAt(refused, "context", field)}
-              value={draft[field]}
-              onChange={(text) => change({ [field]: text })}
-            />
-          ))}
-          <TextAreaField
-            label="Parameters"
-            hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
-            issue={issues.params ?? issueAt(refused, "params")}
-            placeholder='{ "max_tokens": 512 }'
-            value={draft.params}
-            onChange={(text) => change({ params: text })}
-          />
-        </div>
-      </details>
+      <PromptFields {...props} />
     </>
+  );
+}
+
+/** What cuts an episode short. */
+function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  return (
+    <div className="grid gap-3 sm:grid-cols-3">
+      <TextField
+        label="Max steps"
+        hint="Longer episodes are cut short."
+        issue={issues.max_steps ?? issueAt(refused, "max_steps")}
+        value={draft.max_steps}
+        onChange={(text) => change({ max_steps: text })}
+      />
+      <TextField
+        label="Repeat limit"
+        hint="Cut short when an action is repeated this many times in a row."
+        issue={issues.repeat_limit ?? issueAt(refused, "guards", "repeat_limit")}
+        value={draft.repeat_limit}
+        onChange={(text) => change({ repeat_limit: text })}
+      />
+      <TextField
+        label="Unchanged limit"
+        hint="Cut short after this many unchanged observations."
+        issue={issues.unchanged_limit ?? issueAt(refused, "guards", "unchanged_limit")}
+        value={draft.unchanged_limit}
+        onChange={(text) => change({ unchanged_limit: text })}
+      />
+    </div>
+  );
+}
+
+/** What each prompt has besides the state and the action. */
+function PromptFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  return (
+    <details
+      className="group rounded-md border border-line"
+      open={issues.params !== undefined || issueAt(refused, "params") !== undefined || undefined}
+    >
+      <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
+        <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
+        Context and parameters
+      </summary>
+      <div className="flex flex-col gap-3 border-t border-line p-3">
+        {contextFields.map((field) => (
+          <TextAreaField
+            key={field}
+            label={humanizeName(field)}
+            issue={issueAt(refused, "context", field)}
+            value={draft[field]}
+            onChange={(text) => change({ [field]: text })}
+          />
+        ))}
+        <TextAreaField
+          label="Parameters"
+          hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
+          issue={issues.params ?? issueAt(refused, "params")}
+          placeholder='{ "max_tokens": 512 }'
+          value={draft.params}
+          onChange={(text) => change({ params: text })}
+        />
+      </div>
+    </details>
   );
 }

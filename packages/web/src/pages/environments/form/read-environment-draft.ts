@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, EpisodeStop } from "@presage/sdk";
-import { parseJsonObject } from "../../../ui/form/parse-json.ts";
-import { type StopKind, stopKinds } from "../stop-kinds.ts";
+import { type StopKind, stopKinds } from "../../../parts/episodes.tsx";
+import { parseJsonObject } from "../../../ui/form/form.tsx";
 
 /** A rule that ends an episode, as it is edited. */
 export interface StopDraft {

@@ -1,7 +1,7 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
-import { formatCount, formatScore } from "../../../format/format-number.ts";
+import { formatCount, formatScore } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { SuccessRate } from "../success-rate.tsx";

@@ -1,7 +1,7 @@
 import { CornerDownLeft } from "lucide-react";
 import { type KeyboardEvent, type Ref, useEffect, useRef, useState } from "react";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { useShortcut } from "../../../ui/shortcuts/use-shortcut.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 
 interface ActionInputProps {
   ref: Ref<HTMLInputElement>;

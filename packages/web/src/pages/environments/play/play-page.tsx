@@ -1,21 +1,22 @@
 import type { Environment, EnvironmentTask, Episode, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, Navigate } from "@tanstack/react-router";
-import { ListPlus } from "lucide-react";
+import { ChevronLeft, ChevronRight, ListPlus, RotateCcw } from "lucide-react";
 import { useState } from "react";
-import { environmentQuery, taskQuery } from "../../../data/environments/environments.ts";
-import { episodeQuery } from "../../../data/environments/episodes.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { buttonClass } from "../../../ui/button.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { environmentQuery, taskQuery } from "../../../data/environments.ts";
+import { episodeQuery } from "../../../data/episodes.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { Button, buttonClass, IconButton } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
 import { splits } from "../environment/environment-search.ts";
 import { PlayedEpisode } from "./played-episode.tsx";
-import { TaskBar } from "./task-bar.tsx";
 
 const path = "/environments/$name/play";
 
@@ -141,5 +142,68 @@ function LoadedPlay({ environment, episode }: LoadedPlayProps) {
         )
       )}
     </Page>
+  );
+}
+
+interface Place {
+  split: TaskSplitName;
+  index: number;
+}
+
+interface TaskBarProps {
+  /** Those with tasks. */
+  splits: readonly TaskSplitName[];
+  place: Place;
+  /** Tasks of the split. */
+  count: number;
+  isBegun: boolean;
+  onBegin(place: Place): void;
+}
+
+const group = "Play";
+
+/** Which task is played, and the ways to others. */
+function TaskBar({ splits, place: { split, index }, count, isBegun, onBegin }: TaskBarProps) {
+  const go = (by: number) => onBegin({ split, index: (index + by + count) % count });
+  const again = () => onBegin({ split, index });
+  useShortcut({ keys: "n", label: "Next task", group, run: () => go(1) }, count > 1);
+  useShortcut({ keys: "r", label: "Start again", group, run: again }, isBegun);
+  return (
+    <>
+      {splits.length > 1 && (
+        <Segmented
+          label="Split"
+          value={split}
+          options={splits.map((one) => ({ value: one, label: one }))}
+          onChange={(next) => onBegin({ split: next, index: 0 })}
+        />
+      )}
+      <span className="inline-flex items-center rounded-md border border-line bg-surface">
+        <IconButton
+          label="Previous task"
+          icon={<ChevronLeft aria-hidden />}
+          disabled={count < 2}
+          onClick={() => go(-1)}
+        />
+        <span className="px-1 text-xs whitespace-nowrap text-ink-2 tabular-nums">
+          Task {index} <span className="text-ink-3">of {formatCount(count)}</span>
+        </span>
+        <IconButton
+          label="Next task (N)"
+          icon={<ChevronRight aria-hidden />}
+          disabled={count < 2}
+          onClick={() => go(1)}
+        />
+      </span>
+      <Button
+        size="small"
+        icon={<RotateCcw aria-hidden />}
+        disabled={!isBegun}
+        title="Start again (R)"
+        onClick={again}
+      >
+        Start again
+      </Button>
+    </>
   );
 }

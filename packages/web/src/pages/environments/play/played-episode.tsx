@@ -1,11 +1,16 @@
 import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { ArrowRight, RotateCcw } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { newStepKey, useTakeStep } from "../../../data/environments/episodes.ts";
+import { newStepKey, useTakeStep } from "../../../data/episodes.ts";
+import { counted, formatScore } from "../../../format/numbers.ts";
+import { describeStopReason, EpisodeBadge } from "../../../parts/episodes.tsx";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { ActionInput } from "./action-input.tsx";
-import { EpisodeEnd } from "./episode-end.tsx";
-import { PendingTurn } from "./pending-turn.tsx";
 import { TaskCard } from "./task-card.tsx";
-import { Observation, Turn } from "./turn.tsx";
+import { ActionLine, Observation, Turn } from "./turn.tsx";
 
 interface PlayedEpisodeProps {
   environment: Environment;
@@ -128,6 +133,109 @@ export function PlayedEpisode({
             send(action);
           }}
         />
+      )}
+    </div>
+  );
+}
+
+interface PendingTurnProps {
+  action: string;
+  /** Why the world did not answer. */
+  error: Error | null;
+  onRetry(): void;
+  onEdit(): void;
+}
+
+/** An action that the world has not answered. A failure is no observation: the action can be sent again. */
+function PendingTurn({ action, error, onRetry, onEdit }: PendingTurnProps) {
+  return (
+    <li className="flex flex-col gap-1.5">
+      <ActionLine action={action} />
+      {error === null ? (
+        <Waiting />
+      ) : (
+        <>
+          <ErrorNotice error={error} onRetry={onRetry} />
+          <p className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
+            The episode stands where it was.
+            <Button size="small" variant="quiet" onClick={onEdit}>
+              Try another action
+            </Button>
+          </p>
+        </>
+      )}
+    </li>
+  );
+}
+
+const tickMs = 1_000;
+
+function Waiting() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const ticking = setInterval(() => setSeconds((before) => before + 1), tickMs);
+    return () => clearInterval(ticking);
+  }, []);
+  return (
+    <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2 text-sm leading-6 text-ink-3">
+      <span className="inline-flex gap-1" aria-hidden>
+        {["", "[animation-delay:150ms]", "[animation-delay:300ms]"].map((delay) => (
+          <span key={delay} className={`size-1.5 animate-pulse rounded-full bg-ink-3 ${delay}`} />
+        ))}
+      </span>
+      <span className="sr-only">The world answers</span>
+      {seconds > 1 && <span className="tabular-nums">{seconds} s</span>}
+    </p>
+  );
+}
+
+interface EpisodeEndProps {
+  episode: Episode;
+  onAgain(): void;
+  onNext: (() => void) | undefined;
+}
+
+/** How the episode ended, in place of the input; Enter continues. */
+function EpisodeEnd({ episode, onAgain, onNext }: EpisodeEndProps) {
+  const next = useRef<HTMLButtonElement>(null);
+  useEffect(() => next.current?.focus({ preventScroll: true }), []);
+  const { reward, steps_taken: steps, status, stop_reason: reason } = episode;
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-surface p-2.5">
+      <div
+        role="status"
+        className="flex min-w-0 flex-1 basis-60 flex-wrap items-center gap-x-2 gap-y-1 px-1 text-sm"
+      >
+        <EpisodeBadge episode={episode} />
+        <span className="tabular-nums">
+          after {counted(steps, "step")}
+          {reward !== null && `, reward ${formatScore(reward)}`}
+        </span>
+        <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
+          {status === "expired"
+            ? "Nothing happened for 15 minutes."
+            : reason !== null && <InlineText text={describeStopReason(reason)} />}
+        </span>
+      </div>
+      <Link
+        to="/episodes/$episodeId"
+        params={{ episodeId: episode.id }}
+        className={buttonClass({ variant: "quiet" })}
+      >
+        The episode
+      </Link>
+      <Button
+        ref={onNext === undefined ? next : undefined}
+        icon={<RotateCcw aria-hidden />}
+        onClick={onAgain}
+      >
+        Again
+      </Button>
+      {onNext !== undefined && (
+        <Button ref={next} variant="primary" onClick={onNext}>
+          Next task
+          <ArrowRight aria-hidden />
+        </Button>
       )}
     </div>
   );

@@ -1,12 +1,11 @@
 import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { counted } from "../../../format/counted.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { counted, formatScore } from "../../../format/numbers.ts";
+import { EpisodeBadge } from "../../../parts/episodes.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { ExplainedName } from "../../../ui/charts/plot/explained-name.tsx";
-import { Switch } from "../../../ui/form/switch.tsx";
+import { Switch } from "../../../ui/form/choices.tsx";
+import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { EpisodeBadge } from "../../episodes/episode-badge.tsx";
 
 interface TaskCardProps {
   environment: Environment;

@@ -1,19 +1,18 @@
-import type { TaskSplitName } from "@presage/sdk";
+import type { TaskLine, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useAddTasks } from "../../../data/environments/environments.ts";
-import { datasetsQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
+import { usePresage } from "../../../data/client.ts";
+import { datasetsQuery } from "../../../data/datasets.ts";
+import { useAddTasks } from "../../../data/environments.ts";
+import { counted } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { fieldIssues } from "../../../ui/form/field-issues.ts";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import { Select, SelectField } from "../../../ui/form/select.tsx";
-import { TextAreaField, TextField } from "../../../ui/form/text-field.tsx";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
+import { fieldIssues } from "../../../ui/form/form.tsx";
+import { Select } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { splits } from "../environment/environment-search.ts";
-import { readTaskLines } from "./read-task-lines.ts";
 
 interface AddTasksDialogProps {
   name: string;
@@ -36,13 +35,13 @@ export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps
   );
 }
 
+type Source = "one" | "dataset" | "lines";
+
 interface Task {
   initial_state: string;
   prompt: string;
   goal: string;
 }
-
-type Source = "one" | "dataset" | "lines";
 
 function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogProps, "isOpen">) {
   const { data: datasets } = useQuery(datasetsQuery(usePresage()));
@@ -139,6 +138,23 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
       </div>
     </form>
   );
+}
+
+/** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */
+function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] } | { issue: string } {
+  const tasks: TaskLine[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        return { issue: `Line ${index + 1} is no JSON object.` };
+      tasks.push({ split, ...(value as TaskLine) });
+    } catch {
+      return { issue: `Line ${index + 1} is not JSON.` };
+    }
+  }
+  return tasks.length === 0 ? { issue: "Write a task on each line, as JSON." } : { tasks };
 }
 
 interface TaskFieldsProps {

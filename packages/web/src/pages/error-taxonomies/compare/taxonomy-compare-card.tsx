@@ -2,9 +2,8 @@ import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
-import { pathKey } from "../tree/walk-nodes.ts";
-import { type TaxonomyChange, taxonomyChanges } from "./taxonomy-changes.ts";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
+import { pathKey, type TaxonomyChange, taxonomyChanges } from "../tree/tree-nodes.ts";
 
 interface TaxonomyCompareCardProps {
   /** The revisions to compare with, newest first. */

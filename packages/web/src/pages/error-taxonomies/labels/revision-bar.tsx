@@ -1,14 +1,15 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Tag } from "lucide-react";
 import { useState } from "react";
-import { useRefusal } from "../../../data/use-role.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { useRefusal } from "../../../data/accounts.ts";
+import { useRemoveTaxonomyLabel } from "../../../data/taxonomies.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { LabelBadge } from "./label-badge.tsx";
-import { RemoveLabelDialog } from "./remove-label-dialog.tsx";
-import { SetLabelDialog } from "./set-label-dialog.tsx";
+import { LabelBadge, SetLabelDialog } from "./labels.tsx";
 
 interface RevisionBarProps {
   /** Newest first. */
@@ -73,5 +74,37 @@ export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: Revisi
       />
       <RemoveLabelDialog label={toRemove} revision={revision} onClose={() => setToRemove(undefined)} />
     </Card>
+  );
+}
+
+interface RemoveLabelDialogProps {
+  /** Undefined: closed. */
+  label: string | undefined;
+  revision: ErrorTaxonomyRevision;
+  onClose(): void;
+}
+
+function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialogProps) {
+  const remove = useRemoveTaxonomyLabel(revision.id);
+  return (
+    <ConfirmDialog
+      isOpen={label !== undefined}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Remove the label ${label ?? ""}?`}
+      confirmLabel="Remove label"
+      isBusy={remove.isPending}
+      onConfirm={() => label !== undefined && remove.mutate(label, { onSuccess: onClose })}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          Evaluations whose profile uses this label fail until a revision of{" "}
+          <bdi>{revision.error_taxonomy_name}</bdi> has it again.
+        </p>
+        {remove.error !== null && <ErrorNotice error={remove.error} />}
+      </div>
+    </ConfirmDialog>
   );
 }

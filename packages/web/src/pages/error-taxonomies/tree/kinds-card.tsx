@@ -1,16 +1,22 @@
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
-import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import type { ErrorTaxonomyRevision, RecentErrorFindingsResponse } from "@presage/sdk";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
+import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { countFindings } from "./count-findings.ts";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { TaxonomyTree } from "./taxonomy-tree.tsx";
-import { countLeaves, pathKey, walkNodes } from "./walk-nodes.ts";
+import { countFindings, countLeaves, pathKey, walkNodes } from "./tree-nodes.ts";
 
 interface KindsCardProps {
   revision: ErrorTaxonomyRevision;
@@ -72,4 +78,169 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
 function describeEvaluated(count: number): string {
   if (count === 0) return "No evaluation has used this revision yet.";
   return `How often each was found in ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
+}
+
+interface KindCardProps {
+  recent: UseQueryResult<RecentErrorFindingsResponse>;
+  /** The key of its path; undefined if none was found. */
+  kind: string | undefined;
+  /** Whose errors are shown. */
+  by: "model" | "run";
+  onBy(by: "model" | "run"): void;
+  openId: string | undefined;
+  onOpen(id: string | undefined): void;
+}
+
+const choices = [
+  { value: "model", label: "By model" },
+  { value: "run", label: "By run" },
+] as const;
+
+/** One kind of error: how often each model makes it or each run has it, and examples. */
+export function KindCard({
+  recent: { data, error, refetch },
+  kind,
+  by,
+  onBy,
+  openId,
+  onOpen,
+}: KindCardProps) {
+  const path = kind === undefined ? [] : readPath(kind);
+  const examples = data?.examples.find((of) => pathKey(of.path) === kind)?.results ?? [];
+  return (
+    <Card
+      title={path.length === 0 ? "Who makes it" : <InlineText text={path.join(" / ")} />}
+      actions={<Segmented label="Whose errors" value={by} options={choices} onChange={onBy} />}
+      hint={
+        data === undefined
+          ? "…"
+          : `In the newest ${formatCount(data.evaluated)} ${data.evaluated === 1 ? "evaluation" : "evaluations"} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output"}.`
+      }
+      className="min-h-80 lg:sticky lg:top-4"
+    >
+      {error !== null && data === undefined ? (
+        <div className="p-4">
+          <ErrorNotice error={error} onRetry={refetch} />
+        </div>
+      ) : data === undefined ? (
+        <SkeletonRows count={4} />
+      ) : (
+        <>
+          <ul className="flex flex-col gap-2.5 px-4 py-3">
+            {by === "run"
+              ? data.runs.map((of) => (
+                  <KindShare key={of.evaluation_run_id ?? ""} of={of} kind={kind} subject="of this run">
+                    <RunName run={of} />
+                  </KindShare>
+                ))
+              : data.models.map((of) => (
+                  <KindShare key={of.model ?? ""} of={of} kind={kind} subject="of this model’s outputs">
+                    {of.model === null ? (
+                      <span className="text-ink-3">Unnamed model</span>
+                    ) : (
+                      <InlineText text={of.model} />
+                    )}
+                  </KindShare>
+                ))}
+          </ul>
+          <h3 className="border-t border-line px-4 pt-3 text-xs font-medium text-ink-3">Examples</h3>
+          {examples.length === 0 ? (
+            <p className="px-4 py-2 text-sm text-ink-3">None of the newest evaluations found it.</p>
+          ) : (
+            <ul className="flex flex-col pb-2">
+              {examples.map(({ id, model, reason, created_at }) => (
+                <li key={id}>
+                  <button
+                    type="button"
+                    aria-current={id === openId ? "true" : undefined}
+                    onClick={() => onOpen(id)}
+                    className="flex w-full flex-col gap-0.5 px-4 py-2 text-left text-sm -outline-offset-2 hover:bg-hover aria-[current=true]:bg-accent-soft"
+                  >
+                    <span className="line-clamp-2 wrap-anywhere">
+                      {reason === null || reason === "" ? `Result ${id}` : <InlineText text={reason} />}
+                    </span>
+                    <span className="text-xs text-ink-3">
+                      <InlineText text={model ?? "unnamed model"} /> · <Time at={created_at} />
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      <ResultDrawer
+        openId={openId}
+        ids={examples.map(({ id }) => id)}
+        onOpen={onOpen}
+        onClose={() => onOpen(undefined)}
+      />
+    </Card>
+  );
+}
+
+/** The address may hold anything. */
+function readPath(key: string): string[] {
+  try {
+    const path: unknown = JSON.parse(key);
+    return Array.isArray(path) ? path.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+interface KindShareProps {
+  of: Pick<RecentErrorFindingsResponse["models"][number], "evaluated" | "findings">;
+  /** The key of the kind's path. */
+  kind: string | undefined;
+  /** Whose evaluations they are, as the explanation says it. */
+  subject: string;
+  children: ReactNode;
+}
+
+/** In how many of a model's or a run's evaluations a kind of error was found. */
+function KindShare({ of: { evaluated, findings }, kind, subject, children }: KindShareProps) {
+  const count = findings.find(({ path }) => pathKey(path) === kind)?.count ?? 0;
+  const share = evaluated === 0 ? 0 : count / evaluated;
+  return (
+    <li className="flex flex-col gap-1 text-sm">
+      <span className="flex justify-between gap-3">
+        <span className="min-w-0 truncate">{children}</span>
+        <Explained
+          text={`Found in ${formatCount(count)} of the newest ${formatCount(evaluated)} evaluations ${subject}.`}
+          className="whitespace-nowrap tabular-nums"
+        >
+          {formatShare(share)}{" "}
+          <span className="text-xs text-ink-3">
+            {formatCount(count)} of {formatCount(evaluated)}
+          </span>
+        </Explained>
+      </span>
+      <span aria-hidden className="h-1.5 overflow-hidden rounded-full bg-sunken">
+        <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
+      </span>
+    </li>
+  );
+}
+
+/** A run of Presage has a page; other runs have results. */
+function RunName({
+  run: { evaluation_run_id: id, name },
+}: {
+  run: RecentErrorFindingsResponse["runs"][number];
+}) {
+  if (id === null) return <span className="text-ink-3">Without a run</span>;
+  const className = "text-accent-ink underline-offset-2 hover:underline";
+  if (name !== null) {
+    return (
+      <Link to="/runs/$runId" params={{ runId: id }} className={className}>
+        <InlineText text={name} />
+      </Link>
+    );
+  }
+  return (
+    <Link to="/evaluations" search={{ run: id, family: "error-taxonomy" }} className={className}>
+      <InlineText text={id} />
+    </Link>
+  );
 }

@@ -3,12 +3,12 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
-import { taxonomyFindingsQuery } from "../../../data/evaluation/error-taxonomies.ts";
-import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
+import { usePresage } from "../../../data/client.ts";
+import { latestProfilesQuery } from "../../../data/profiles.ts";
+import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
+import { counted } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 

@@ -2,11 +2,11 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useId } from "react";
-import { formatCount } from "../../../format/format-number.ts";
-import { Explained } from "../../../ui/overlay/explained.tsx";
+import { formatCount } from "../../../format/numbers.ts";
+import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import type { CountFindings } from "./count-findings.ts";
-import { type NodePath, pathKey } from "./walk-nodes.ts";
+import type { CountFindings } from "./tree-nodes.ts";
+import { type NodePath, pathKey } from "./tree-nodes.ts";
 
 interface Findings {
   countOf: CountFindings;

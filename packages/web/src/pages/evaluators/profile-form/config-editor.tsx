@@ -1,7 +1,6 @@
-import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import { TextAreaField } from "../../../ui/form/text-field.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { TextAreaField } from "../../../ui/form/fields.tsx";
+import { type FieldIssue, issueAt, type JsonObject, parseJsonObject } from "../../../ui/form/form.tsx";
 import type { ConfigField } from "./config-field.ts";
 import { ConfigFieldControl } from "./config-field-control.tsx";
 

@@ -1,13 +1,11 @@
-import { humanizeName } from "../../../format/humanize-name.ts";
-import { Field, FieldGroup } from "../../../ui/form/field.tsx";
+import { type ReactNode, useId, useState } from "react";
+import { humanizeName } from "../../../format/words.ts";
+import { Field, type FieldControl, FieldGroup } from "../../../ui/form/fields.tsx";
+import { parseJson } from "../../../ui/form/form.tsx";
 import { Checkbox, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import type { ConfigField } from "./config-field.ts";
-import { FieldHint } from "./field-hint.tsx";
-import { JsonInput } from "./json-input.tsx";
-import { NumberInput } from "./number-input.tsx";
-import { SwitchField } from "./switch-field.tsx";
 
 interface ConfigFieldControlProps {
   field: ConfigField;
@@ -96,6 +94,44 @@ export function ConfigFieldControl({ field, value, issue, onChange }: ConfigFiel
   );
 }
 
+function FieldHint({ field: { description, fallback, kind } }: { field: ConfigField }) {
+  const hasDefault = fallback !== undefined && kind !== "switch" && !isEmptyList(fallback);
+  return (
+    <>
+      {description !== undefined && <WithCode text={description} />}
+      {hasDefault && (
+        <span>
+          {description !== undefined && " "}
+          Default: {Array.isArray(fallback) ? fallback.join(", ") : String(fallback)}.
+        </span>
+      )}
+    </>
+  );
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** Text between backticks is code. */
+function WithCode({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <code key={index} className="font-mono">
+        {part}
+      </code>
+    ),
+  );
+}
+
+/** Invalid JSON is kept as a string, for which the server reports only a wrong type. */
+function isUnreadJson({ kind }: ConfigField, value: unknown): boolean {
+  return kind === "json" && typeof value === "string";
+}
+
 function Aside({
   field,
   isSet,
@@ -121,11 +157,113 @@ function Aside({
   );
 }
 
-/** Invalid JSON is kept as a string, for which the server reports only a wrong type. */
-function isUnreadJson({ kind }: ConfigField, value: unknown): boolean {
-  return kind === "json" && typeof value === "string";
+interface SwitchFieldProps {
+  label: string;
+  hint: ReactNode;
+  issue: string | undefined;
+  /** To the right of the label. */
+  aside: ReactNode;
+  isOn: boolean;
+  onChange(isOn: boolean): void;
+}
+
+/** A checkbox with its label beside it. */
+function SwitchField({ label, hint, issue, aside, isOn, onChange }: SwitchFieldProps) {
+  const noteId = useId();
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <div className="flex items-baseline justify-between gap-2">
+        <Checkbox
+          label={label}
+          aria-describedby={noteId}
+          aria-invalid={issue === undefined ? undefined : true}
+          checked={isOn}
+          onChange={({ target }) => onChange(target.checked)}
+        />
+        {aside}
+      </div>
+      <p
+        id={noteId}
+        className={issue === undefined ? "text-xs text-ink-3 empty:hidden" : "text-xs text-fail"}
+      >
+        {issue ?? hint}
+      </p>
+    </div>
+  );
 }
 
 function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
+}
+
+interface NumberInputProps {
+  control: FieldControl;
+  value: unknown;
+  placeholder: string;
+  onChange(value: unknown): void;
+}
+
+/** Keeps unfinished input such as “0.”. Anything but a number is passed on as a string, which the server rejects. */
+function NumberInput({ control, value, placeholder, onChange }: NumberInputProps) {
+  const [typed, setTyped] = useState("");
+  const shown = readNumber(typed) === value ? typed : asText(value);
+  return (
+    <TextInput
+      {...control}
+      inputMode="decimal"
+      className="max-w-40 tabular-nums"
+      placeholder={placeholder}
+      value={shown}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        onChange(readNumber(target.value));
+      }}
+    />
+  );
+}
+
+function readNumber(text: string): number | string | undefined {
+  if (text.trim() === "") return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+function asText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+interface JsonInputProps {
+  control: FieldControl;
+  value: unknown;
+  onChange(value: unknown): void;
+}
+
+/** Edits a value as JSON. Invalid JSON is passed on as a string, which the server rejects. */
+function JsonInput({ control, value, onChange }: JsonInputProps) {
+  const [typed, setTyped] = useState(textOf(value));
+  const shown = textOf(readValue(typed)) === textOf(value) ? typed : textOf(value);
+  return (
+    <TextArea
+      {...control}
+      className="min-h-32!"
+      placeholder="{ }"
+      value={shown}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        onChange(readValue(target.value));
+      }}
+    />
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+function readValue(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  const parsed = parseJson(text);
+  return "value" in parsed ? parsed.value : text;
 }

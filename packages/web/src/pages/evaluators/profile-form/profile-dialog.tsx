@@ -1,17 +1,51 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { useSaveProfile } from "../../../data/evaluation/evaluator-profiles.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { DraftForm } from "../../../ui/form/draft-form.tsx";
-import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { OtherIssueList } from "../../../ui/form/other-issue-list.tsx";
-import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
-import { TextField } from "../../../ui/form/text-field.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
-import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { useSaveProfile } from "../../../data/profiles.ts";
+import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/taxonomies.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/form/fields.tsx";
+import {
+  DraftForm,
+  fieldIssues,
+  issueAt,
+  type JsonObject,
+  OtherIssueList,
+  otherIssues,
+  parseJsonObject,
+  useDraft,
+} from "../../../ui/form/form.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
-import { readConfigFields } from "./config-field.ts";
-import { useKnownFields } from "./use-known-fields.ts";
+import { type ConfigField, readConfigFields } from "./config-field.ts";
+
+interface ProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  family: EvaluatorFamily;
+  /** The newest revision of the profile to revise; absent for a new profile. */
+  revised?: EvaluatorProfile | undefined;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
+      hint={
+        revised === undefined
+          ? family.description
+          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
+      }
+    >
+      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
+    </Dialog>
+  );
+}
 
 interface ProfileFormProps {
   family: EvaluatorFamily;
@@ -116,29 +150,31 @@ function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined
     : `profile ${revised.public_id} after ${revised.revision}`;
 }
 
-interface ProfileDialogProps {
-  isOpen: boolean;
-  onClose(): void;
-  family: EvaluatorFamily;
-  /** The newest revision of the profile to revise; absent for a new profile. */
-  revised?: EvaluatorProfile | undefined;
-  onSaved(profile: EvaluatorProfile): void;
-}
-
-export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      isWide
-      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
-      hint={
-        revised === undefined
-          ? family.description
-          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
-      }
-    >
-      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
-    </Dialog>
+/** The settings of a family, with a choice in place of free text where the values there are can be listed. */
+function useKnownFields(
+  { family_name }: EvaluatorFamily,
+  fields: readonly ConfigField[],
+  config: JsonObject | undefined,
+): readonly ConfigField[] {
+  const presage = usePresage();
+  const isTaxonomy = family_name === "error-taxonomy";
+  const taxonomies = useQuery({ ...latestTaxonomiesQuery(presage), enabled: isTaxonomy });
+  const chosen = taxonomies.data?.find(
+    ({ error_taxonomy_name }) => error_taxonomy_name === config?.error_taxonomy_name,
   );
+  const revisions = useQuery({
+    ...taxonomyRevisionsQuery(presage, chosen?.error_taxonomy_id ?? ""),
+    enabled: chosen !== undefined,
+  });
+  if (!isTaxonomy) return fields;
+  const known: Record<string, string[] | undefined> = {
+    error_taxonomy_name: taxonomies.data?.map(({ error_taxonomy_name }) => error_taxonomy_name),
+    label: revisions.data && [...new Set(revisions.data.flatMap(({ labels }) => labels))].sort(),
+  };
+  return fields.map((field) => {
+    const options = known[field.name];
+    return field.kind === "text" && options !== undefined && options.length > 0
+      ? { ...field, kind: "choice", options }
+      : field;
+  });
 }

@@ -2,22 +2,21 @@ import type { Disagreement } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { UserRoundCheck } from "lucide-react";
-import { disagreementsQuery } from "../../../data/evaluation/evaluator-profiles.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatScore } from "../../../format/format-number.ts";
+import { usePresage } from "../../../data/client.ts";
+import { disagreementsQuery } from "../../../data/profiles.ts";
+import { formatScore } from "../../../format/numbers.ts";
+import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
-import { ResultDrawer } from "../../evaluations/drawer/result-drawer.tsx";
+import { VerdictBadge } from "../../../ui/verdict.tsx";
 
 const columns: readonly DataColumn<Disagreement>[] = [
   {

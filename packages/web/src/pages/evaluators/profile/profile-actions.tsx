@@ -2,10 +2,12 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { useArchiveProfile } from "../../../data/profiles.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
-import { ArchiveProfileDialog } from "./archive-profile-dialog.tsx";
 
 interface ProfileActionsProps {
   /** Undefined while loading, or if it no longer exists. */
@@ -55,5 +57,36 @@ export function ProfileActions({ family, profile }: ProfileActionsProps) {
         </>
       )}
     </>
+  );
+}
+
+interface ArchiveProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  profile: EvaluatorProfile;
+}
+
+function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfileDialogProps) {
+  const archive = useArchiveProfile(profile.public_id);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        archive.reset();
+        onClose();
+      }}
+      title={`Archive ${profile.name}?`}
+      confirmLabel="Archive profile"
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate(undefined, { onSuccess: onClose })}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          It can no longer be used or revised, and its name stays taken. Its results are kept. This cannot be
+          undone.
+        </p>
+        {archive.error !== null && <ErrorNotice error={archive.error} />}
+      </div>
+    </ConfirmDialog>
   );
 }

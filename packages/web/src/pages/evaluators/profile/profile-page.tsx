@@ -1,31 +1,30 @@
-import type { EvaluationSummaryGroup, EvaluatorProfile } from "@presage/sdk";
+import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import {
-  profileAgreementQuery,
-  profileFiguresQuery,
-  profileRevisionsQuery,
-} from "../../../data/evaluation/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
-import { periodRatesQuery } from "../../../data/evaluation/summaries.ts";
-import { periodLabels } from "../../../data/figures/period.ts";
-import { rateId, verdictsOf } from "../../../data/figures/rate-group.ts";
-import { findQueryError } from "../../../data/query-errors.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { findQueryError, usePresage } from "../../../data/client.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { profileAgreementQuery, profileFiguresQuery, profileRevisionsQuery } from "../../../data/profiles.ts";
+import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
+import { periodLabels } from "../../../format/times.ts";
+import { humanizeName } from "../../../format/words.ts";
+import { RateByDayCard } from "../../../parts/rates.tsx";
+import { RunLink } from "../../../parts/runs.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
+import { RevisionSelect } from "../../../ui/form/select.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { PassRate } from "../../../ui/pass-rate.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Cell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { RateByDayCard } from "../../rates/rate-by-day-card.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
-import { CompareCard } from "./compare-card.tsx";
-import { ConfigView } from "./config-view.tsx";
+import type { ProfileSearch } from "../evaluators-search.ts";
+import { readConfigFields } from "../profile-form/config-field.ts";
 import { DisagreementsCard } from "./disagreements-card.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
-import type { ProfileSearch } from "./profile-search.ts";
 import { RevisionsCard } from "./revisions-card.tsx";
-import { RunRatesCard } from "./run-rates-card.tsx";
 import { TryCard } from "./try-card.tsx";
 
 export const profileRoute = createLazyRoute("/evaluators/profiles/$publicId")({ component: ProfilePage });
@@ -160,4 +159,121 @@ function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): strin
   const judged = rates?.filter((figures) => verdictsOf(figures) > 0) ?? [];
   const [newest] = judged.toSorted((a, b) => revisionOf(b) - revisionOf(a) || verdictsOf(b) - verdictsOf(a));
   return newest && rateId(newest.key);
+}
+
+/** Each row loads its run's name. */
+const maxListed = 50;
+
+/** The pass rate in each run that used a profile. Its height is the same while it loads; `figures` is then undefined. */
+function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] | undefined }) {
+  const shown = sortRates(figures ?? []).slice(0, maxListed);
+  return (
+    <Card
+      title="Pass rate by run"
+      hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
+      className="flex h-60 flex-col"
+    >
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {figures === undefined && <SkeletonRows count={3} className="h-9" />}
+        {figures?.length === 0 && (
+          <p className="px-4 py-3 text-sm text-ink-2">No run has used this profile.</p>
+        )}
+        <Table label="Pass rate by run">
+          <tbody>
+            {shown.map((of) => {
+              const { evaluation_run_id: id, evaluator_id, evaluator_profile_revision: revision } = of.key;
+              return (
+                <tr key={`${id} ${evaluator_id} ${revision}`} className="border-b border-line last:border-0">
+                  <RowHeader>{id && <RunLink id={id} />}</RowHeader>
+                  <Cell className="text-ink-3">revision {revision}</Cell>
+                  <Cell>
+                    <PassRate figures={of} />
+                  </Cell>
+                </tr>
+              );
+            })}
+          </tbody>
+        </Table>
+      </div>
+    </Card>
+  );
+}
+
+interface ConfigViewProps {
+  /** Undefined if this version of Presage no longer has the family. */
+  family: EvaluatorFamily | undefined;
+  config: Record<string, unknown>;
+}
+
+/** All settings of a profile, including defaults. */
+function ConfigView({ family, config }: ConfigViewProps) {
+  const fields = family === undefined ? [] : readConfigFields(family.profile_config_schema);
+  const fallbacks = new Map(fields.map(({ name, fallback }) => [name, fallback]));
+  const names = [...new Set([...fallbacks.keys(), ...Object.keys(config)])];
+  if (names.length === 0) return <p className="px-4 py-3 text-sm text-ink-2">This family has no settings.</p>;
+  return (
+    <dl className="flex flex-col">
+      {names.map((name) => {
+        const isSet = config[name] !== undefined;
+        const isDefault = !isSet && fallbacks.get(name) !== undefined;
+        return (
+          <div
+            key={name}
+            className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
+          >
+            <dt className="text-sm text-ink-2">{humanizeName(name)}</dt>
+            <dd className="flex min-w-0 items-baseline justify-between gap-3">
+              <div className="min-w-0">
+                <SettingValue value={isSet ? config[name] : fallbacks.get(name)} />
+              </div>
+              {isDefault && <span className="shrink-0 text-xs text-ink-3">default</span>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+interface CompareCardProps {
+  /** Newest first; at least two. */
+  revisions: readonly EvaluatorProfile[];
+  before: EvaluatorProfile;
+  after: EvaluatorProfile;
+  onChange(choice: { from: number; to: number }): void;
+}
+
+/** What changed between two revisions of a profile. */
+function CompareCard({ revisions, before, after, onChange }: CompareCardProps) {
+  const numbered = revisions.map(({ revision }) => ({ revision }));
+  const changes = configChanges(before.config, after.config);
+  const [old, now] = [before.description ?? "", after.description ?? ""];
+  if (old !== now) changes.push({ name: "description", before: old, after: now });
+  return (
+    <Card
+      title="What changed"
+      actions={
+        <div className="flex w-full items-center gap-2 text-sm text-ink-2 sm:w-auto">
+          from
+          <RevisionSelect
+            label="From revision"
+            revisions={numbered}
+            newest={numbered[0]?.revision ?? 1}
+            value={before.revision}
+            onChange={(from) => onChange({ from, to: after.revision })}
+          />
+          to
+          <RevisionSelect
+            label="To revision"
+            revisions={numbered}
+            newest={numbered[0]?.revision ?? 1}
+            value={after.revision}
+            onChange={(to) => onChange({ from: before.revision, to })}
+          />
+        </div>
+      }
+    >
+      <RevisionChanges changes={changes} before={before.revision} after={after.revision} />
+    </Card>
+  );
 }

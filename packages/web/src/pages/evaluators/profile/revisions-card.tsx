@@ -1,15 +1,13 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
 import { useState } from "react";
-import { addUp } from "../../../data/figures/rate-group.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { addUp, sortRates, verdictsOf } from "../../../data/summaries.ts";
+import { formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
+import { PassRate, RateCell } from "../../../ui/pass-rate.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { RateCell } from "../../../ui/verdict/rate-cell.tsx";
-import { figuresByRevision } from "../revision-figures.ts";
-import { RevisionRates } from "../revision-rates.tsx";
 
 interface RevisionsCardProps {
   /** Newest first. */
@@ -102,5 +100,35 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
         </div>
       )}
     </Card>
+  );
+}
+
+type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup[];
+
+/**
+ * Looks up the totals of one revision, usually of one evaluator. Versions of an evaluator are apart, as are revisions: their scores are
+ * never mixed.
+ */
+function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOfRevision {
+  const byRevision = Map.groupBy(
+    groups,
+    ({ key }) => `${key.evaluator_profile_public_id} ${key.evaluator_profile_revision}`,
+  );
+  return (publicId, revision) => sortRates(byRevision.get(`${publicId} ${revision}`) ?? []);
+}
+
+/** The pass rate of each evaluator with one revision of a profile; with its name if there are several. */
+function RevisionRates({ figures }: { figures: readonly EvaluationSummaryGroup[] }) {
+  const judged = figures.filter((one) => verdictsOf(one) > 0);
+  if (judged.length === 0) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="flex flex-col gap-1">
+      {judged.map((one) => (
+        <span key={one.key.evaluator_id} className="flex flex-col">
+          {judged.length > 1 && <span className="text-xs text-ink-3">{one.key.evaluator_id}</span>}
+          <PassRate figures={one} />
+        </span>
+      ))}
+    </span>
   );
 }

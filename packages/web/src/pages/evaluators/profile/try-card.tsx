@@ -1,27 +1,34 @@
-import type { EvaluateItem, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import type { EvaluateItem, EvaluateRequest, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Play } from "lucide-react";
-import { useEvaluate } from "../../../data/evaluation/evaluations.ts";
-import { formatScore } from "../../../format/format-number.ts";
-import { humanizeName } from "../../../format/humanize-name.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { useEvaluate } from "../../../data/evaluators.ts";
+import { formatScore } from "../../../format/numbers.ts";
+import { humanizeName } from "../../../format/words.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { FieldGroup } from "../../../ui/form/field.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
-import { TextAreaField } from "../../../ui/form/text-field.tsx";
+import { FieldGroup, TextAreaField } from "../../../ui/form/fields.tsx";
+import { fieldIssues, issueAt, useDraft } from "../../../ui/form/form.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
-import { useDraft } from "../../../ui/form/use-draft.ts";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
-import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./sample-fields.ts";
+import { VerdictBadge } from "../../../ui/verdict.tsx";
 
 interface TryCardProps {
   family: EvaluatorFamily;
   /** The newest revision. */
   profile: EvaluatorProfile;
 }
+
+const all = [
+  "evaluated_model_system_prompt",
+  "evaluated_model_retrieved_context",
+  "evaluated_model_input",
+  "evaluated_model_output",
+  "evaluated_model_gold_answer",
+] as const;
+
+type SampleField = (typeof all)[number];
 
 const emptySample: Record<SampleField, string> = {
   evaluated_model_system_prompt: "",
@@ -120,6 +127,45 @@ export function TryCard({ family, profile }: TryCardProps) {
       </div>
     </Card>
   );
+}
+
+/** The required and the optional texts of an example, in reading order. */
+export function sampleFields(
+  { required_input_fields, optional_input_fields }: EvaluatorFamily,
+  config: Record<string, unknown>,
+): { needed: SampleField[]; taken: SampleField[] } {
+  // A judge's profile lists the fields that its criteria mention.
+  const byProfile = Array.isArray(config.required_fields) ? config.required_fields : [];
+  const needed = all.filter((field) => required_input_fields.includes(field) || byProfile.includes(field));
+  const taken = all.filter((field) => optional_input_fields.includes(field) && !needed.includes(field));
+  return { needed, taken };
+}
+
+/** Required texts are sent even if empty; optional ones only if filled in. */
+export function toSample(
+  draft: Record<SampleField, string>,
+  needed: readonly SampleField[],
+  taken: readonly SampleField[],
+): Pick<EvaluateRequest, SampleField> {
+  const textOf = (field: SampleField) =>
+    needed.includes(field) || (taken.includes(field) && draft[field] !== "") ? draft[field] : undefined;
+  const contexts = textOf("evaluated_model_retrieved_context");
+  return {
+    evaluated_model_system_prompt: textOf("evaluated_model_system_prompt"),
+    evaluated_model_retrieved_context: contexts === undefined ? undefined : readContexts(contexts),
+    evaluated_model_input: textOf("evaluated_model_input"),
+    evaluated_model_output: textOf("evaluated_model_output"),
+    evaluated_model_gold_answer: textOf("evaluated_model_gold_answer"),
+  };
+}
+
+/** Drafts hold strings only, so lists are stored as JSON. */
+export function readContexts(text: string): string[] {
+  return text === "" ? [] : JSON.parse(text);
+}
+
+export function writeContexts(texts: readonly string[]): string {
+  return texts.length === 0 ? "" : JSON.stringify(texts);
 }
 
 function TryResult({ item: { status, error_message, evaluation_result: result } }: { item: EvaluateItem }) {

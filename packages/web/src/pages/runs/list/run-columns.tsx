@@ -1,19 +1,17 @@
 import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
-import { type Headline, isActive } from "../../../data/runs/recent-runs.ts";
-import { describeInterval } from "../../../format/describe-rate.ts";
-import { describeTarget } from "../../../format/describe-target.ts";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
-import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { Explained } from "../../../ui/overlay/explained.tsx";
+import { type Headline, isActive } from "../../../data/runs.ts";
+import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import { describeTarget } from "../../../format/words.ts";
+import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { nameEvaluators } from "../name-evaluators.ts";
-import { ProgressBar } from "../progress-bar.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
-import { RunStatus } from "../run-status.tsx";
+import { nameEvaluators } from "../run-verdicts.tsx";
 
 export interface RunRow {
   run: Run;

@@ -3,33 +3,28 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
 import { useMemo } from "react";
-import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { useHeadlines } from "../../../data/runs/recent-runs.ts";
-import { runsQuery } from "../../../data/runs/runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { formatCount } from "../../../format/format-number.ts";
-import { buttonClass } from "../../../ui/button.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { runsQuery, useHeadlines } from "../../../data/runs.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { describeTarget, humanizeName } from "../../../format/words.ts";
+import { ExampleNote, ExampleOffer } from "../../../parts/example.tsx";
+import { NewRunLink } from "../../../parts/runs.tsx";
+import { Button, buttonClass } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
-import { useDataTable } from "../../../ui/data-table/use-data-table.ts";
-import { useTableView } from "../../../ui/data-table/use-table-view.ts";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { SearchInput } from "../../../ui/form/inputs.tsx";
+import { Choice } from "../../../ui/form/select.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { SavedViews } from "../../../ui/saved-views/saved-views.tsx";
-import { ExampleNote } from "../../example/example-note.tsx";
-import { ExampleOffer } from "../../example/example-offer.tsx";
-import { NewRunLink } from "../new/new-run-link.tsx";
-import { findRuns } from "./find-runs.ts";
+import { SavedViews } from "../../../ui/saved-views.tsx";
+import { modes, type RunsSearch, readRunsSearch, statuses } from "../runs-search.ts";
 import { type RunRow, runColumns } from "./run-columns.tsx";
-import { RunsFilters } from "./runs-filters.tsx";
-import type { RunsSearch } from "./runs-search.ts";
 
 export const runsRoute = createLazyRoute("/runs")({ component: RunsPage });
 
-const maxCompared = 5;
-/** Reports are read one after the other: those of the newest runs, which are looked at. */
-const maxHeadlines = 40;
 const noRuns: Run[] = [];
 
 function RunsPage() {
@@ -40,7 +35,7 @@ function RunsPage() {
   const { data: datasets = new Map<string, string>() } = useQuery(datasetNamesQuery(presage));
   const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
     navigate({
-      search: (before) => withoutAbsent({ ...before, ...part }),
+      search: (before) => readRunsSearch({ ...before, ...part }),
       replace: true,
       resetScroll: false,
     });
@@ -77,14 +72,6 @@ function RunsPage() {
   );
 }
 
-function withoutAbsent(search: Record<string, unknown>): RunsSearch {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
-}
-
-function selectedIds(selected: string | undefined): string[] {
-  return selected?.split(",").slice(0, maxCompared) ?? [];
-}
-
 function CompareLink({ selected }: { selected: string | undefined }) {
   const ids = selectedIds(selected);
   if (ids.length < 2) {
@@ -101,12 +88,95 @@ function CompareLink({ selected }: { selected: string | undefined }) {
   );
 }
 
+const maxCompared = 5;
+
+function selectedIds(selected: string | undefined): string[] {
+  return selected?.split(",").slice(0, maxCompared) ?? [];
+}
+
+interface RunsFiltersProps {
+  runs: readonly Run[];
+  datasets: ReadonlyMap<string, string>;
+  search: RunsSearch;
+  onChange(part: Partial<Record<keyof RunsSearch, string | undefined>>): void;
+}
+
+/** The filters, each value with how many runs it would leave. */
+function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
+  const count = (part: Partial<RunsSearch>) => findRuns(runs, { ...search, ...part }).length;
+  const used = [...new Set(runs.flatMap(({ dataset_id }) => dataset_id ?? []))];
+  const isFiltered = [search.q, search.status, search.mode, search.dataset].some((one) => one !== undefined);
+  return (
+    <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
+      <SearchInput
+        label="Search runs"
+        words={search.q ?? ""}
+        onSearch={(q) => onChange({ q: q || undefined })}
+      />
+      <Choice
+        label="Status"
+        any="Any status"
+        value={search.status}
+        options={statuses.map((status) => ({
+          value: status,
+          label: humanizeName(status),
+          count: count({ status }),
+        }))}
+        onChange={(status) => onChange({ status })}
+      />
+      <Choice
+        label="Mode"
+        any="Any mode"
+        value={search.mode}
+        options={modes.map((mode) => ({ value: mode, label: humanizeName(mode), count: count({ mode }) }))}
+        onChange={(mode) => onChange({ mode })}
+      />
+      <Choice
+        label="Dataset"
+        any="Any dataset"
+        value={search.dataset}
+        options={used.map((dataset) => ({
+          value: dataset,
+          label: datasets.get(dataset) ?? dataset,
+          count: count({ dataset }),
+        }))}
+        onChange={(dataset) => onChange({ dataset })}
+      />
+      {isFiltered && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onChange({ q: undefined, status: undefined, mode: undefined, dataset: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+/** The runs that the filters choose. */
+export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }: RunsSearch): Run[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter((run) => {
+    if (status !== undefined && run.status !== status) return false;
+    if (mode !== undefined && run.mode !== mode) return false;
+    if (dataset !== undefined && run.dataset_id !== dataset) return false;
+    const tags = Object.entries(run.tags ?? {}).map((tag) => tag.join("="));
+    const text = [run.name, run.id, describeTarget(run.target), ...tags].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
 interface RunsTableProps {
   runs: readonly Run[] | undefined;
   datasets: ReadonlyMap<string, string>;
   search: RunsSearch;
   onSelect(selected: string | undefined): void;
 }
+
+/** Reports are read one after the other: those of the newest runs, which are looked at. */
+const maxHeadlines = 40;
 
 function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
   const found = useMemo(() => runs && findRuns(runs, search), [runs, search]);

@@ -1,26 +1,31 @@
+import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { deploymentsQuery } from "../../../data/deployments.ts";
-import { latestProfilesQuery } from "../../../data/evaluation/evaluator-profiles.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluation/evaluators.ts";
-import { datasetsQuery } from "../../../data/runs/datasets.ts";
-import { useCreateRun } from "../../../data/runs/runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
+import { usePresage } from "../../../data/client.ts";
+import { datasetsQuery } from "../../../data/datasets.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { deploymentsQuery } from "../../../data/predictions.ts";
+import { latestProfilesQuery } from "../../../data/profiles.ts";
+import { useCreateRun } from "../../../data/runs.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { FieldGroup } from "../../../ui/form/field.tsx";
-import { fieldIssues, focusFirstIssue, issueAt } from "../../../ui/form/field-issues.ts";
-import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { FieldGroup, SelectField, TextField } from "../../../ui/form/fields.tsx";
+import { type FieldIssue, fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../../ui/form/form.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { evaluatorChoices } from "../../playground/evaluate/evaluator-choices.ts";
-import { EvaluatorPicker } from "../../playground/evaluate/evaluator-picker.tsx";
-import { DatasetFields } from "./dataset-fields.tsx";
-import { noDraft, preselectedDataset, type ReadRunDraft, readRunDraft } from "./read-run-draft.ts";
+import {
+  noDraft,
+  preselectedDataset,
+  type ReadRunDraft,
+  type RunDraft,
+  readRunDraft,
+} from "./read-run-draft.ts";
 import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
-import { RunFields } from "./run-fields.tsx";
 import { TargetFields } from "./target-fields.tsx";
 
 export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
@@ -140,5 +145,107 @@ function NewRunPage() {
         </div>
       </form>
     </Page>
+  );
+}
+
+interface DatasetFieldsProps {
+  /** Undefined while loading. */
+  datasets: readonly Dataset[] | undefined;
+  draft: RunDraft;
+  issue: string | undefined;
+  onChange(part: Partial<RunDraft>): void;
+}
+
+/** Which samples, and what each step is told. */
+function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
+  const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
+  const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
+  return (
+    <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
+      <SelectField
+        label="Dataset"
+        issue={issue}
+        hint={
+          datasets !== undefined && usable.length === 0 ? (
+            <Link to="/datasets" className="text-accent-ink underline">
+              There is none yet: upload one
+            </Link>
+          ) : undefined
+        }
+        value={draft.dataset}
+        options={[
+          ...(draft.dataset === "" ? [{ value: "", label: "Choose a dataset" }] : []),
+          ...usable.map(({ id, name, latest_revision }) => ({
+            value: id,
+            label: `${name} (${formatCount(latest_revision?.samples ?? 0)} samples)`,
+          })),
+        ]}
+        onChange={(dataset) => onChange({ dataset, revision: "" })}
+      />
+      <SelectField
+        label="Revision"
+        value={draft.revision}
+        options={[
+          { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
+          ...Array.from({ length: latest }, (_, index) => String(latest - index)),
+        ]}
+        onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
+      />
+      <div className="flex flex-col gap-1 sm:col-span-2">
+        <span className="text-sm font-medium">Mode</span>
+        <div>
+          <Segmented
+            label="Mode"
+            value={draft.mode}
+            options={[
+              { value: "teacher-forced", label: "Teacher-forced" },
+              { value: "free-running", label: "Free-running" },
+            ]}
+            onChange={(mode) => onChange({ mode })}
+          />
+        </div>
+        <p className="text-xs text-ink-3">
+          {draft.mode === "free-running"
+            ? "Each step starts from the prediction for the step before: how long does the model stay accurate on its own?"
+            : "Each step starts from the recorded state: how often is a single step right?"}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+interface RunFieldsProps {
+  draft: RunDraft;
+  issues: ReadRunDraft["issues"];
+  refused: readonly FieldIssue[];
+  onChange(part: Partial<RunDraft>): void;
+}
+
+/** What the run is called, and how it proceeds. */
+function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
+  return (
+    <div className="flex flex-col gap-3 px-4 py-3">
+      <TextField
+        label="Name"
+        hint="Optional. Need not be unique."
+        issue={issueAt(refused, "name")}
+        value={draft.name}
+        onChange={(name) => onChange({ name })}
+      />
+      <TextField
+        label="Repeats"
+        hint="Predictions per sample, up to 20."
+        issue={issues.repeats ?? issueAt(refused, "repeats")}
+        value={draft.repeats}
+        onChange={(repeats) => onChange({ repeats })}
+      />
+      <TextField
+        label="At once"
+        hint="Maximum concurrent predictions, up to 256. Live requests go first."
+        issue={issues.concurrency ?? issueAt(refused, "concurrency")}
+        value={draft.concurrency}
+        onChange={(concurrency) => onChange({ concurrency })}
+      />
+    </div>
   );
 }

@@ -19,7 +19,7 @@ export const noDraft = {
 };
 export type RunDraft = typeof noDraft;
 
-export interface ChosenProfile {
+interface ChosenProfile {
   public_id: string;
   evaluator_family: string;
   name: string;

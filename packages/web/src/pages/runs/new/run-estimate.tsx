@@ -1,10 +1,9 @@
 import type { Dataset, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { comparedReportQuery } from "../../../data/runs/compared-runs.ts";
-import { revisionsQuery, runsOnDatasetQuery } from "../../../data/runs/datasets.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { formatCost, formatCount } from "../../../format/format-number.ts";
+import { usePresage } from "../../../data/client.ts";
+import { comparedReportQuery } from "../../../data/comparisons.ts";
+import { revisionsQuery, runsOnDatasetQuery } from "../../../data/datasets.ts";
+import { counted, formatCost, formatCount } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;

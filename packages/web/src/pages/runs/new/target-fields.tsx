@@ -1,7 +1,6 @@
 import type { DeploymentStatus } from "@presage/sdk";
-import { Segmented } from "../../../ui/form/segmented.tsx";
-import { SelectField } from "../../../ui/form/select.tsx";
-import { TextField } from "../../../ui/form/text-field.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { SelectField, TextField } from "../../../ui/form/fields.tsx";
 import type { ReadRunDraft, RunDraft } from "./read-run-draft.ts";
 
 interface TargetFieldsProps {

@@ -1,17 +1,15 @@
-import type { Run, RunReport } from "@presage/sdk";
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
+import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
-import { differenceOf, useBaselineDifference } from "../../../data/runs/baseline-difference.ts";
-import { useCreateRun } from "../../../data/runs/runs.ts";
-import { formatP, formatPoints } from "../../../format/format-difference.ts";
-import { formatShare } from "../../../format/format-number.ts";
+import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
+import { useCreateRun } from "../../../data/runs.ts";
+import { formatP, formatShare } from "../../../format/numbers.ts";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { IntervalBars } from "../../../ui/charts/interval-bars.tsx";
-import { IntervalDots } from "../../../ui/charts/interval-dots.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
-import { type Answer, answerOf } from "./answer-of.ts";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
 interface AnswerCardProps {
@@ -19,6 +17,13 @@ interface AnswerCardProps {
   report: RunReport;
   chosen: RunReport["evaluators"][number];
   measure: Measure;
+}
+
+interface Answer {
+  /** `unknown`: there is nothing to compare with. */
+  outcome: ComparisonCandidate["outcome"] | "unknown";
+  title: string;
+  detail: string;
 }
 
 const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }> = {
@@ -76,7 +81,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div className="grid min-w-0 border-t border-line *:min-w-0 xl:grid-cols-2 xl:divide-x xl:divide-line">
-        <IntervalBars
+        <IntervalTable
+          mark="bar"
           label={`${measureLabels[measure]} by evaluator`}
           rowLabel="Evaluator"
           valueLabel={measureLabels[measure]}
@@ -89,7 +95,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           note="The mark across a row is the no-change baseline on the same samples."
         />
         {differences.length > 0 && (
-          <IntervalDots
+          <IntervalTable
+            mark="dot"
             label="Difference from no change"
             rowLabel="Evaluator"
             valueLabel="Points"
@@ -103,6 +110,47 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
       </div>
     </Card>
   );
+}
+
+type Compared = Pick<
+  ComparisonCandidate,
+  "difference" | "interval" | "measure" | "outcome" | "p_adjusted" | "survives_one_failure"
+>;
+
+const titles: Record<ComparisonCandidate["outcome"], string> = {
+  better: "Better than predicting no change",
+  worse: "Worse than predicting no change",
+  undecided: "Not shown to be better than no change",
+};
+
+/** Whether the model is shown to be better than predicting that nothing changes. */
+export function answerOf(
+  { pass_rate, no_change }: Pick<RunFigures, "pass_rate" | "no_change">,
+  compared: Compared | undefined,
+): Answer {
+  if (compared === undefined || compared.difference === null) {
+    if (pass_rate === null || no_change === null)
+      return { outcome: "unknown", title: "No baseline to compare with", detail: "" };
+    return {
+      outcome: "unknown",
+      title: "Difference from no change not tested",
+      detail: `The difference is ${formatPoints(pass_rate - no_change.pass_rate)} points; whether that is more than chance takes a run of the baseline.`,
+    };
+  }
+  const { difference, interval, measure, outcome, p_adjusted } = compared;
+  const range =
+    interval === null
+      ? "no interval"
+      : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  const p = p_adjusted === null ? "" : `, ${describeP(p_adjusted)}`;
+  const what = measure === "score" ? "mean score" : "pass rate";
+  const better = outcome === "better" ? "the model" : "no change";
+  const undone =
+    compared.survives_one_failure === false
+      ? ` One trajectory in which ${better} fails whole would undo this.`
+      : "";
+  const detail = `The ${what} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
+  return { outcome, title: titles[outcome], detail };
 }
 
 /** Makes the run that predicts no change, which the difference needs. */

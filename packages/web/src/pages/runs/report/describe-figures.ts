@@ -1,8 +1,6 @@
 import type { RunFigures } from "@presage/sdk";
-import { counted } from "../../../format/counted.ts";
-import { describeInterval } from "../../../format/describe-rate.ts";
-import { formatCount, formatShare } from "../../../format/format-number.ts";
-import type { IntervalRow } from "../../../ui/charts/plot/interval-table.tsx";
+import { counted, describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import type { IntervalRow } from "../../../ui/charts/interval-plot.tsx";
 
 export const measures = ["pass_rate", "mean"] as const;
 export type Measure = (typeof measures)[number];

@@ -1,25 +1,27 @@
-import type { Run, RunReport } from "@presage/sdk";
-import { getRouteApi } from "@tanstack/react-router";
+import type { Run, RunReport, RunSurvival } from "@presage/sdk";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
+import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { humanizeName } from "../../../format/words.ts";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { CopyButton } from "../../../ui/button.tsx";
+import { Card, Fact } from "../../../ui/card.tsx";
+import type { CurvePoint } from "../../../ui/charts/curve.ts";
+import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { evaluatorKey, nameEvaluator } from "../../compare/name-evaluator.ts";
+import { EmptyState } from "../../../ui/notice.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { AnswerCard } from "./answer-card.tsx";
+import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
-import { EffortCard } from "./effort-card.tsx";
-import { FailuresCard } from "./failures-card.tsx";
-import { ProvenanceCard } from "./provenance-card.tsx";
-import { StepCard } from "./step-card.tsx";
-import { StrataCard } from "./strata-card.tsx";
-import { SurvivalCard } from "./survival-card.tsx";
-
-const runRoute = getRouteApi("/runs/$runId");
 
 interface ReportTabProps {
   run: Run;
   report: RunReport;
 }
+
+const runRoute = getRouteApi("/runs/$runId");
 
 /** What a run says: first whether its model is good enough, then where it fails, then what it cost. */
 export function ReportTab({ run, report }: ReportTabProps) {
@@ -116,7 +118,153 @@ export function ReportTab({ run, report }: ReportTabProps) {
   );
 }
 
+/** What failed, by kind. Failures are in no mean. */
+function FailuresCard({ report: { run, failures, evaluators } }: { report: RunReport }) {
+  const kinds = [
+    ...Object.entries(failures.predictions).map(([kind, count]) => ({ of: "Prediction", kind, count })),
+    ...Object.entries(failures.evaluations).map(([kind, count]) => ({ of: "Evaluation", kind, count })),
+    ...Object.entries(run.progress.tries?.retried ?? {}).map(([kind, count]) => ({
+      of: "Call, tried again",
+      kind,
+      count,
+    })),
+  ].sort((one, other) => other.count - one.count);
+  const counted = evaluators[0];
+  return (
+    <Card
+      title="Errors by kind"
+      hint="Failed predictions and evaluations are left out of means and pass rates. Calls that were tried again are in them if they succeeded in the end."
+      actions={
+        kinds.length > 0 && (
+          <Link
+            to="/predictions"
+            search={{ run: run.id, status: "failed" }}
+            className="text-sm text-accent-ink underline-offset-2 hover:underline"
+          >
+            Failed predictions
+          </Link>
+        )
+      }
+    >
+      {kinds.length === 0 ? (
+        <p className="px-4 py-3 text-sm text-ink-2">Nothing failed.</p>
+      ) : (
+        <Table label="Errors by kind">
+          <thead>
+            <tr className="border-b border-line">
+              <HeaderCell>Kind</HeaderCell>
+              <HeaderCell>Of</HeaderCell>
+              <HeaderCell isNumber>Count</HeaderCell>
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map(({ of, kind, count }) => (
+              <tr key={`${of} ${kind}`} className="border-b border-line last:border-0">
+                <RowHeader>{humanizeName(kind)}</RowHeader>
+                <Cell>{of}</Cell>
+                <Cell isNumber>{formatCount(count)}</Cell>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      {counted !== undefined && counted.failed > 0 && (
+        <p className="border-t border-line px-4 py-2 text-xs text-ink-3">
+          With failures as zero, the mean score by {counted.evaluator} is{" "}
+          {counted.mean_failures_as_zero === null ? "–" : counted.mean_failures_as_zero.toFixed(3)}.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** How many steps free-running trajectories go until their first divergence. */
+function SurvivalCard({ survival }: { survival: RunSurvival }) {
+  const { trajectories, endings, median, failures_as_divergence: bound } = survival;
+  const failed = endings.prediction_failed + endings.evaluator_failed;
+  const series = [{ key: "survival", label: "Not diverged", points: pointsOf(survival) }];
+  if (failed > 0) {
+    series.push({ key: "bound", label: "If failures are divergence", points: pointsOf(bound) });
+  }
+  return (
+    <Card
+      title="Survival"
+      hint={`${formatCount(endings.diverged)} of ${formatCount(trajectories)} trajectories${survival.seed === null ? "" : ", each repeat counted,"} diverge; ${formatCount(endings.recording_ended)} reach the end of the recording${failed === 0 ? "" : `, ${formatCount(failed)} end with a failure`}.`}
+    >
+      <CurveChart
+        shape="step"
+        label="Share of trajectories that have not diverged"
+        xLabel="Steps predicted"
+        yLabel="Not diverged"
+        series={series}
+        format={formatShare}
+        formatTick={(value) => `${Math.round(value * 100)} %`}
+        note={`${median === null ? "At most half have diverged as far as is known." : `Half have diverged after ${formatCount(median + 1)} steps.`} Kaplan–Meier with 95 % intervals by ${survival.seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories"}; ends of recordings and failures are censored.`}
+      />
+    </Card>
+  );
+}
+
+/** Before the first step nothing has diverged. After step k, k + 1 steps are predicted. */
+function pointsOf({ steps }: Pick<RunSurvival, "steps">): CurvePoint[] {
+  return [
+    { x: 0, value: 1 },
+    ...steps.map(({ step, survival, interval, at_risk }) => ({
+      x: step + 1,
+      value: survival,
+      lower: interval?.lower,
+      upper: interval?.upper,
+      basis: `${formatCount(at_risk)} at risk`,
+    })),
+  ];
+}
+
 function describeLeftOut(count: number): string {
   const order = "From the lowest mean score on, failures as zero.";
   return count === 0 ? order : `${order} ${count} with a higher one are not shown.`;
+}
+
+/** What the run was made with, to make it again. */
+function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: RunReport }) {
+  const { presage_version, prompt_version, dataset_digest, models, in_sample } = provenance;
+  const params = run.params === null ? "defaults" : JSON.stringify(run.params);
+  return (
+    <Card title="Provenance">
+      <dl className="flex flex-col gap-1 px-4 py-3 text-sm sm:grid sm:grid-cols-[10rem_minmax(0,1fr)]">
+        <Fact look="row" name="Run">
+          <span className="inline-flex items-center gap-1 font-mono text-xs">
+            {run.id} <CopyButton text={run.id} label="Copy the run’s id" />
+          </span>
+        </Fact>
+        <Fact look="row" name="Model, as it answered">
+          {models.length === 0 ? "–" : models.join(", ")}
+        </Fact>
+        <Fact look="row" name="Parameters">
+          <code className="font-mono text-xs">{params}</code>
+        </Fact>
+        <Fact look="row" name="Evaluators">
+          {run.evaluators
+            .map(
+              ({ evaluator, profile_name, profile_revision }) =>
+                evaluator +
+                (profile_name === null ? "" : `, ${profile_name}`) +
+                (profile_revision === null ? "" : `, revision ${profile_revision}`),
+            )
+            .join("; ") || "–"}
+        </Fact>
+        <Fact look="row" name="Dataset’s digest">
+          <code className="font-mono text-xs">{dataset_digest ?? "–"}</code>
+        </Fact>
+        <Fact look="row" name="Versions">
+          Presage {presage_version}
+          {prompt_version !== null && `, prompt ${prompt_version}`}
+        </Fact>
+        {in_sample && (
+          <Fact look="row" name="In sample">
+            The baseline learnt from the revision that it predicts.
+          </Fact>
+        )}
+      </dl>
+    </Card>
+  );
 }

@@ -14,91 +14,34 @@ import {
   Trash2,
 } from "lucide-react";
 import { useState } from "react";
-import { isActive } from "../../../data/runs/recent-runs.ts";
-import { useChangeRun, useDeleteRun } from "../../../data/runs/runs.ts";
-import { AllowedButton } from "../../../session/allowed-button.tsx";
-import { AllowedMenuItem } from "../../../session/allowed-menu-item.tsx";
-import { Button, buttonClass } from "../../../ui/button.tsx";
-import { CopyButton } from "../../../ui/copy-button.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
-import { Menu, MenuDownload } from "../../../ui/overlay/menu.tsx";
+import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
+import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
+import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { Menu, MenuDownload } from "../../../ui/menu.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+
+/** What is asked for before it is done. */
+type Ending = "delete" | "cancel" | "finish";
 
 /** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
 export function RunActions({ run }: { run: Run }) {
   const navigate = useNavigate();
-  const [asks, setAsks] = useState<"delete" | "cancel" | "finish">();
+  const [asks, setAsks] = useState<Ending>();
   const change = useChangeRun(run.id);
   const remove = useDeleteRun({ onSuccess: () => void navigate({ to: "/runs" }) });
   const error = change.error ?? remove.error;
-  const report = `/v1/runs/${run.id}/report?format=`;
   return (
     <>
-      {(run.status === "running" || run.status === "queued") && (
-        <AllowedButton
-          needs="evaluate"
-          icon={<Pause aria-hidden />}
-          isBusy={change.isPending}
-          onClick={() => change.mutate("pause")}
-        >
-          Pause
-        </AllowedButton>
-      )}
-      {run.status === "paused" && (
-        <AllowedButton
-          needs="evaluate"
-          icon={<CirclePlay aria-hidden />}
-          isBusy={change.isPending}
-          onClick={() => change.mutate("resume")}
-        >
-          {run.status_reason === null ? "Resume" : "Try again"}
-        </AllowedButton>
-      )}
+      <PauseButton run={run} isBusy={change.isPending} onChange={change.mutate} />
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare
       </Link>
       <CopyButton text={() => location.href} label="Copy link to this view">
         Copy link
       </CopyButton>
-      <Menu trigger={<Button icon={<Download aria-hidden />}>Report</Button>}>
-        <MenuDownload href={`${report}html`} icon={<FileText aria-hidden />}>
-          As a page (HTML)
-        </MenuDownload>
-        <MenuDownload href={`${report}md`} icon={<FileText aria-hidden />}>
-          As Markdown
-        </MenuDownload>
-        <MenuDownload href={`${report}json`} icon={<FileJson aria-hidden />}>
-          All figures (JSON)
-        </MenuDownload>
-        <MenuDownload href={`/v1/runs/${run.id}/export`} icon={<Files aria-hidden />}>
-          All predictions (JSON Lines)
-        </MenuDownload>
-      </Menu>
-      <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
-        {run.status === "paused" && (
-          <AllowedMenuItem
-            needs="evaluate"
-            icon={<CircleCheck aria-hidden />}
-            onSelect={() => setAsks("finish")}
-          >
-            Finish without what is missing
-          </AllowedMenuItem>
-        )}
-        {isActive(run) && (
-          <AllowedMenuItem needs="evaluate" icon={<CircleX aria-hidden />} onSelect={() => setAsks("cancel")}>
-            Cancel the run
-          </AllowedMenuItem>
-        )}
-        <AllowedMenuItem
-          needs="evaluate"
-          icon={<Trash2 aria-hidden />}
-          isDangerous
-          onSelect={() => setAsks("delete")}
-        >
-          Delete the run
-        </AllowedMenuItem>
-      </Menu>
+      <ReportMenu runId={run.id} />
+      <EndMenu run={run} onChoose={setAsks} />
       <ConfirmDialog
         isOpen={asks === "finish"}
         onClose={() => setAsks(undefined)}
@@ -135,5 +78,88 @@ export function RunActions({ run }: { run: Run }) {
         </div>
       )}
     </>
+  );
+}
+
+interface PauseButtonProps {
+  run: Run;
+  isBusy: boolean;
+  onChange(change: "pause" | "resume"): void;
+}
+
+/** Pauses a run or goes on with it. Absent for one that has ended. */
+function PauseButton({ run, isBusy, onChange }: PauseButtonProps) {
+  if (run.status === "running" || run.status === "queued") {
+    return (
+      <AllowedButton
+        needs="evaluate"
+        icon={<Pause aria-hidden />}
+        isBusy={isBusy}
+        onClick={() => onChange("pause")}
+      >
+        Pause
+      </AllowedButton>
+    );
+  }
+  if (run.status !== "paused") return null;
+  return (
+    <AllowedButton
+      needs="evaluate"
+      icon={<CirclePlay aria-hidden />}
+      isBusy={isBusy}
+      onClick={() => onChange("resume")}
+    >
+      {run.status_reason === null ? "Resume" : "Try again"}
+    </AllowedButton>
+  );
+}
+
+/** Takes the report elsewhere. */
+function ReportMenu({ runId }: { runId: string }) {
+  const report = `/v1/runs/${runId}/report?format=`;
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden />}>Report</Button>}>
+      <MenuDownload href={`${report}html`} icon={<FileText aria-hidden />}>
+        As a page (HTML)
+      </MenuDownload>
+      <MenuDownload href={`${report}md`} icon={<FileText aria-hidden />}>
+        As Markdown
+      </MenuDownload>
+      <MenuDownload href={`${report}json`} icon={<FileJson aria-hidden />}>
+        All figures (JSON)
+      </MenuDownload>
+      <MenuDownload href={`/v1/runs/${runId}/export`} icon={<Files aria-hidden />}>
+        All predictions (JSON Lines)
+      </MenuDownload>
+    </Menu>
+  );
+}
+
+function EndMenu({ run, onChoose }: { run: Run; onChoose(ending: Ending): void }) {
+  return (
+    <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
+      {run.status === "paused" && (
+        <AllowedMenuItem
+          needs="evaluate"
+          icon={<CircleCheck aria-hidden />}
+          onSelect={() => onChoose("finish")}
+        >
+          Finish without what is missing
+        </AllowedMenuItem>
+      )}
+      {isActive(run) && (
+        <AllowedMenuItem needs="evaluate" icon={<CircleX aria-hidden />} onSelect={() => onChoose("cancel")}>
+          Cancel the run
+        </AllowedMenuItem>
+      )}
+      <AllowedMenuItem
+        needs="evaluate"
+        icon={<Trash2 aria-hidden />}
+        isDangerous
+        onSelect={() => onChoose("delete")}
+      >
+        Delete the run
+      </AllowedMenuItem>
+    </Menu>
   );
 }

@@ -1,22 +1,23 @@
+import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import { datasetNamesQuery } from "../../../data/runs/compared-runs.ts";
-import { isActive } from "../../../data/runs/recent-runs.ts";
-import { runReportQuery, useLiveRun } from "../../../data/runs/runs.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { describeTarget } from "../../../format/describe-target.ts";
-import { formatCount } from "../../../format/format-number.ts";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { CirclePause, TriangleAlert } from "lucide-react";
+import { usePresage } from "../../../data/client.ts";
+import { datasetNamesQuery } from "../../../data/datasets.ts";
+import { isActive, runReportQuery, useLiveRun } from "../../../data/runs.ts";
+import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { describeTarget } from "../../../format/words.ts";
+import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { ReportTab } from "../report/report-tab.tsx";
-import { RunStatus } from "../run-status.tsx";
 import { SamplesTab } from "../samples/samples-tab.tsx";
-import { ProgressCard } from "./progress-card.tsx";
 import { RunActions } from "./run-actions.tsx";
 
 export const runRoute = createLazyRoute("/runs/$runId")({ component: RunPage });
@@ -59,20 +60,6 @@ function RunPage() {
   );
 }
 
-function Report({ run }: { run: Run }) {
-  const { data: report, error, refetch } = useQuery(runReportQuery(usePresage(), run));
-  if (report !== undefined) return <ReportTab run={run} report={report} />;
-  return (
-    <div className="py-4">
-      {error === null ? (
-        <SkeletonRows count={10} className="h-14" />
-      ) : (
-        <ErrorNotice error={error} onRetry={refetch} />
-      )}
-    </div>
-  );
-}
-
 function RunFacts({ run }: { run: Run }) {
   const { data: datasets } = useQuery(datasetNamesQuery(usePresage()));
   const { target, mode, dataset_id, revision, progress, repeats, started_at, created_at, status } = run;
@@ -102,5 +89,84 @@ function RunFacts({ run }: { run: Run }) {
         <Time at={started_at ?? created_at} />
       </span>
     </span>
+  );
+}
+
+/** How far a run is, while it is not finished; afterwards, only what happened on the way. */
+function ProgressCard({ run }: { run: Run }) {
+  const { status_reason, progress, notes } = run;
+  const said = [...describeTrouble(progress), ...notes];
+  const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
+  if (!hasSomethingToSay) return null;
+  return (
+    <Card>
+      <div className="flex flex-col gap-2 px-4 py-3">
+        {isActive(run) && (
+          <>
+            <p className="flex flex-wrap items-baseline gap-x-3 text-sm tabular-nums">
+              <span className="font-medium">
+                {formatCount(progress.evaluated)} of {formatCount(progress.samples)} done
+              </span>
+              <span className="text-ink-2">
+                {formatShare(progress.samples === 0 ? 0 : progress.evaluated / progress.samples)}
+              </span>
+              <span className="text-ink-3">{formatCount(progress.predicted)} predicted</span>
+              {describeFailures(progress).map((text) => (
+                <span key={text} className="text-fail">
+                  {text}
+                </span>
+              ))}
+              <TimeLeft run={run} />
+            </p>
+            <ProgressBar progress={progress} />
+          </>
+        )}
+        {status_reason !== null && (
+          <p className="flex items-start gap-2 text-sm text-warn">
+            <CirclePause className="mt-0.5 size-4 shrink-0" aria-hidden />
+            {status_reason}
+          </p>
+        )}
+        {said.length > 0 && (
+          <ul className="flex flex-col gap-1 text-sm text-ink-2">
+            {said.map((note) => (
+              <li key={note} className="flex items-start gap-2">
+                <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+                {note}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+const minuteMs = 60_000;
+
+/** From what the run has done since it started. */
+function TimeLeft({ run: { status, started_at, progress } }: { run: Run }) {
+  if (status !== "running" || started_at === null || progress.evaluated === 0) return null;
+  const takenMs = Date.now() - Date.parse(started_at);
+  const leftMs = (takenMs / progress.evaluated) * (progress.samples - progress.evaluated);
+  const minutes = Math.ceil(leftMs / minuteMs);
+  return (
+    <span className="ml-auto text-ink-3">
+      {minutes <= 1 ? "less than a minute left" : `about ${formatCount(minutes)} minutes left`}
+    </span>
+  );
+}
+
+function Report({ run }: { run: Run }) {
+  const { data: report, error, refetch } = useQuery(runReportQuery(usePresage(), run));
+  if (report !== undefined) return <ReportTab run={run} report={report} />;
+  return (
+    <div className="py-4">
+      {error === null ? (
+        <SkeletonRows count={10} className="h-14" />
+      ) : (
+        <ErrorNotice error={error} onRetry={refetch} />
+      )}
+    </div>
   );
 }

@@ -1,12 +1,27 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
-import { formatCount, formatDuration } from "../../../format/format-number.ts";
-import type { DataColumn } from "../../../ui/data-table/data-column.ts";
-import { SampleName } from "../../../ui/sample-name.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { verdictColumnWidthPx } from "../../../ui/verdict/verdict-column-width.ts";
-import { verdictOf } from "../verdict-of.ts";
+import { formatCount, formatDuration } from "../../../format/numbers.ts";
+import type { DataColumn } from "../../../ui/data-table/columns.ts";
+import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
+import { type RunVerdict, verdictOf } from "../run-verdicts.tsx";
 import { evaluatorColumnId } from "./matrix-request.ts";
-import { VerdictCell } from "./verdict-cell.tsx";
+
+interface VerdictCellProps {
+  sample: Pick<RunSample, "prediction">;
+  /** Undefined until the evaluator has returned. */
+  verdict: RunVerdict | undefined;
+}
+
+function VerdictCell({ sample, verdict }: VerdictCellProps) {
+  if (verdict !== undefined)
+    return <VerdictMark status={verdict.status} pass={verdict.pass} score={verdict.score} />;
+  const isFailed = sample.prediction.status === "failed";
+  return (
+    <span className="text-ink-3" title={isFailed ? "The prediction failed" : "Not judged yet"}>
+      –<span className="sr-only">{isFailed ? "the prediction failed" : "not judged yet"}</span>
+    </span>
+  );
+}
 
 /** One column an evaluator, between what the sample is and what its prediction took. */
 export function matrixColumns(

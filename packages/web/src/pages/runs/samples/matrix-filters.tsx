@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { matrixVerdicts } from "./matrix-search.ts";
-import type { useMatrixSearch } from "./use-matrix-search.ts";
+import { matrixVerdicts } from "../runs-search.ts";
+import type { useMatrixSearch } from "./matrix-request.ts";
 
 interface MatrixFiltersProps {
   view: ReturnType<typeof useMatrixSearch>;

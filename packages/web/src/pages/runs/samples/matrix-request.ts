@@ -1,19 +1,8 @@
 import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
-import type { Sort } from "../../../ui/data-table/table-search.ts";
-import type { MatrixSearch } from "./matrix-search.ts";
-
-/** Columns that the server can sort by, and its names for them. */
-const orders: Record<string, RunSampleOrder> = {
-  step: "step",
-  changes: "changes",
-  tokens: "completion_tokens",
-  latency: "latency",
-};
-
-/** The column of the evaluator at this place of the run's list. */
-export function evaluatorColumnId(index: number): string {
-  return `e${index}`;
-}
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { present } from "../../../search-params.ts";
+import type { Sort } from "../../../ui/data-table/table-view.ts";
+import { type MatrixSearch, readMatrixSearch } from "../runs-search.ts";
 
 /** The address as a request. Absent values are dropped, so that equal views have equal query keys. */
 export function toMatrixRequest(
@@ -35,8 +24,16 @@ export function toMatrixRequest(
     step: at,
     ...toOrder(sort, evaluators),
   };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return present(request);
 }
+
+/** Columns that the server can sort by, and its names for them. */
+const orders: Record<string, RunSampleOrder> = {
+  step: "step",
+  changes: "changes",
+  tokens: "completion_tokens",
+  latency: "latency",
+};
 
 function toOrder(
   sort: Sort | undefined,
@@ -55,4 +52,34 @@ function toOrder(
   }
   const order = orders[sort.id];
   return order === undefined ? {} : { order: `${sign}${order}` as RunSampleOrder };
+}
+
+/** The column of the evaluator at this place of the run's list. */
+export function evaluatorColumnId(index: number): string {
+  return `e${index}`;
+}
+
+type MatrixChanges = { [Name in keyof MatrixSearch]?: MatrixSearch[Name] | undefined };
+
+interface MatrixView {
+  search: MatrixSearch;
+  /** Writes changes to the URL; undefined removes a value. */
+  change(changes: MatrixChanges, options?: { replace?: boolean }): void;
+}
+
+/** The matrix's part of the address of the page that it stands on, whose `validateSearch` has `readMatrixSearch`. */
+export function useMatrixSearch(): MatrixView {
+  const search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  return {
+    search: readMatrixSearch({ ...search }),
+    change(changes, { replace = false } = {}) {
+      void navigate({
+        to: ".",
+        search: (current: Record<string, unknown>) => present({ ...current, ...changes }),
+        replace,
+        resetScroll: false,
+      });
+    },
+  };
 }

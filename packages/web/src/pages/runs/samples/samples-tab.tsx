@@ -1,9 +1,23 @@
-import type { Run } from "@presage/sdk";
+import type { Run, RunSample } from "@presage/sdk";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ListChecks } from "lucide-react";
+import { ListChecks, SearchX } from "lucide-react";
+import { useMemo } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { runSamplePagesQuery } from "../../../data/run-samples.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { present } from "../../../search-params.ts";
 import { buttonClass } from "../../../ui/button.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
-import { SampleMatrix } from "./sample-matrix.tsx";
+import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../../ui/data-table/table-model.ts";
+import { TableTools } from "../../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { EmptyState } from "../../../ui/notice.tsx";
+import { nameEvaluators } from "../run-verdicts.tsx";
+import { matrixColumns, nameOfRow } from "./matrix-columns.tsx";
+import { MatrixFilters } from "./matrix-filters.tsx";
+import { toMatrixRequest, useMatrixSearch } from "./matrix-request.ts";
+import { SampleDrawer } from "./sample-drawer.tsx";
 
 /** A run's samples. What a client has made itself has results only. */
 export function SamplesTab({ run }: { run: Run }) {
@@ -26,5 +40,90 @@ export function SamplesTab({ run }: { run: Run }) {
     <div className="flex h-[max(28rem,calc(100dvh-11rem))] flex-col gap-3 pt-4 print:block print:h-auto">
       <SampleMatrix run={run} />
     </div>
+  );
+}
+
+/** One row a sample and repeat, one column an evaluator. It takes the height of its parent, a flex column. */
+function SampleMatrix({ run }: { run: Run }) {
+  const presage = usePresage();
+  const matrix = useMatrixSearch();
+  const { search, change } = matrix;
+  const names = useMemo(() => nameEvaluators(run.evaluators), [run.evaluators]);
+  const columns = useMemo(() => matrixColumns(run.evaluators, names), [run.evaluators, names]);
+  const view = useTableView("run-samples", columns, { isInAddress: true });
+  const list = useInfiniteQuery(
+    runSamplePagesQuery(presage, run.id, toMatrixRequest(search, view.sort, run.evaluators)),
+  );
+  const rows = list.data;
+  const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
+  const table = useDataTable({
+    label: "Samples",
+    view,
+    columns,
+    rows,
+    rowId: ({ dataset_sample_id, repeat }) => idOf(dataset_sample_id, repeat),
+    rowName: nameOfRow,
+    link: ({ dataset_sample_id: sample, repeat }) => ({
+      to: ".",
+      search: (current: Record<string, unknown>) =>
+        present({ ...current, sample, repeat: repeat === 0 ? undefined : repeat }),
+    }),
+    hasDrawer: true,
+    openId,
+    sorting: "server",
+    isMain: true,
+  });
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <MatrixFilters view={matrix} names={names} />
+        <span className="flex items-center gap-2 text-xs text-ink-3 tabular-nums">
+          {countOf(rows, list.hasNextPage, run)}
+          <TableTools table={table} />
+        </span>
+      </div>
+      <section
+        aria-label="Samples"
+        className="flex min-h-80 min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      >
+        <EndlessTable table={table} list={list} isFull expectedRows={16} empty={<NoSamples run={run} />} />
+      </section>
+      <SampleDrawer
+        run={run}
+        names={names}
+        sampleId={search.sample}
+        repeat={search.repeat ?? 0}
+        onClose={() => change({ sample: undefined, repeat: undefined })}
+        onCloseAutoFocus={table.takeFocusBack}
+        onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat }, { replace: true })}
+      />
+    </>
+  );
+}
+
+function idOf(sampleId: string, repeat: number): string {
+  return `${repeat} ${sampleId}`;
+}
+
+function countOf(rows: readonly RunSample[] | undefined, hasMore: boolean, { progress }: Run): string {
+  if (rows === undefined) return "";
+  const shown = formatCount(rows.length);
+  return `${shown}${hasMore ? " loaded" : ""} of ${formatCount(progress.samples)} predictions`;
+}
+
+function NoSamples({ run: { progress, status } }: { run: Run }) {
+  if (progress.predicted === 0) {
+    return (
+      <EmptyState icon={ListChecks} title="No predictions yet">
+        {status === "running" || status === "queued"
+          ? "They appear here as soon as the run has made some. Reload to see them."
+          : "The run made none."}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={SearchX} title="No samples match these filters">
+      Remove a filter above.
+    </EmptyState>
   );
 }

@@ -1,28 +1,27 @@
-import type { Run } from "@presage/sdk";
+import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { datasetQuery } from "../../../data/runs/datasets.ts";
-import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/runs/run-samples.ts";
-import { usePresage } from "../../../data/use-presage.ts";
-import { counted } from "../../../format/counted.ts";
-import { formatCount } from "../../../format/format-number.ts";
+import { findQueryError, usePresage } from "../../../data/client.ts";
+import { datasetQuery, datasetSampleQuery } from "../../../data/datasets.ts";
+import { maxStepPredictions, runTrajectoryQuery } from "../../../data/run-samples.ts";
+import { runQuery } from "../../../data/runs.ts";
+import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Segmented } from "../../../ui/form/segmented.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { StepKeysHint } from "../../../ui/steps/step-keys-hint.tsx";
+import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
-import { useStepKeys } from "../../../ui/steps/use-step-keys.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { UnavailablePage } from "../../unavailable-page.tsx";
-import { nameEvaluators } from "../name-evaluators.ts";
-import { DivergenceList } from "./divergence-list.tsx";
-import { PredictedStep } from "./predicted-step.tsx";
-import { firstDivergence, markOf, outlineOf } from "./trajectory-outline.ts";
+import { nameEvaluators, StepVerdicts } from "../run-verdicts.tsx";
+import { StepBody } from "./step-body.tsx";
+import { type Divergence, firstDivergence, markOf, outlineOf } from "./trajectory-outline.ts";
 
 const path = "/runs/$runId/trajectories/$trajectoryId";
 
@@ -199,5 +198,88 @@ function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; 
       </span>
       <Badge>{mode}</Badge>
     </span>
+  );
+}
+
+interface DivergenceListProps {
+  names: readonly string[];
+  /** In the same order. */
+  divergences: readonly Divergence[];
+  link(step: number): LinkProps;
+}
+
+/** By each evaluator, where the trajectory leaves the recording. */
+function DivergenceList({ names, divergences, link }: DivergenceListProps) {
+  return (
+    <ul className="flex flex-wrap gap-x-6 gap-y-1 px-4 py-2.5 text-sm">
+      {divergences.map((divergence, index) => (
+        <li key={names[index]} className="flex min-w-0 gap-1.5">
+          <span className="truncate text-ink-2">{names[index]}</span>
+          <Where divergence={divergence} link={link} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Where({ divergence, link }: { divergence: Divergence; link: DivergenceListProps["link"] }) {
+  if (divergence.kind === "agrees") {
+    return <span className="font-medium text-pass">none in {counted(divergence.steps, "step")}</span>;
+  }
+  const isKnown = divergence.kind === "diverged";
+  return (
+    <Link
+      {...link(divergence.step)}
+      replace
+      resetScroll={false}
+      title={isKnown ? "Go to the step" : "There is no verdict at this step, so what follows is not known"}
+      className={`shrink-0 font-medium hover:underline ${isKnown ? "text-fail" : "text-warn"}`}
+    >
+      {isKnown ? `step ${divergence.step}` : `not known after step ${divergence.step}: no verdict`}
+    </Link>
+  );
+}
+
+interface PredictedStepProps {
+  run: Run;
+  sample: RunSample;
+  /** The step before it in the same repeat. */
+  before: RunSample | undefined;
+  /** Of the run's evaluators. */
+  names: readonly string[];
+  steps: readonly number[];
+  link(step: number): LinkProps;
+}
+
+/** One step of a run: what the model saw, what it predicted, and what was recorded. */
+function PredictedStep({ run, sample, before, names, steps, link }: PredictedStepProps) {
+  const presage = usePresage();
+  const { trajectory_id: trajectoryId, step } = sample;
+  const place = { datasetId: run.dataset_id ?? "", revision: run.revision ?? undefined, trajectoryId, step };
+  const recorded = useQuery(datasetSampleQuery(presage, place));
+  const predicted = useQuery(storedPredictionQuery(presage, sample.prediction.id));
+  const isFreeRunning = run.mode === "free-running" && before !== undefined;
+  const told = useQuery({
+    ...storedPredictionQuery(presage, before?.prediction.id ?? ""),
+    enabled: isFreeRunning,
+  });
+  const failure = findQueryError([recorded, predicted, told]);
+  return (
+    <Card>
+      <div className="flex flex-col gap-4 p-4">
+        <StepPager steps={steps} current={step} link={link}>
+          Step {step}
+          <span className="ml-2 font-mono text-xs font-normal text-ink-3">{sample.dataset_sample_id}</span>
+        </StepPager>
+        <StepVerdicts run={run} sample={sample} names={names} />
+        {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+        <StepBody
+          sample={sample}
+          recorded={recorded.data ?? undefined}
+          predicted={predicted.data}
+          told={isFreeRunning ? { step: before.step, output: told.data?.output } : undefined}
+        />
+      </div>
+    </Card>
   );
 }

@@ -1,11 +1,9 @@
 import type { DatasetSample, RunSample, StoredPredictionDetail } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
-import { formatCount, formatDuration } from "../../../format/format-number.ts";
-import { Fact } from "../../../ui/fact.tsx";
+import { formatCount, formatDuration } from "../../../format/numbers.ts";
+import { Fact } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { SampleBackground } from "../../../ui/steps/sample-background.tsx";
-import { actionOf, stateOf } from "../../../ui/steps/sample-parts.ts";
-import { StepTexts } from "../../../ui/steps/step-texts.tsx";
+import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 interface StepBodyProps {

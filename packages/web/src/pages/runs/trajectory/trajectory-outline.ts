@@ -1,9 +1,9 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import type { StepMark } from "../../../ui/steps/step-strip.tsx";
-import { verdictOf } from "../verdict-of.ts";
+import { verdictOf } from "../run-verdicts.tsx";
 
 /** The predictions of one repeat of a trajectory. */
-export interface TrajectoryOutline {
+interface TrajectoryOutline {
   /** In ascending order. */
   steps: readonly number[];
   sampleAt(step: number): RunSample | undefined;

@@ -1,0 +1,62 @@
+import { type Need, permissions } from "@presage/contract/permissions";
+import type { AuditEventListQuery, Member, Presage, Role } from "@presage/sdk";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
+
+export const meQueryKey = ["me"];
+
+/** Who is signed in, to which account. */
+export function meQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: meQueryKey,
+    queryFn: ({ signal }) => presage.me({ signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The role of the signed-in user; undefined while loading. */
+export function useRole(): Role | undefined {
+  return useQuery(meQuery(usePresage())).data?.role;
+}
+
+/** Why the signed-in user may not do something; undefined if they may, or it is not known yet. The server decides. */
+export function useRefusal(need: Need): string | undefined {
+  const role = useRole();
+  if (role === undefined || permissions[need].roles.includes(role)) return undefined;
+  return `Your role is ${role}. ${need === "manage" ? "Only owners may do this." : "An owner of your account can make you a member, who may do this."}`;
+}
+
+const membersKey = ["members"];
+
+export function membersQuery(presage: Presage) {
+  return queryOptions({ queryKey: membersKey, queryFn: ({ signal }) => presage.members.list({ signal }) });
+}
+
+export function useChangeRole() {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, role }: { id: string; role: Role }) => presage.members.update(id, { role }),
+    // On failure too: someone else may have changed it.
+    onSettled: async () => {
+      await queryClient.invalidateQueries({ queryKey: membersKey });
+      // It may be the user's own.
+      await queryClient.invalidateQueries({ queryKey: meQueryKey });
+    },
+  });
+}
+
+export function nameOfMember({ name, email, id }: Member): string {
+  return name ?? email ?? id;
+}
+
+const auditPageSize = "100";
+
+export type AuditFilter = Pick<AuditEventListQuery, "action" | "actor_user_id" | "object_id">;
+
+/** Who changed what, newest first, page by page. */
+export function auditEventsQuery(presage: Presage, filter: AuditFilter) {
+  return pagedQuery(["audit-events", filter], ({ after, signal }) =>
+    presage.auditEvents.list({ ...filter, limit: auditPageSize, after }, { signal }),
+  );
+}

@@ -1,0 +1,151 @@
+import type {
+  ComparedPair,
+  ComparedSample,
+  ComparedSampleFilter,
+  Comparison,
+  ComparisonCandidate,
+  Presage,
+  Run,
+  RunSample,
+} from "@presage/sdk";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
+import { runsOnDatasetQuery } from "./datasets.ts";
+
+const pageSize = 50;
+const freshForMs = 60_000;
+
+/** Runs compared with the first of them. */
+export function comparisonQuery(presage: Presage, runIds: readonly string[]) {
+  return queryOptions({
+    queryKey: ["comparisons", runIds],
+    queryFn: ({ signal }) => presage.comparisons.get(runIds, { signal }),
+    staleTime: freshForMs,
+  });
+}
+
+/** What one of the compared runs says for itself. */
+export function comparedReportQuery(presage: Presage, runId: string) {
+  return queryOptions({
+    queryKey: ["runs", "one", runId, "report"],
+    queryFn: ({ signal }) => presage.runs.report(runId, { signal }),
+    staleTime: freshForMs,
+  });
+}
+
+/** The samples of two runs that differ, page by page. */
+export function comparedSamplesQuery(presage: Presage, runs: ComparedPair, filter: ComparedSampleFilter) {
+  return {
+    ...pagedQuery(["comparisons", "samples", runs, filter], ({ after, signal }) =>
+      presage.comparisons.listSamples(runs, { ...filter, limit: pageSize, after }, { signal }),
+    ),
+    // Rows must not move while the user reads.
+    staleTime: Number.POSITIVE_INFINITY,
+  };
+}
+
+export type ComparedEvaluatorFilter = Pick<ComparedSampleFilter, "evaluator" | "profile_name">;
+
+/** A sample in one of two runs; its pass rate is null if none of its repeats has a verdict. */
+export type SampleInRun = Pick<ComparedSample["reference"], "score" | "evaluation_result_id"> & {
+  pass_rate: number | null;
+};
+
+/** A sample of two runs, found by its place, for an address whose list is not loaded that far. */
+export function comparedSampleQuery(
+  presage: Presage,
+  { reference, candidate }: ComparedPair,
+  { evaluator, profile_name }: ComparedEvaluatorFilter,
+  place: { trajectory_id: string; step: number },
+) {
+  const readSample = async (runId: string, signal: AbortSignal) => {
+    const repeats = presage.runs.iterateSamples(runId, place, { signal });
+    return sampleInRun(await Array.fromAsync(repeats), { evaluator, profile_name });
+  };
+  return queryOptions({
+    queryKey: ["comparisons", "sample", reference, candidate, evaluator, profile_name, place],
+    async queryFn({ signal }) {
+      const [before, after] = await Promise.all([
+        readSample(reference, signal),
+        readSample(candidate, signal),
+      ]);
+      return { reference: before, candidate: after };
+    },
+    staleTime: freshForMs,
+  });
+}
+
+/** The mean of the repeats that have a verdict, as in a comparison. */
+function sampleInRun(
+  repeats: readonly RunSample[],
+  { evaluator, profile_name }: ComparedEvaluatorFilter,
+): SampleInRun {
+  const verdicts = repeats
+    .flatMap((repeat) => repeat.verdicts)
+    .filter(
+      (verdict) =>
+        verdict.evaluator === evaluator &&
+        (profile_name === undefined || verdict.profile_name === profile_name) &&
+        verdict.pass !== null,
+    );
+  const meanOf = (values: readonly number[]) =>
+    values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return {
+    pass_rate: meanOf(verdicts.map(({ pass }) => Number(pass))),
+    score: meanOf(verdicts.flatMap(({ score }) => score ?? [])),
+    evaluation_result_id: verdicts[0]?.evaluation_result_id ?? null,
+  };
+}
+
+export interface BaselineDifference {
+  /** A finished run that predicts no change on the same revision; null if there is none. */
+  baseline: Run | null;
+  comparison: Comparison | undefined;
+  error: Error | null;
+}
+
+/** How a finished run compares with predicting no change, if that was run on the same revision. Undefined while that is not known. */
+export function useBaselineDifference(run: Run): BaselineDifference | undefined {
+  const presage = usePresage();
+  const { data: runs } = useQuery({
+    ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
+    enabled: run.dataset_id !== null,
+    // One that was just started ends soon.
+    refetchInterval: ({ state: { data } }) =>
+      data?.some((other) => isBaselineFor(run, other) && other.status !== "finished") === true
+        ? 1_000
+        : false,
+  });
+  const baseline = runs?.find((other) => isBaselineFor(run, other) && other.status === "finished");
+  const { data: comparison, error } = useQuery({
+    ...comparisonQuery(presage, [baseline?.id ?? "", run.id]),
+    enabled: baseline !== undefined && run.status === "finished",
+  });
+  if (runs === undefined) return undefined;
+  return { baseline: baseline ?? null, comparison, error };
+}
+
+function isBaselineFor(run: Run, { id, target, mode, revision }: Run): boolean {
+  const isNoChange = "baseline" in target && target.baseline === "no-change";
+  // What stands beside a report's figures is told the recorded state, in both modes.
+  return id !== run.id && isNoChange && mode === "teacher-forced" && revision === run.revision;
+}
+
+interface Named {
+  evaluator: string;
+  profile_id: string | null;
+  profile_revision: number | null;
+}
+
+/** The difference by one evaluator. */
+export function differenceOf(
+  comparison: Comparison | undefined,
+  { evaluator, profile_id, profile_revision }: Named,
+): ComparisonCandidate | undefined {
+  return comparison?.evaluators.find(
+    (one) =>
+      one.evaluator === evaluator &&
+      one.profile_id === profile_id &&
+      one.profile_revision === profile_revision,
+  )?.candidates[0];
+}

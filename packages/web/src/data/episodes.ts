@@ -1,0 +1,123 @@
+import type { Episode, EpisodeFilter, EpisodeSelection, Presage, TaskSplitName } from "@presage/sdk";
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { pagedQuery, usePresage } from "./client.ts";
+import { makeRevision, type WantedDataset } from "./dataset-revisions.ts";
+import { environmentsKey } from "./environments.ts";
+
+const episodesKey = ["episodes"];
+const episodesOnPage = 100;
+
+/** Episodes that match, newest first, page by page. */
+export function episodePagesQuery(presage: Presage, filter: EpisodeFilter) {
+  return pagedQuery([...episodesKey, "pages", filter], ({ after, signal }) =>
+    presage.episodes.page(filter, { limit: episodesOnPage, after, signal }),
+  );
+}
+
+/** An episode with its steps. */
+export function episodeQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...episodesKey, "one", id],
+    queryFn: ({ signal }) => presage.episodes.get(id, { signal }),
+  });
+}
+
+export function useDeleteEpisode() {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => presage.episodes.delete(id),
+    onSuccess(_, id) {
+      queryClient.removeQueries({ queryKey: [...episodesKey, "one", id] });
+      forgetLists(queryClient);
+    },
+  });
+}
+
+/** Makes a revision of a dataset, or of a new one, whose trajectories are episodes. */
+export function useMakeDataset() {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({
+      dataset,
+      selection,
+      append,
+    }: {
+      dataset: WantedDataset;
+      selection: EpisodeSelection;
+      append: boolean;
+    }) => makeRevision(presage, dataset, (id) => presage.datasets.uploadEpisodes(id, selection, { append })),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ["datasets"] }),
+  });
+}
+
+/** A person's step. Sent again with the same key, it is taken once. */
+export interface WantedAction {
+  /** Absent: the episode is started with it. */
+  episodeId: string | undefined;
+  task: { environment: string; split: TaskSplitName; index: number };
+  action: string;
+  key: string;
+}
+
+/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
+export function newStepKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Takes a step, and starts the episode before its first one. What the world answered is then part of the episode. */
+export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    async mutationFn({ episodeId, task, action, key }: WantedAction): Promise<void> {
+      const id = episodeId ?? (await start(presage, queryClient, task, key));
+      if (episodeId === undefined) onStarted(id);
+      const step = await presage.episodes
+        .step(id, action, { idempotencyKey: key })
+        .catch((error: unknown) => {
+          // The episode may have ended meanwhile, or have the step, whose answer was lost.
+          void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, id).queryKey });
+          throw error;
+        });
+      queryClient.setQueryData<Episode>(episodeQuery(presage, id).queryKey, (episode) =>
+        episode === undefined ? undefined : withStep(episode, { action, ...step }),
+      );
+      if (step.terminated || step.truncated)
+        void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, id).queryKey });
+      forgetLists(queryClient);
+    },
+  });
+}
+
+/** Repeated with the same key it is the same episode. */
+async function start(
+  presage: Presage,
+  queryClient: QueryClient,
+  task: WantedAction["task"],
+  key: string,
+): Promise<string> {
+  const { episode_id: id } = await presage.episodes.start(task, { idempotencyKey: `start-${key}` });
+  await queryClient.ensureQueryData(episodeQuery(presage, id));
+  return id;
+}
+
+/** The episode after a step, as it will be read again. */
+function withStep(episode: Episode, step: Episode["steps"][number]): Episode {
+  if (episode.steps.some(({ info }) => info.step === step.info.step)) return episode;
+  const { outcome, stop_reason } = step.info;
+  return {
+    ...episode,
+    steps: [...episode.steps, step],
+    steps_taken: step.info.step,
+    reward: step.reward === null ? episode.reward : (episode.reward ?? 0) + step.reward,
+    ...((step.terminated || step.truncated) && { status: "finished", outcome, stop_reason }),
+  };
+}
+
+function forgetLists(queryClient: QueryClient): void {
+  void queryClient.invalidateQueries({ queryKey: [...episodesKey, "pages"] });
+  void queryClient.invalidateQueries({ queryKey: [...environmentsKey, "figures"] });
+}

@@ -1,0 +1,216 @@
+import type { Presage, Run, RunCreateRequest, RunReport } from "@presage/sdk";
+import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { type Period, periodBounds } from "../format/times.ts";
+import { usePresage } from "./client.ts";
+
+export const runsKey = ["runs"];
+
+/** How often a list with unfinished runs is read again. */
+const listRefreshMs = 3_000;
+/** How often a run is read while its events do not arrive. */
+const pollMs = 2_000;
+/** A report of an unfinished run is some work for the server. */
+const reportRefreshMs = 15_000;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const namesFreshMs = 60_000;
+
+/** All runs, newest first. */
+export function allRunsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...runsKey, "all"],
+    queryFn: ({ signal }) => presage.runs.list({}, { signal }),
+  });
+}
+
+/** All runs, read again while one of them is unfinished. */
+export function runsQuery(presage: Presage) {
+  return {
+    ...allRunsQuery(presage),
+    refetchInterval: ({ state: { data } }: { state: { data: Run[] | undefined } }) =>
+      data?.some(isActive) === true ? listRefreshMs : false,
+  };
+}
+
+export function runQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "one", id],
+    queryFn: ({ signal }) => presage.runs.get(id, { signal }),
+  });
+}
+
+/** The names of all runs by their ids. */
+export function runNamesQuery(presage: Presage) {
+  return {
+    ...allRunsQuery(presage),
+    staleTime: namesFreshMs,
+    select: (runs: readonly Run[]) => new Map(runs.map(({ id, name }) => [id, name])),
+  };
+}
+
+/** The name of one of all runs, so that a list of results makes one request however many runs it names; null if there is none of this id. */
+export function runNameQuery(presage: Presage, id: string) {
+  return {
+    ...allRunsQuery(presage),
+    staleTime: namesFreshMs,
+    // A result's `evaluation_run_id` may be any text, which no run has as its id.
+    enabled: uuid.test(id),
+    select: (runs: readonly Run[]) => runs.find((run) => run.id === id)?.name ?? null,
+  };
+}
+
+/** Whether a run has not ended. */
+export function isActive({ status }: Run): boolean {
+  return status === "queued" || status === "running" || status === "paused";
+}
+
+/** A run that stays up to date until it has ended: by its events, or by asking where they do not arrive. */
+export function useLiveRun(id: string) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const [hasEvents, setHasEvents] = useState(false);
+  const query = useQuery({
+    ...runQuery(presage, id),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isActive(data) && !hasEvents ? pollMs : false,
+  });
+  const isUnfinished = query.data !== undefined && isActive(query.data);
+  useEffect(() => {
+    if (!isUnfinished) return;
+    const events = new EventSource(`/v1/runs/${encodeURIComponent(id)}/events`);
+    events.onopen = () => setHasEvents(true);
+    events.onerror = () => setHasEvents(false);
+    events.addEventListener("run", ({ data }: MessageEvent<string>) => {
+      queryClient.setQueryData<Run>([...runsKey, "one", id], JSON.parse(data));
+    });
+    return () => {
+      events.close();
+      setHasEvents(false);
+    };
+  }, [id, isUnfinished, queryClient]);
+  return query;
+}
+
+/** What a run says so far. Read once when it has ended. */
+export function runReportQuery(presage: Presage, run: Run) {
+  const isUnfinished = isActive(run);
+  return queryOptions({
+    queryKey: [...runsKey, "one", run.id, "report", isUnfinished ? "so far" : `${run.evaluators.length}`],
+    queryFn: ({ signal }) => presage.runs.report(run.id, { signal }),
+    staleTime: isUnfinished ? reportRefreshMs : Number.POSITIVE_INFINITY,
+    refetchInterval: isUnfinished ? reportRefreshMs : false,
+  });
+}
+
+export function useCreateRun({ onSuccess }: { onSuccess?(run: Run): void } = {}) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (request: RunCreateRequest) => presage.runs.create(request),
+    onSuccess(run) {
+      onSuccess?.(run);
+      void queryClient.invalidateQueries({ queryKey: [...runsKey, "all"] });
+      void queryClient.invalidateQueries({ queryKey: ["datasets", "runs"] });
+    },
+  });
+}
+
+export type RunChange = "pause" | "resume" | "finish" | "cancel";
+
+export function useChangeRun(id: string) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (change: RunChange) => presage.runs[change](id),
+    onSuccess(run) {
+      queryClient.setQueryData([...runsKey, "one", id], run);
+      void queryClient.invalidateQueries({ queryKey: [...runsKey, "all"] });
+    },
+  });
+}
+
+export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => presage.runs.delete(id),
+    onSuccess(_, id) {
+      onSuccess();
+      queryClient.removeQueries({ queryKey: [...runsKey, "one", id] });
+      return queryClient.invalidateQueries({ queryKey: runsKey });
+    },
+  });
+}
+
+const recentShown = 4;
+const recentRead = 50;
+const recentRefreshMs = 30_000;
+
+/** What an overview shows of one evaluator of a run. */
+export type Headline = Omit<RunReport["evaluators"][number], "strata" | "strata_left_out">;
+
+interface RecentRuns {
+  runs: Run[];
+  /** Of the period, also those that are not shown. More than a page of them are not counted. */
+  count: number;
+  hasMore: boolean;
+}
+
+/** The newest runs and their figures. */
+export function useRecentRuns(period: Period) {
+  const presage = usePresage();
+  const recent = useQuery({ ...recentRunsQuery(presage, period), refetchInterval: recentRefreshMs });
+  return { recent, headlines: useHeadlines(recent.data?.runs ?? []) };
+}
+
+/** The newest runs of a period that predict something. */
+function recentRunsQuery(presage: Presage, period: Period) {
+  return queryOptions({
+    queryKey: [...runsKey, "recent", period],
+    async queryFn({ signal }): Promise<RecentRuns> {
+      const { since } = periodBounds(period, Date.now());
+      const { data, next } = await presage.runs.listPage({ limit: recentRead }, { signal });
+      const inPeriod = data.filter(({ created_at }) => Date.parse(created_at) >= Date.parse(since));
+      return {
+        runs: inPeriod.slice(0, recentShown),
+        count: inPeriod.length,
+        hasMore: next !== null && inPeriod.length === data.length,
+      };
+    },
+  });
+}
+
+/** The figures of some runs. Reports are read one after the other, as each takes the server some work. */
+export function useHeadlines(runs: readonly Run[]) {
+  const presage = usePresage();
+  const settled = useQueries({
+    queries: runs.map((run) => ({ ...headlinesQuery(presage, run), enabled: false })),
+    combine: (results) => results.findIndex(({ status }) => status === "pending"),
+  });
+  return useQueries({
+    queries: runs.map((run, index) => ({
+      ...headlinesQuery(presage, run),
+      enabled: settled === -1 || index <= settled,
+    })),
+    combine: (results) => results.map(({ data, isError }) => ({ data, isError })),
+  });
+}
+
+function headlinesQuery(presage: Presage, run: Run) {
+  return queryOptions({
+    // Not one of the keys of runs: when those are read again, this one's run may just have been deleted.
+    queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
+    async queryFn({ signal }): Promise<Headline[]> {
+      return (await presage.runs.report(run.id, { signal })).evaluators.map(toHeadline);
+    },
+    // A run that has ended says the same from then on, unless evaluators are added.
+    staleTime: isActive(run) ? recentRefreshMs : Number.POSITIVE_INFINITY,
+    refetchInterval: isActive(run) ? recentRefreshMs : false,
+  });
+}
+
+/** Strata of thousands of steps are not kept. */
+function toHeadline({ strata: _, strata_left_out: __, ...rest }: RunReport["evaluators"][number]): Headline {
+  return rest;
+}

@@ -1,0 +1,177 @@
+import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
+import { queryOptions } from "@tanstack/react-query";
+import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../format/times.ts";
+
+/** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
+export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
+
+/**
+ * The same of direct evaluations alone. Each run says how well something else predicts, a baseline for example, so a rate over several
+ * says nothing, and its changes would be those of what was run.
+ */
+export const ofDirect = { has_run: false, group_by: [...byRate, "run"] } satisfies SummaryRequest;
+
+type Key = EvaluationSummaryGroup["key"];
+
+/** Identifies an evaluator with a revision of a profile, for URLs too. */
+export function rateId(key: Key): string {
+  const profile = key.evaluator_profile_public_id ?? key.profile_name ?? "";
+  return [key.evaluator_id, profile, key.evaluator_profile_revision ?? ""].join("~");
+}
+
+/** The profile of a rate and its revision; undefined if it has none. */
+export function profileOf({ profile_name, evaluator_profile_revision: revision }: Key): string | undefined {
+  if (!profile_name) return undefined;
+  return revision === null || revision === undefined ? profile_name : `${profile_name} · r${revision}`;
+}
+
+/** “exact-match-2026-11-21, system:default · r1” */
+export function nameRate(key: Key): string {
+  return [key.evaluator_id, profileOf(key)].filter((part) => part !== undefined).join(", ");
+}
+
+/** Those with the most verdicts first. */
+export function sortRates(groups: readonly EvaluationSummaryGroup[]): EvaluationSummaryGroup[] {
+  return groups.toSorted((a, b) => verdictsOf(b) - verdictsOf(a) || b.count - a.count);
+}
+
+export function verdictsOf({ passed, not_passed }: EvaluationSummaryGroup): number {
+  return passed + not_passed;
+}
+
+/** The filters of the results that show the evaluations of a rate; grouped by run, those of its run or of none. */
+export function searchOfRate({
+  evaluator_id,
+  evaluator_profile_public_id: profileId,
+  evaluator_profile_revision: revision,
+  profile_name,
+  evaluation_run_id: run,
+}: Key): {
+  evaluator?: string;
+  profile?: string;
+  profile_id?: string;
+  revision?: number;
+  run?: string;
+  direct?: true;
+} {
+  return {
+    ...(evaluator_id !== undefined && { evaluator: evaluator_id }),
+    ...(profileId ? { profile_id: profileId } : profile_name && { profile: profile_name }),
+    ...(revision && { revision }),
+    ...(run === null ? { direct: true as const } : run !== undefined && { run }),
+  };
+}
+
+/** How many evaluations there are, and how many of them have no verdict. */
+export interface Totals {
+  count: number;
+  failed: number;
+}
+
+export function addUp(groups: readonly Totals[]): Totals {
+  return groups.reduce(
+    (sum, { count, failed }) => ({ count: sum.count + count, failed: sum.failed + failed }),
+    { count: 0, failed: 0 },
+  );
+}
+
+/** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
+export const summaryRefreshMs = 120_000;
+
+/** The direct evaluations of a period. */
+export interface PeriodSummary {
+  since: string;
+  all: Totals;
+  /** Of the previous period. */
+  before: Totals;
+  /** One for each evaluator and revision of a profile. */
+  rates: EvaluationSummaryGroup[];
+  /** Evaluations without the input they need, by rate. The others without a verdict are errors. */
+  lackedInput: ReadonlyMap<string, number>;
+}
+
+/** The same periods as those of the usage. */
+export function periodSummaryQuery(presage: Presage, period: Period) {
+  return queryOptions({
+    queryKey: ["summaries", "period", period],
+    async queryFn({ signal }): Promise<PeriodSummary> {
+      const nowMs = Date.now();
+      const { since } = periodBounds(period, nowMs);
+      const groupsOf = async (request: SummaryRequest) =>
+        (await presage.results.summarise({ ...request, has_run: false }, { signal })).groups;
+      const [rates, lacking, ...before] = await Promise.all([
+        groupsOf({ after_datetime: justBefore(since), ...ofDirect }),
+        groupsOf({
+          after_datetime: justBefore(since),
+          group_by: [...byRate],
+          status: "validation_error",
+          intervals: false,
+        }),
+        ...wholeDaysAndRest(periodBefore(period, nowMs)).map(({ since, until }) =>
+          groupsOf({ after_datetime: justBefore(since), before_datetime: until, intervals: false }),
+        ),
+      ]);
+      const lackedInput = new Map(lacking.map(({ key, count }) => [rateId(key), count]));
+      return { since, all: addUp(rates), before: addUp(before.flat()), rates, lackedInput };
+    },
+  });
+}
+
+/** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all; `used` has runs as well. */
+export function periodRatesQuery(presage: Presage, period: Period, profileId?: string) {
+  return queryOptions({
+    queryKey: ["summaries", "rates", period, profileId ?? "all"],
+    async queryFn({ signal }) {
+      const { since } = periodBounds(period, Date.now());
+      const filter = { after_datetime: justBefore(since), evaluator_profile_public_id: profileId };
+      const [direct, used] = await Promise.all([
+        presage.results.summarise({ ...filter, ...ofDirect }, { signal }),
+        presage.results.summarise({ ...filter, group_by: [...byRate], intervals: false }, { signal }),
+      ]);
+      return { direct: direct.groups, used: used.groups };
+    },
+  });
+}
+
+export interface RateByDay {
+  /** The first day. */
+  since: string;
+  /** When it was requested, which is on the last day. */
+  untilMs: number;
+  days: EvaluationSummaryGroup[];
+}
+
+/** The pass rate of direct evaluations by one evaluator with one revision of a profile, by UTC day. */
+export function rateByDayQuery(presage: Presage, period: Period, rate: EvaluationSummaryGroup["key"]) {
+  const { evaluator_id, evaluator_profile_public_id } = rate;
+  return queryOptions({
+    queryKey: ["summaries", "by day", period, rateId(rate)],
+    async queryFn({ signal }): Promise<RateByDay> {
+      const untilMs = Date.now();
+      const { since } = periodBounds(period, untilMs);
+      const request: SummaryRequest = {
+        after_datetime: justBefore(since),
+        evaluator_id,
+        evaluator_profile_public_id,
+        ...ofDirect,
+        group_by: [...ofDirect.group_by, "day"],
+      };
+      const { groups } = await presage.results.summarise(request, { signal });
+      return { since, untilMs, days: groups.filter(({ key }) => rateId(key) === rateId(rate)) };
+    },
+  });
+}
+
+/** The number of evaluations ever made. */
+export function evaluationCountQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["summaries", "count"],
+    queryFn: async ({ signal }) =>
+      (await presage.results.summarise({ intervals: false }, { signal })).groups[0]?.count ?? 0,
+  });
+}
+
+/** Results are stored at whole milliseconds, and `after_datetime` leaves out those of its own. */
+function justBefore(since: string): string {
+  return new Date(Date.parse(since) - 1).toISOString();
+}

@@ -1,0 +1,90 @@
+import { PresageError, type PresageErrorCategory, type UsageFailure } from "@presage/sdk";
+import { counted } from "./numbers.ts";
+
+interface Explanation {
+  title: string;
+  /** What the user can do. */
+  advice: string;
+}
+
+const titles: Record<PresageErrorCategory, string> = {
+  context_exceeded: "Too much text for the model",
+  rate_limit: "Too many requests",
+  upstream: "The model gave no usable response",
+  unusable_completion: "The model’s answer cannot be used",
+  unavailable: "Not available right now",
+  timeout: "Timeout",
+  unauthenticated: "You are signed out",
+  forbidden: "Not allowed",
+  not_found: "Not found",
+  conflict: "Already exists",
+  too_large: "Too much at once",
+  invalid: "Invalid request",
+  connection: "Presage cannot be reached",
+  unexpected: "Something went wrong on the server",
+};
+
+/** What to do besides trying again later. */
+const advices: Record<PresageErrorCategory, string> = {
+  context_exceeded: "Shorten the context or the state, or ask for fewer tokens.",
+  rate_limit: "",
+  upstream: "Try again. If this persists, check the model’s response and its log.",
+  unusable_completion: "",
+  unavailable: "Your input is still here.",
+  timeout: "Try again, or ask for fewer tokens.",
+  unauthenticated: "Sign in again to continue.",
+  forbidden: "Reload the page. If this persists, sign out and in again.",
+  not_found: "The ID may be wrong, or it may belong to another account.",
+  conflict: "Reload to see the current state.",
+  too_large: "",
+  invalid: "Correct the issues below and try again.",
+  connection: "Check your connection and whether the server is running. Your input is still here.",
+  unexpected: "Try again. If this persists, give the request ID to your administrator.",
+};
+
+export function explainError(error: unknown): Explanation {
+  if (!(error instanceof PresageError)) {
+    return {
+      title: "Something went wrong on this page",
+      advice: "Reload it. If this persists, contact your administrator.",
+    };
+  }
+  const { category, message, retryAfterMs } = error;
+  const isRedundant =
+    // The browser shows the address that the message names.
+    (category === "connection" && message.startsWith(titles[category])) ||
+    (category === "invalid" && error.issues.length > 0);
+  const advice = [isRedundant ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
+  return { title: titles[category], advice: advice.filter((sentence) => sentence !== "").join(" ") };
+}
+
+function whenToRetry(category: PresageErrorCategory, retryAfterMs: number | undefined): string {
+  if (retryAfterMs !== undefined) return `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return category === "rate_limit" || category === "unavailable" ? "Try again in a moment." : "";
+}
+
+/** Why requests failed, as charts and tables name it. */
+export const failureLabels: Record<UsageFailure, string> = {
+  context_exceeded: "Too much text for the model",
+  rate_limit: "Too many requests",
+  upstream: "No usable response from the model",
+  unusable_completion: "No usable text from the model",
+  unavailable: "Model or server unavailable",
+  timeout: "Timeout",
+  invalid: "Invalid request",
+  other: "Client disconnected or server error",
+};
+
+/** Why an evaluation is without a verdict. */
+export type Cause = "error" | "contradictory" | "unusable-input";
+
+const causes: Record<Cause, string> = {
+  error: "error",
+  contradictory: "contradictory verdict",
+  "unusable-input": "unusable input",
+};
+
+/** “94 unusable inputs” */
+export function describeCause(cause: Cause, count: number): string {
+  return counted(count, causes[cause]);
+}

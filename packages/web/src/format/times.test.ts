@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { periodBefore, periodBounds, readPeriodSearch, stepStartsMs, wholeDaysAndRest } from "./times.ts";
+
+const nowMs = Date.parse("2026-03-10T14:20:00Z");
+
+test("an unknown period is ignored", () => {
+  expect(readPeriodSearch({ period: "30d" })).toEqual({ period: "30d" });
+  for (const period of ["1y", 7, undefined, ["7d"]]) expect(readPeriodSearch({ period })).toEqual({});
+});
+
+test("24 hours are 24 steps, including the current hour", () => {
+  const { since, step } = periodBounds("24h", nowMs);
+  expect({ since, step }).toEqual({ since: "2026-03-09T15:00:00.000Z", step: "hour" });
+  expect(stepStartsMs(since, step, nowMs)).toHaveLength(24);
+});
+
+test("longer periods are UTC days, including today", () => {
+  for (const [period, days] of [
+    ["7d", 7],
+    ["30d", 30],
+    ["90d", 90],
+  ] as const) {
+    const { since, step } = periodBounds(period, nowMs);
+    const starts = stepStartsMs(since, step, nowMs);
+    expect(starts).toHaveLength(days);
+    expect(new Date(starts.at(-1) ?? 0).toISOString()).toBe("2026-03-10T00:00:00.000Z");
+  }
+});
+
+test("the previous period is as long as the period up to now, to the nearest hour", () => {
+  expect(periodBefore("24h", nowMs)).toEqual({
+    since: "2026-03-08T15:00:00.000Z",
+    until: "2026-03-09T14:00:00.000Z",
+    step: "hour",
+  });
+  expect(periodBefore("7d", nowMs)).toEqual({
+    since: "2026-02-25T00:00:00.000Z",
+    until: "2026-03-03T14:00:00.000Z",
+    step: "day",
+  });
+});
+
+test("just after midnight the previous period still begins before it ends", () => {
+  const { since, until } = periodBefore("24h", Date.parse("2026-03-10T00:00:01Z"));
+  expect(Date.parse(since)).toBeLessThan(Date.parse(until));
+});
+
+test("a range of days is its whole days and the hours after them", () => {
+  expect(wholeDaysAndRest(periodBefore("7d", nowMs))).toEqual([
+    { since: "2026-02-25T00:00:00.000Z", until: "2026-03-03T00:00:00.000Z" },
+    { since: "2026-03-03T00:00:00.000Z", until: "2026-03-03T14:00:00.000Z" },
+  ]);
+  expect(wholeDaysAndRest({ since: "2026-03-01T00:00:00.000Z", until: "2026-03-02T00:00:00.000Z" })).toEqual([
+    { since: "2026-03-01T00:00:00.000Z", until: "2026-03-02T00:00:00.000Z" },
+  ]);
+});
+
+test("a range of hours is not divided", () => {
+  const { since, until } = periodBefore("24h", nowMs);
+  expect(wholeDaysAndRest({ since, until })).toEqual([{ since, until }]);
+});

@@ -1,0 +1,103 @@
+const units = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+
+/** “3 minutes ago”, or “in 2 days”. */
+export function relativeTime(at: string, nowMs: number): string {
+  const seconds = (Date.parse(at) - nowMs) / 1000;
+  for (const [unit, secondsOfUnit] of units) {
+    if (Math.abs(seconds) >= secondsOfUnit) return relative.format(Math.round(seconds / secondsOfUnit), unit);
+  }
+  return seconds > 0 ? "in a moment" : "just now";
+}
+
+/** Date, time and zone, in the user's time zone. */
+export function exactTime(at: string): string {
+  return exact.format(new Date(at));
+}
+
+/** How far back a page looks. */
+export const periods = ["24h", "7d", "30d", "90d"] as const;
+export type Period = (typeof periods)[number];
+
+export const defaultPeriod: Period = "7d";
+
+export interface PeriodSearch {
+  /** Absent: 7 days. */
+  period?: Period;
+}
+
+/** Read after “the last”. */
+export const periodLabels: Record<Period, string> = {
+  "24h": "24 hours",
+  "7d": "7 days",
+  "30d": "30 days",
+  "90d": "90 days",
+};
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const hoursOf: Record<Period, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24 };
+const stepsMs = { hour: hourMs, day: dayMs };
+
+export type Step = keyof typeof stepsMs;
+
+/** The period in the URL; unknown values are ignored. */
+export function readPeriodSearch(search: Record<string, unknown>): PeriodSearch {
+  const period = periods.find((known) => known === search.period);
+  return period === undefined ? {} : { period };
+}
+
+/** The start of a period, rounded to a whole step, and its step. */
+export function periodBounds(period: Period, nowMs: number): { since: string; step: Step } {
+  const step = period === "24h" ? "hour" : "day";
+  const stepMs = stepsMs[step];
+  const startMs = Math.floor((nowMs - hoursOf[period] * hourMs) / stepMs + 1) * stepMs;
+  return { since: new Date(startMs).toISOString(), step };
+}
+
+/** The previous period of the same length. It ends one period before now, rounded to the hour. */
+export function periodBefore(period: Period, nowMs: number): { since: string; until: string; step: Step } {
+  const { since, step } = periodBounds(period, nowMs);
+  const lengthMs = hoursOf[period] * hourMs;
+  const untilMs = Math.round(nowMs / hourMs) * hourMs - lengthMs;
+  return {
+    since: new Date(Date.parse(since) - lengthMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    step,
+  };
+}
+
+interface Range {
+  since: string;
+  until: string;
+}
+
+/** A range that begins at midnight UTC as its whole UTC days, whose evaluations are counted already, and the rest. */
+export function wholeDaysAndRest({ since, until }: Range): Range[] {
+  const midnightMs = Math.floor(Date.parse(until) / dayMs) * dayMs;
+  const startsWithDay = Date.parse(since) % dayMs === 0;
+  const midnight = new Date(midnightMs).toISOString();
+  const parts = startsWithDay
+    ? [
+        { since, until: midnight },
+        { since: midnight, until },
+      ]
+    : [{ since, until }];
+  return parts.filter(({ since, until }) => since < until);
+}
+
+/** The start of each step, up to and including the current one. */
+export function stepStartsMs(since: string, step: Step, nowMs: number): number[] {
+  const firstMs = Date.parse(since);
+  const count = Math.max(0, Math.floor((nowMs - firstMs) / stepsMs[step]) + 1);
+  return Array.from({ length: count }, (_, index) => firstMs + index * stepsMs[step]);
+}

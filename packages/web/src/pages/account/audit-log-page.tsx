@@ -1,0 +1,148 @@
+import type { AuditEvent } from "@presage/sdk";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { RefreshCw, ScrollText } from "lucide-react";
+import { auditEventsQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
+import { OwnersOnly } from "../../parts/allowed.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { EndlessTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { SearchInput } from "../../ui/form/inputs.tsx";
+import { Select } from "../../ui/form/select.tsx";
+import { EmptyState } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { actionWords, readAuditLogSearch } from "./audit-log-search.ts";
+
+export const auditLogRoute = createLazyRoute("/account/audit-log")({ component: AuditLogPage });
+
+function AuditLogPage() {
+  return (
+    <Page
+      title="Audit log"
+      hint="Every change made through the API, this dashboard or the command line. Predictions, evaluations and episodes are recorded on their own pages."
+      isFull
+    >
+      <OwnersOnly>
+        <AuditLog />
+      </OwnersOnly>
+    </Page>
+  );
+}
+
+function AuditLog() {
+  const presage = usePresage();
+  const { action, object } = auditLogRoute.useSearch();
+  const navigate = auditLogRoute.useNavigate();
+  const change = (part: { action?: string | undefined; object?: string | undefined }) =>
+    navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
+  const filter = { ...(action && { action }), ...(object && { object_id: object }) };
+  const list = useInfiniteQuery(auditEventsQuery(presage, filter));
+  const view = useTableView("audit-log", auditColumns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Audit log",
+    view,
+    columns: auditColumns,
+    rows: list.data,
+    rowId: ({ id }) => id,
+    rowName: ({ action }) => actionWords[action],
+    sorting: "server",
+    isMain: true,
+  });
+  return (
+    <section
+      aria-label="Audit log"
+      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+    >
+      <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-4 py-1">
+        <Select
+          aria-label="Action"
+          value={action ?? ""}
+          options={[
+            { value: "", label: "All actions" },
+            ...Object.entries(actionWords).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={(chosen) => change({ action: chosen })}
+        />
+        <SearchInput
+          label="Id of what was changed"
+          words={object ?? ""}
+          onSearch={(words) => change({ object: words.trim() })}
+        />
+        <span className="flex-1" />
+        <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={() => list.refetch()} />
+        <TableTools table={table} />
+      </header>
+      <EndlessTable
+        table={table}
+        list={list}
+        isFull
+        expectedRows={12}
+        empty={
+          <EmptyState icon={ScrollText} title="No changes">
+            Nothing in the log matches.
+          </EmptyState>
+        }
+      />
+    </section>
+  );
+}
+
+const auditColumns: DataColumn<AuditEvent>[] = [
+  {
+    id: "time",
+    label: "Time",
+    value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    widthPx: 136,
+    isFixed: true,
+  },
+  {
+    id: "action",
+    label: "Action",
+    value: ({ action }) => action,
+    cell: ({ action }) => <span className="font-medium">{actionWords[action]}</span>,
+    widthPx: 224,
+    isFixed: true,
+  },
+  { id: "by", label: "By", value: actorOf, widthPx: 176 },
+  {
+    id: "detail",
+    label: "What",
+    value: describeDetail,
+    widthPx: 220,
+    isElastic: true,
+    isWideOnly: true,
+  },
+  {
+    id: "object",
+    label: "Id",
+    value: ({ object_id }) => object_id,
+    cell: ({ object_id }) => <span className="font-mono text-xs">{object_id}</span>,
+    widthPx: 200,
+    isExtra: true,
+  },
+  { id: "request", label: "Request", value: ({ request_id }) => request_id, widthPx: 280, isExtra: true },
+];
+
+function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
+  const who = email ?? names[user_id ?? ""] ?? user_id ?? "unknown";
+  if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
+  return kind === "api_key" ? `${who}, key ${name}` : who;
+}
+
+/** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
+function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
+  const others = Object.entries(detail).flatMap(([field, value]) => {
+    const shown = field.endsWith("_id") ? names[String(value)] : value;
+    // An id without a name says nothing to people.
+    if (shown === null || shown === undefined) return [];
+    const label = field.replace(/_id$/, "").replaceAll("_", " ");
+    return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
+  });
+  return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
+}

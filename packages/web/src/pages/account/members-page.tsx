@@ -1,0 +1,163 @@
+import { roles } from "@presage/contract/permissions";
+import type { Member, Role } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
+import { OwnersOnly } from "../../parts/allowed.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { Select } from "../../ui/form/select.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+
+export const membersRoute = createLazyRoute("/account/members")({ component: MembersPage });
+
+function MembersPage() {
+  return (
+    <Page
+      title="Members"
+      hint="Who is in your account. Owners can do everything, members can predict and evaluate, viewers can only read. A new role takes effect at once, for the user’s keys too."
+    >
+      <OwnersOnly>
+        <MembersCard />
+      </OwnersOnly>
+    </Page>
+  );
+}
+
+function MembersCard() {
+  const presage = usePresage();
+  const { data: members, error, refetch } = useQuery(membersQuery(presage));
+  const { data: me } = useQuery(meQuery(presage));
+  const change = useChangeRole();
+  const [asked, setAsked] = useState<AskedRole>();
+  const ownId = me?.id;
+  const columns = useMemo(
+    () => memberColumns({ ownId, isBusy: change.isPending, onChange: setAsked }),
+    [ownId, change.isPending],
+  );
+  const view = useTableView("members", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Members",
+    view,
+    columns,
+    rows: members,
+    rowId: ({ id }) => id,
+    rowName: nameOfMember,
+    isMain: true,
+  });
+  return (
+    <>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {change.error !== null && <ErrorNotice error={change.error} />}
+      {(members !== undefined || error === null) && (
+        <Card title="Members" actions={<TableTools table={table} />}>
+          <DataTable table={table} expectedRows={3} empty={null} />
+        </Card>
+      )}
+      <ChangeRoleDialog
+        asked={asked}
+        isOwn={asked?.member.id === ownId}
+        isBusy={change.isPending}
+        onClose={() => setAsked(undefined)}
+        onConfirm={({ member, role }) =>
+          change.mutate({ id: member.id, role }, { onSettled: () => setAsked(undefined) })
+        }
+      />
+    </>
+  );
+}
+
+interface RoleChanges {
+  ownId: string | undefined;
+  isBusy: boolean;
+  /** Keys change a select at once, so nothing is changed before it is confirmed. */
+  onChange(asked: AskedRole): void;
+}
+
+function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Member>[] {
+  return [
+    {
+      id: "name",
+      label: "Name",
+      value: nameOfMember,
+      cell: (member) => (
+        <span className="flex items-center gap-2 font-medium">
+          <span className="truncate">{nameOfMember(member)}</span>
+          {member.id === ownId && <Badge tone="accent">You</Badge>}
+        </span>
+      ),
+      widthPx: 160,
+      isElastic: true,
+      isFixed: true,
+    },
+    { id: "email", label: "Email", value: ({ email }) => email ?? "–", widthPx: 200, isWideOnly: true },
+    {
+      id: "created",
+      label: "Since",
+      value: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      widthPx: 112,
+      isWideOnly: true,
+      isNewestFirst: true,
+    },
+    {
+      id: "role",
+      label: "Role",
+      value: ({ role }) => role,
+      cell: (member) => (
+        <Select
+          aria-label={`Role of ${nameOfMember(member)}`}
+          value={member.role}
+          disabled={isBusy}
+          options={roles}
+          onChange={(role) => onChange({ member, role })}
+        />
+      ),
+      widthPx: 128,
+      isFixed: true,
+    },
+  ];
+}
+
+interface AskedRole {
+  member: Member;
+  role: Role;
+}
+
+interface ChangeRoleDialogProps {
+  /** Undefined: nothing is asked. */
+  asked: AskedRole | undefined;
+  isOwn: boolean;
+  isBusy: boolean;
+  onClose(): void;
+  onConfirm(asked: AskedRole): void;
+}
+
+function ChangeRoleDialog({ asked, isOwn, isBusy, onClose, onConfirm }: ChangeRoleDialogProps) {
+  return (
+    <ConfirmDialog
+      isOpen={asked !== undefined}
+      onClose={onClose}
+      title={
+        asked === undefined ? "" : `Make ${isOwn ? "yourself" : nameOfMember(asked.member)} ${asked.role}?`
+      }
+      confirmLabel="Change the role"
+      isBusy={isBusy}
+      onConfirm={() => asked !== undefined && onConfirm(asked)}
+    >
+      {isOwn
+        ? "You then may no longer change roles: only another owner can make you an owner again."
+        : "The role takes effect at once, for the user’s keys too."}
+    </ConfirmDialog>
+  );
+}

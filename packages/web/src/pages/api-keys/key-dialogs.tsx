@@ -1,0 +1,204 @@
+import type { ApiKeyResponse } from "@presage/sdk";
+import { TriangleAlert } from "lucide-react";
+import { AlertDialog } from "radix-ui";
+import { type FormEvent, type Ref, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { type NewKey, useChangeKeySettings, useRevokeApiKey } from "../../data/api-keys.ts";
+import { firstPrediction } from "../../parts/predictions.ts";
+import { Button, CopyButton } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { ConfirmDialog, Dialog, Modal } from "../../ui/dialog.tsx";
+import { focusFirstIssue } from "../../ui/form/form.tsx";
+import { TextArea } from "../../ui/form/inputs.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { Time } from "../../ui/time.tsx";
+import { CaptureField, LimitFields } from "./key-form.tsx";
+import { type LimitIssues, limitsForm, readLimits } from "./read-key-form.ts";
+
+/** Open while `apiKey` is defined. */
+export function KeySettingsDialog({
+  apiKey,
+  onClose,
+}: {
+  apiKey: ApiKeyResponse | undefined;
+  onClose(): void;
+}) {
+  return (
+    <Dialog
+      isOpen={apiKey !== undefined}
+      onClose={onClose}
+      title="Settings of this key"
+      hint="Predictions and evaluations are counted separately. The limits of your user and account apply as well."
+    >
+      {apiKey !== undefined && <KeySettingsForm apiKey={apiKey} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function KeySettingsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose(): void }) {
+  const [form, setForm] = useState(limitsForm(apiKey));
+  const [issues, setIssues] = useState<LimitIssues>({});
+  const [capture, setCapture] = useState(apiKey.capture ?? "");
+  const { mutate, error, isPending } = useChangeKeySettings();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const { limits, issues } = readLimits(form);
+    if (Object.values(issues).every((issue) => issue === undefined))
+      return mutate(
+        { id: apiKey.id, settings: { ...limits, capture: capture === "" ? null : capture } },
+        { onSuccess: onClose },
+      );
+    flushSync(() => setIssues(issues));
+    focusFirstIssue(event.currentTarget);
+  }
+
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <p className="text-sm font-medium wrap-anywhere">{apiKey.name}</p>
+      <LimitFields
+        form={form}
+        issues={issues}
+        onChange={(part) => {
+          setForm({ ...form, ...part });
+          setIssues({});
+        }}
+      />
+      <CaptureField value={capture} onChange={setCapture} />
+      {error !== null && <ErrorNotice error={error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" isBusy={isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface NewKeyDialogProps {
+  newKey: NewKey | undefined;
+  onStored(): void;
+  focusAfterwards(): void;
+}
+
+/** Shows a new key once. Only its button closes it, so that the key is not lost by accident. */
+export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  return (
+    <Modal
+      kind={AlertDialog}
+      isOpen={newKey !== undefined}
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        field.current?.focus();
+      }}
+      onEscapeKeyDown={(event) => event.preventDefault()}
+      onCloseAutoFocus={(event) => {
+        event.preventDefault();
+        focusAfterwards();
+      }}
+      className="flex max-h-[calc(100dvh-2rem)] max-w-xl flex-col gap-4 overflow-y-auto p-5"
+    >
+      {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
+      <div className="flex justify-end">
+        <AlertDialog.Action asChild>
+          <Button variant="primary" onClick={onStored}>
+            I have stored it
+          </Button>
+        </AlertDialog.Action>
+      </div>
+    </Modal>
+  );
+}
+
+function NewKeyContent({
+  newKey: { key, name },
+  field,
+}: {
+  newKey: NewKey;
+  field: Ref<HTMLTextAreaElement>;
+}) {
+  return (
+    <>
+      <div>
+        <AlertDialog.Title className="text-base font-semibold wrap-anywhere">
+          New key “{name}”
+        </AlertDialog.Title>
+        <AlertDialog.Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+          Copy it now and store it with your other secrets. It will not be shown again.
+        </AlertDialog.Description>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <TextArea
+          ref={field}
+          rows={1}
+          aria-label="Key"
+          readOnly
+          value={key}
+          onFocus={({ target }) => target.select()}
+          className="min-h-8.5! min-w-0 flex-1 basis-64 resize-none break-all"
+        />
+        <CopyButton text={key} label="Copy key">
+          Copy key
+        </CopyButton>
+      </div>
+      <div className="flex min-w-0 flex-col gap-1.5">
+        <h3 className="text-sm font-medium">Try it</h3>
+        <CodeBlock
+          code={`export PRESAGE_API_KEY='${key}'\n${firstPrediction()}`}
+          label="the example"
+          language="shell"
+        />
+      </div>
+    </>
+  );
+}
+
+/** Open while `apiKey` is defined. */
+export function RevokeKeyDialog({
+  apiKey,
+  onClose,
+}: {
+  apiKey: ApiKeyResponse | undefined;
+  onClose(): void;
+}) {
+  const { mutate, error, isPending, reset } = useRevokeApiKey();
+  function close() {
+    reset();
+    onClose();
+  }
+  return (
+    <ConfirmDialog
+      isOpen={apiKey !== undefined}
+      onClose={close}
+      title="Revoke this key?"
+      confirmLabel="Revoke key"
+      isBusy={isPending}
+      onConfirm={() => apiKey !== undefined && mutate(apiKey.id, { onSuccess: onClose })}
+    >
+      {apiKey !== undefined && (
+        <div className="flex flex-col gap-3">
+          <p>
+            <strong className="font-semibold wrap-anywhere text-ink">{apiKey.name}</strong> (
+            <span className="font-mono text-xs">
+              {apiKey.prefix}…{apiKey.last_four}
+            </span>
+            ) stops working immediately, and every program that uses it is rejected. This cannot be undone.
+          </p>
+          <p>
+            {apiKey.last_used_at ? (
+              <>
+                It was last used <Time at={apiKey.last_used_at} />.
+              </>
+            ) : (
+              "It has never been used."
+            )}
+          </p>
+          {error !== null && <ErrorNotice error={error} />}
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}

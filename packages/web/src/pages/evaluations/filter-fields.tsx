@@ -1,0 +1,120 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ComponentProps, type InputHTMLAttributes, useRef, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { type Facet, resultValuesQuery } from "../../data/result-values.ts";
+import { formatCount } from "../../format/numbers.ts";
+import type { ResultsSearch } from "../../parts/results-search.ts";
+import { TextInput } from "../../ui/form/inputs.tsx";
+import { Select } from "../../ui/form/select.tsx";
+import { toResultFilter } from "./results-filter.ts";
+
+export interface FilterSelectProps
+  extends Omit<ComponentProps<typeof Select<string>>, "value" | "onChange" | "onSelect"> {
+  /** The label of no choice, for example “Any app”. */
+  anyLabel: string;
+  value: string | undefined;
+  onSelect(value: string | undefined): void;
+}
+
+export function FilterSelect({ anyLabel, value, options, onSelect, ...rest }: FilterSelectProps) {
+  return (
+    <Select
+      {...rest}
+      value={value ?? ""}
+      options={[{ value: "", label: anyLabel }, ...options]}
+      onChange={(chosen) => onSelect(chosen || undefined)}
+    />
+  );
+}
+
+type Rest = Omit<InputHTMLAttributes<HTMLInputElement>, "value" | "onChange" | "onBlur" | "onKeyDown">;
+
+/** A text filter that does not query the server on every keystroke. */
+export function DebouncedInput({
+  value,
+  onApply,
+  ...rest
+}: Rest & { value: string; onApply(text: string): void }) {
+  const text = useDebouncedText(value, onApply);
+  return (
+    <TextInput
+      {...rest}
+      value={text.value}
+      onChange={(event) => text.onChange(event.target.value)}
+      onBlur={text.onLeave}
+      onKeyDown={(event) => event.key === "Enter" && text.onLeave()}
+    />
+  );
+}
+
+const pauseMs = 500;
+
+/** A text that is applied when the user pauses or leaves. A change from elsewhere replaces it. */
+function useDebouncedText(value: string, apply: (text: string) => void) {
+  const [draft, setDraft] = useState(value);
+  const [seen, setSeen] = useState(value);
+  const [applied, setApplied] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  if (value !== seen) {
+    setSeen(value);
+    // Ignore the echo of our own change: the user may have typed more by now.
+    if (value !== applied) setDraft(value);
+    setApplied(value);
+  }
+
+  function applyNow(text: string): void {
+    clearTimeout(timer.current);
+    const wanted = text.trim();
+    if (wanted === value) return;
+    setApplied(wanted);
+    apply(wanted);
+  }
+
+  return {
+    value: draft,
+    onChange(text: string) {
+      setDraft(text);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => applyNow(text), pauseMs);
+    },
+    onLeave: () => applyNow(draft),
+  };
+}
+
+interface FilterOption {
+  value: string;
+  /** With the number of results that the choice would leave. */
+  label: string;
+}
+
+/** The values that results have, and always the one that is chosen. */
+export function useFilterOptions(
+  search: ResultsSearch,
+  facet: Facet,
+  chosen: string | undefined,
+): FilterOption[] {
+  const presage = usePresage();
+  const { data: values = [] } = useQuery(resultValuesQuery(presage, toResultFilter(search), facet));
+  const options = values.map(({ value, count }) => ({
+    value,
+    label: count === undefined ? value : `${value} · ${formatCount(count)}`,
+  }));
+  const isListed = chosen === undefined || values.some(({ value }) => value === chosen);
+  return isListed ? options : [{ value: chosen, label: chosen }, ...options];
+}
+
+/** The value of a datetime-local input, in the user's time zone. */
+export function toLocalInput(instant: string | undefined): string {
+  if (instant === undefined) return "";
+  const at = new Date(instant);
+  const pad = (part: number) => String(part).padStart(2, "0");
+  const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+  return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
+}
+
+/** Undefined while the input is incomplete, such as a year being typed. */
+export function fromLocalInput(text: string): string | undefined {
+  const at = new Date(text);
+  const isWhole = text !== "" && at.getTime() > 0;
+  return isWhole ? at.toISOString().replace(".000Z", "Z") : undefined;
+}

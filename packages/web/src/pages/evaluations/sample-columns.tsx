@@ -1,0 +1,224 @@
+import type { EvaluationSummaryGroup } from "@presage/sdk";
+import type { ResultRow, ScoreOrder } from "../../data/results.ts";
+import { splitVersion } from "../../format/words.ts";
+import { RunLink } from "../../parts/runs.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import type { Sort } from "../../ui/data-table/table-view.ts";
+import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
+
+/** All results about one sample, of one run. */
+export interface SampleRow {
+  /** The id of its first result. */
+  id: string;
+  sampleId: string;
+  datasetId: string | null;
+  runId: string | null;
+  results: readonly ResultRow[];
+}
+
+/** Results as one row a sample, dataset and run, in the order in which these come first. */
+export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
+  const rows = new Map<string, SampleRow & { results: ResultRow[] }>();
+  for (const result of results) {
+    const { dataset_sample_id, dataset_id: datasetId, evaluation_run_id: runId } = result;
+    const sampleId = String(dataset_sample_id);
+    const key = JSON.stringify([sampleId, datasetId, runId]);
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, { id: result.id, sampleId, datasetId, runId, results: [result] });
+    else row.results.push(result);
+  }
+  return [...rows.values()].map((row) => ({ ...row, results: oldestFirst(row.results) }));
+}
+
+/** Each result once. Ids are in the order of time. */
+function oldestFirst(results: readonly ResultRow[]): ResultRow[] {
+  const each = new Map(results.map((result) => [result.id, result]));
+  return [...each.values()].sort((one, other) => Number(one.id) - Number(other.id));
+}
+
+/** An evaluator with a profile, whose verdicts are a column. */
+export interface Judge {
+  evaluator: string;
+  profile: string | null;
+}
+
+interface CountedJudge extends Judge {
+  /** How many results match the filter. */
+  count: number;
+}
+
+/** The results of one judge about a sample, the last one first: it counts. */
+export function resultsOf({ results }: SampleRow, { evaluator, profile }: Judge): ResultRow[] {
+  return results
+    .filter(({ evaluator_id, profile_name }) => evaluator_id === evaluator && profile_name === profile)
+    .toReversed();
+}
+
+const mostJudges = 12;
+/** As many have room in any case. */
+const alwaysShown = 4;
+/** Of the results of the evaluator with the most. One with fewer would be an empty column. */
+const leastShare = 0.1;
+
+/** The evaluators that become columns, those with the most results first. Revisions of a profile share one. */
+export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "count">[]): CountedJudge[] {
+  const judges = new Map<string, CountedJudge>();
+  for (const { key, count } of groups) {
+    const judge = { evaluator: key.evaluator_id ?? "", profile: key.profile_name || null };
+    const id = JSON.stringify(judge);
+    judges.set(id, { ...judge, count: (judges.get(id)?.count ?? 0) + count });
+  }
+  return [...judges.values()].sort((one, other) => other.count - one.count).slice(0, mostJudges);
+}
+
+/** Whether an evaluator has a column by default. Depends on the filter alone, so that sorting never takes a column away. */
+function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
+  const place = judges.indexOf(judge);
+  return place < alwaysShown || judge.count >= (judges[0]?.count ?? 0) * leastShare;
+}
+
+/** One column an evaluator, between what the sample is and what was predicted for it. `sorted` has one in any case. */
+export function sampleColumns(
+  judges: readonly CountedJudge[],
+  sorted: ReadonlySet<string>,
+): DataColumn<SampleRow>[] {
+  return [
+    {
+      id: "sample",
+      label: "Sample",
+      hint: "In the order of the samples’ IDs, numbers by value. Results without a sample are left out.",
+      value: ({ sampleId }) => sampleId,
+      cell: ({ sampleId }) => <SampleName id={sampleId} />,
+      isSortable: false,
+      isFixed: true,
+      widthPx: 168,
+    },
+    ...judges.map(
+      (judge): DataColumn<SampleRow> => ({
+        id: judgeColumnId(judge),
+        label: nameOf(judge, judges),
+        hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${judge.profile}`}. A person’s correction counts. Sorted, samples without its score are left out.`,
+        value: (row) => scoreOf(row, judge),
+        cell: (row) => <LastVerdict row={row} judge={judge} />,
+        isNumber: true,
+        isSortable: true,
+        isExtra: !isCommon(judge, judges) && !sorted.has(judgeColumnId(judge)),
+        widthPx: verdictColumnWidthPx(nameOf(judge, judges)),
+      }),
+    ),
+    {
+      id: "output",
+      label: "Output",
+      value: ({ results }) => results[0]?.excerpt,
+      cell: ({ results }) => (
+        <span className="font-mono text-xs text-ink">
+          <InlineText text={results[0]?.excerpt ?? ""} />
+        </span>
+      ),
+      isSortable: false,
+      isElastic: true,
+      widthPx: 160,
+    },
+    {
+      id: "run",
+      label: "Run",
+      value: ({ runId }) => runId,
+      cell: ({ runId }, tabIndex) => (runId === null ? "–" : <RunLink id={runId} tabIndex={tabIndex} />),
+      isSortable: false,
+      widthPx: 184,
+      isWideOnly: true,
+    },
+  ];
+}
+
+/** The same under every filter, so that a chosen or sorted column stays that of its evaluator: a hash (32-bit FNV-1a) of what names it. */
+export function judgeColumnId({ evaluator, profile }: Judge): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(JSON.stringify([evaluator, profile]))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  return `e-${(hash >>> 0).toString(36)}`;
+}
+
+/** The columns to show where `chosen` are: a choice without any of these evaluators was made among others, so they are shown as at first. */
+export function withEvaluators(
+  chosen: readonly string[],
+  columns: readonly DataColumn<SampleRow>[],
+  judges: readonly Judge[],
+): string[] {
+  const judgeIds = new Set(judges.map(judgeColumnId));
+  if (chosen.some((id) => judgeIds.has(id))) return [...chosen];
+  const shown = columns.filter(({ id, isExtra = false }) => judgeIds.has(id) && !isExtra);
+  return [...chosen, ...shown.map(({ id }) => id)];
+}
+
+function scoreOf(row: SampleRow, judge: Judge): number | null | undefined {
+  const [last] = resultsOf(row, judge);
+  return last?.corrected?.score ?? last?.score_raw;
+}
+
+function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
+  const results = resultsOf(row, judge);
+  const [last] = results;
+  if (last === undefined) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="inline-flex items-center gap-1">
+      {results.length > 1 && (
+        <span className="text-xs text-ink-3" title={`${results.length} results; the last one is shown`}>
+          ×{results.length}
+        </span>
+      )}
+      <VerdictMark
+        status={last.status}
+        pass={last.corrected?.pass ?? last.pass}
+        score={last.corrected?.score ?? last.score_raw}
+      />
+    </span>
+  );
+}
+
+/** The family, with profile or version where others have the same one. */
+export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]): string {
+  const family = familyOf(evaluator);
+  const alike = judges.filter((other) => familyOf(other.evaluator) === family);
+  const isSameId = alike.every((other) => other.evaluator === evaluator);
+  const isPlain =
+    profile === null || (profile === "system:default" && !alike.some(({ profile }) => profile === null));
+  return [isSameId ? family : evaluator, !isPlain && profile].filter(Boolean).join(" ");
+}
+
+function familyOf(evaluator: string): string {
+  return splitVersion(evaluator).family.replace(/-$/, "");
+}
+
+const separator = "~";
+
+/** What the address says of the order: `-evaluator~profile`, with a minus from the highest score. */
+export function readSampleSort(text: string | undefined): ScoreOrder | undefined {
+  if (text === undefined) return undefined;
+  const isDescending = text.startsWith("-");
+  const name = isDescending ? text.slice(1) : text;
+  const end = name.indexOf(separator);
+  const evaluator = end === -1 ? name : name.slice(0, end);
+  const profile = end === -1 ? null : name.slice(end + 1);
+  return evaluator === "" ? undefined : { evaluator, profile: profile === "" ? null : profile, isDescending };
+}
+
+/** The sorted column; undefined where its evaluator has no results that match. */
+export function sortOf(order: ScoreOrder | undefined, judges: readonly Judge[]): Sort | undefined {
+  const judge = judges.find(
+    ({ evaluator, profile }) => evaluator === order?.evaluator && profile === order.profile,
+  );
+  return order === undefined || judge === undefined
+    ? undefined
+    : { id: judgeColumnId(judge), isDescending: order.isDescending };
+}
+
+/** The order of a sorted column, for the address; undefined: in the order of samples. */
+export function writeSampleSort(sort: Sort | undefined, judges: readonly Judge[]): string | undefined {
+  const judge = judges.find((one) => judgeColumnId(one) === sort?.id);
+  if (sort === undefined || judge === undefined) return undefined;
+  const name = judge.profile === null ? judge.evaluator : `${judge.evaluator}${separator}${judge.profile}`;
+  return sort.isDescending ? `-${name}` : name;
+}

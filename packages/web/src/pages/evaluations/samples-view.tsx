@@ -1,0 +1,196 @@
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ListChecks } from "lucide-react";
+import { useMemo, useState } from "react";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { resultPagesQuery, resultRatesQuery, samplePagesQuery } from "../../data/results.ts";
+import { counted } from "../../format/numbers.ts";
+import type { ResultsSearch } from "../../parts/results-search.ts";
+import { changeSearch, type Filtering } from "../../parts/results-search.ts";
+import { DataTable, useLoadMore } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import type { Sort } from "../../ui/data-table/table-view.ts";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { VerdictMark } from "../../ui/verdict.tsx";
+import { OpenResult } from "./result-list.tsx";
+import { toResultFilter } from "./results-filter.ts";
+import {
+  groupBySample,
+  type Judge,
+  judgesOf,
+  nameOf,
+  readSampleSort,
+  resultsOf,
+  type SampleRow,
+  sampleColumns,
+  sortOf,
+  withEvaluators,
+  writeSampleSort,
+} from "./sample-columns.tsx";
+import { SummaryLine } from "./summary-line.tsx";
+
+const noOrder = { evaluator: "", profile: null, isDescending: false };
+
+/** The same results, one row a sample and one column an evaluator. */
+export function SamplesView({ filtering }: { filtering: Filtering }) {
+  const { search, change } = filtering;
+  const { order, judges, rows, list, isCut, failure } = useSamples(search);
+  const sorted = useSortedColumns(sortOf(order, judges));
+  const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
+  const remembered = useTableView("evaluations-by-sample", columns);
+  const index = rows?.findIndex(({ results }) => results.some(({ id }) => id === search.result)) ?? -1;
+  const open = rows?.[index];
+  const loadMore = useLoadMore(list);
+  const table = useDataTable({
+    label: "Samples",
+    view: {
+      ...remembered,
+      columnIds: withEvaluators(remembered.columnIds, columns, judges),
+      sort: sortOf(order, judges),
+      changeSort: (sort) => change({ sort: writeSampleSort(sort, judges) }, { replace: true }),
+    },
+    columns,
+    rows,
+    rowId: ({ id }) => id,
+    rowName: ({ sampleId }) => `Sample ${sampleId}`,
+    link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { result: id }) }),
+    hasDrawer: true,
+    openId: open?.id,
+    sorting: "server",
+    isMain: true,
+  });
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
+        <SummaryLine search={search} />
+        <TableTools table={table} />
+      </div>
+      {failure !== undefined && (
+        <div className="p-4">
+          <ErrorNotice error={failure.error} onRetry={failure.retry} />
+        </div>
+      )}
+      {(failure === undefined || rows !== undefined) && (
+        <DataTable
+          table={table}
+          isFull
+          expectedRows={20}
+          onNearEnd={list.hasNextPage ? loadMore : undefined}
+          empty={
+            <EmptyState icon={ListChecks} title="No results that name a sample">
+              Results have a row here if they were sent with dataset_sample_id, as those of runs are.
+            </EmptyState>
+          }
+          end={
+            rows !== undefined && (
+              <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+                {describeEnd(list, rows.length)}
+                {isCut && cutNote}
+              </div>
+            )
+          }
+        />
+      )}
+      <OpenResult
+        filtering={filtering}
+        row={open?.results.find(({ id }) => id === search.result)}
+        previous={rows?.[index - 1]?.id}
+        next={open && rows?.[index + 1]?.id}
+        above={open && <SampleVerdicts row={open} judges={judges} search={search} />}
+        onCloseAutoFocus={table.takeFocusBack}
+      />
+    </>
+  );
+}
+
+const cutNote = " These samples have more results than are shown here. A filter leaves some of them out.";
+
+function describeEnd(
+  { isFetchingNextPage, hasNextPage }: Pick<UseInfiniteQueryResult, "isFetchingNextPage" | "hasNextPage">,
+  count: number,
+): string {
+  if (isFetchingNextPage) return "Loading more…";
+  return hasNextPage ? "" : `${counted(count, "sample")}.`;
+}
+
+/** The matching results by sample: in the order of samples, or of one evaluator's scores. */
+function useSamples(search: ResultsSearch) {
+  const presage = usePresage();
+  const filter = toResultFilter(search);
+  const order = readSampleSort(search.sort);
+  const isByScore = order !== undefined;
+  const rates = useQuery(resultRatesQuery(presage, filter));
+  const bySample = useInfiniteQuery({
+    ...resultPagesQuery(presage, filter, "dataset_sample_id"),
+    enabled: !isByScore,
+  });
+  const byScore = useInfiniteQuery({
+    ...samplePagesQuery(presage, filter, order ?? noOrder),
+    enabled: isByScore,
+  });
+  const list = isByScore ? byScore : bySample;
+  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
+  const rows = useMemo(() => {
+    // Without the columns there is nothing to show yet.
+    const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
+    return rates.data && pages && groupBySample(pages.flat());
+  }, [rates.data, isByScore, bySample.data, byScore.data]);
+  return {
+    order,
+    judges,
+    rows,
+    list,
+    isCut: isByScore && byScore.data?.pages.some(({ isCut }) => isCut),
+    failure: findQueryError([rates, list]),
+  };
+}
+
+/** The columns that were sorted during this visit: one of them must not go, with the focus on its header, when another order is chosen. */
+function useSortedColumns(sort: Sort | undefined): ReadonlySet<string> {
+  const [sorted, setSorted] = useState<ReadonlySet<string>>(new Set());
+  if (sort === undefined || sorted.has(sort.id)) return sorted;
+  const added = new Set([...sorted, sort.id]);
+  setSorted(added);
+  return added;
+}
+
+interface SampleVerdictsProps {
+  row: SampleRow;
+  judges: readonly Judge[];
+  search: ResultsSearch;
+}
+
+/** All verdicts on the sample whose result is open. */
+function SampleVerdicts({ row, judges, search }: SampleVerdictsProps) {
+  return (
+    <nav aria-label="Verdicts on this sample" className="flex flex-wrap gap-2 border-b border-line px-4 py-2">
+      {judges.flatMap((judge) =>
+        resultsOf(row, judge).map(({ id, status, pass, score_raw, corrected }) => (
+          <Link
+            key={id}
+            to="/evaluations"
+            search={changeSearch(search, { result: id })}
+            replace
+            resetScroll={false}
+            preload={false}
+            aria-current={id === search.result ? "true" : undefined}
+            className={clsx(
+              "flex max-w-full items-center gap-2 rounded-md border px-2 py-1 text-sm",
+              id === search.result ? "border-accent bg-accent-soft" : "border-line hover:bg-hover",
+            )}
+          >
+            <span className="truncate text-ink-2">{nameOf(judge, judges)}</span>
+            <VerdictMark
+              status={status}
+              pass={corrected?.pass ?? pass}
+              score={corrected?.score ?? score_raw}
+            />
+          </Link>
+        )),
+      )}
+    </nav>
+  );
+}

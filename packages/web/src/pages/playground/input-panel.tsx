@@ -1,0 +1,163 @@
+import { ChevronRight } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import {
+  type ContextField as ContextFieldName,
+  contextSections,
+  type Draft,
+  type Issues,
+} from "../../parts/playground-draft.ts";
+import { Card } from "../../ui/card.tsx";
+import { TextAreaField } from "../../ui/form/fields.tsx";
+import { TextArea } from "../../ui/form/inputs.tsx";
+import { ParamsFields } from "./params-fields.tsx";
+
+interface InputPanelProps {
+  ref: Ref<HTMLFormElement>;
+  draft: Draft;
+  issues: Issues;
+  onChange(part: Partial<Draft>): void;
+  onSubmit(): void;
+  /** To the right of the title. */
+  actions: ReactNode;
+  /** Stays visible below the fields. */
+  footer: ReactNode;
+}
+
+export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, footer }: InputPanelProps) {
+  const { context, state, action, params } = draft;
+
+  function submitByKey(event: KeyboardEvent) {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    onSubmit();
+  }
+
+  return (
+    <form
+      ref={ref}
+      aria-label="Input"
+      noValidate
+      onKeyDown={submitByKey}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      className="flex min-h-0 min-w-0 flex-col"
+    >
+      <Card title="Input" actions={actions} className="flex min-h-0 flex-1 flex-col">
+        <div className="min-h-0 flex-1 overflow-y-auto">
+          <ContextFields context={context} issues={issues} onChange={(context) => onChange({ context })} />
+          <div className="flex flex-col gap-4 border-b border-line p-4">
+            <TextAreaField
+              label="State"
+              hint="What the agent sees before it acts, in the environment’s own words."
+              issue={issues["interaction.state"]}
+              aside={<CharacterCount text={state} />}
+              className="min-h-28"
+              value={state}
+              onChange={(text) => onChange({ state: text })}
+            />
+            <TextAreaField
+              label="Action"
+              hint="What the agent does: a command, a click, a tool call."
+              issue={issues["interaction.action"]}
+              aside={<CharacterCount text={action} />}
+              className="min-h-10"
+              value={action}
+              onChange={(text) => onChange({ action: text })}
+            />
+          </div>
+          <ParamsFields params={params} issues={issues} onChange={(params) => onChange({ params })} />
+        </div>
+        <footer className="sticky bottom-0 flex flex-wrap items-center gap-3 rounded-b-lg border-t border-line bg-surface px-4 py-3">
+          {footer}
+        </footer>
+      </Card>
+    </form>
+  );
+}
+
+interface ContextFieldsProps {
+  context: Draft["context"];
+  issues: Issues;
+  onChange(context: Draft["context"]): void;
+}
+
+/** Those with text are open, and stay so while they are written. */
+function ContextFields({ context, issues, onChange }: ContextFieldsProps) {
+  const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
+  return (
+    <fieldset className="min-w-0 border-b border-line">
+      <legend className="sr-only">Context</legend>
+      {contextSections.map(({ field, label, hint }) => (
+        <ContextField
+          key={field}
+          label={label}
+          hint={hint}
+          text={context[field]}
+          issue={issues[`context.${field}`]}
+          isOpen={toggled[field] ?? context[field] !== ""}
+          onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
+          onChange={(text) => {
+            setToggled({ ...toggled, [field]: true });
+            onChange({ ...context, [field]: text });
+          }}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface ContextFieldProps {
+  label: string;
+  hint: string;
+  text: string;
+  issue: string | undefined;
+  isOpen: boolean;
+  onToggle(isOpen: boolean): void;
+  onChange(text: string): void;
+}
+
+/** One collapsible section of the context. */
+function ContextField({ label, hint, text, issue, isOpen, onToggle, onChange }: ContextFieldProps) {
+  const noteId = useId();
+  return (
+    <Collapsible.Root
+      open={isOpen || issue !== undefined}
+      onOpenChange={onToggle}
+      className="border-b border-line last:border-b-0"
+    >
+      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
+        />
+        <span className="shrink-0 text-sm font-medium">{label}</span>
+        <span className="min-w-0 flex-1 truncate text-xs text-ink-3 group-data-[state=open]:invisible">
+          {text.slice(0, 200)}
+        </span>
+        <CharacterCount text={text} />
+      </Collapsible.Trigger>
+      <Collapsible.Content className="flex flex-col gap-1 px-4 pt-0.5 pb-3">
+        <p id={noteId} className={issue === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
+          {issue ?? hint}
+        </p>
+        <TextArea
+          aria-label={label}
+          aria-describedby={noteId}
+          aria-invalid={issue === undefined ? undefined : true}
+          value={text}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}
+
+function CharacterCount({ text }: { text: string }) {
+  if (text === "") return null;
+  const words = text.length === 1 ? "1 character" : `${formatCount(text.length)} characters`;
+  return <span className="shrink-0 text-xs text-ink-3 tabular-nums">{words}</span>;
+}

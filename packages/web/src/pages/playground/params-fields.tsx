@@ -1,0 +1,106 @@
+import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import { ChevronRight } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import { useState } from "react";
+import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";
+import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
+
+interface ParamsFieldsProps {
+  params: Draft["params"];
+  issues: Issues;
+  onChange(params: Draft["params"]): void;
+}
+
+const numbers = [
+  { field: "max_tokens", inputMode: "numeric", placeholder: String(samplingDefaults.max_tokens) },
+  { field: "temperature", inputMode: "decimal", placeholder: String(samplingDefaults.temperature) },
+  { field: "top_p", inputMode: "decimal", placeholder: String(samplingDefaults.top_p) },
+  { field: "top_k", inputMode: "numeric", placeholder: "off" },
+] as const;
+
+const choices = [
+  {
+    field: "enable_thinking",
+    options: [
+      { value: "true", label: "On" },
+      { value: "false", label: "Off" },
+    ],
+  },
+  {
+    field: "reasoning_budget",
+    options: [
+      { value: "low", label: "Low" },
+      { value: "medium", label: "Medium" },
+      { value: "high", label: "High" },
+    ],
+  },
+] as const;
+
+export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const issueOf = (field: ParamField) => issues[`params.${field}`];
+  const isInvalid = paramFields.some((field) => issueOf(field) !== undefined);
+  const set = (field: ParamField, text: string) => {
+    setOpen(true);
+    onChange({ ...params, [field]: text });
+  };
+  return (
+    <Collapsible.Root open={isOpen || isInvalid} onOpenChange={setOpen}>
+      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
+        />
+        <span className="shrink-0 text-sm font-medium">Parameters</span>
+        <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">{summary(params)}</span>
+      </Collapsible.Trigger>
+      <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
+        <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+          {numbers.map(({ field, inputMode, placeholder }) => (
+            <TextField
+              key={field}
+              label={<ParamName>{field}</ParamName>}
+              issue={issueOf(field)}
+              inputMode={inputMode}
+              placeholder={placeholder}
+              value={params[field]}
+              onChange={(text) => set(field, text)}
+              className="tabular-nums"
+            />
+          ))}
+          {choices.map(({ field, options }) => (
+            <div key={field} className="xl:col-span-2">
+              <SelectField
+                label={<ParamName>{field}</ParamName>}
+                issue={issueOf(field)}
+                value={params[field]}
+                options={[{ value: "", label: "Not set" }, ...options]}
+                onChange={(value) => set(field, value)}
+              />
+            </div>
+          ))}
+        </div>
+        <TextAreaField
+          label="Further parameters"
+          hint="One JSON object, passed to the model unchanged."
+          issue={issueOf("further")}
+          placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
+          value={params.further}
+          onChange={(text) => set("further", text)}
+        />
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}
+
+function ParamName({ children }: { children: string }) {
+  return <span className="font-mono text-xs font-normal">{children}</span>;
+}
+
+function summary(params: Draft["params"]): string {
+  const set = paramFields.filter((field) => params[field].trim() !== "");
+  if (set.length === 0) return "Server defaults";
+  return set
+    .map((field) => (field === "further" ? "further" : `${field} ${params[field].trim()}`))
+    .join(", ");
+}

@@ -1,0 +1,92 @@
+import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { CopyButton } from "../../ui/button.tsx";
+import { Fact } from "../../ui/card.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import type { ModelResponse } from "./use-predictions.ts";
+
+/** Finish reasons of incomplete responses. */
+const shortfalls: Record<string, string> = {
+  length: "The response was cut off at max_tokens.",
+  content_filter: "The model’s content filter removed part of the response.",
+};
+
+export function ResponseView({ response }: { response: ModelResponse }) {
+  const { response: message, reasoning, finish_reason } = response.prediction;
+  const shortfall = shortfalls[finish_reason ?? ""];
+  return (
+    <section aria-label={`Response ${response.number}`} className="flex min-w-0 flex-col gap-3">
+      <PlainText text={message.content} label="Response" />
+      {shortfall !== undefined && <p className="text-sm text-warn">{shortfall}</p>}
+      {reasoning && (
+        <details className="rounded-md border border-line">
+          <summary className="cursor-pointer px-3 py-2 text-sm font-medium text-ink-2 hover:text-ink">
+            Reasoning
+          </summary>
+          <div className="px-3 pb-3">
+            <PlainText text={reasoning} label="Reasoning" />
+          </div>
+        </details>
+      )}
+      <ResponseFacts response={response} />
+    </section>
+  );
+}
+
+function ResponseFacts({
+  response: { at, prediction, timing, requestId, deployment },
+}: {
+  response: ModelResponse;
+}) {
+  const { finish_reason, matched_stop, usage } = prediction;
+  return (
+    <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
+      <Fact look="stacked" name="Finish reason">
+        <InlineText text={finish_reason ?? "not stated"} />
+      </Fact>
+      <Fact look="stacked" name="Matched stop">
+        {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}
+      </Fact>
+      <Fact look="stacked" name="Prompt tokens">
+        {formatCount(usage.prompt_tokens)}
+      </Fact>
+      <Fact look="stacked" name="Completion tokens">
+        {formatCount(usage.completion_tokens)}
+      </Fact>
+      {timing !== undefined && (
+        <>
+          <Fact look="stacked" name="Total time">
+            {formatDuration(timing.totalMs)}
+          </Fact>
+          <Fact look="stacked" name="Model">
+            {timing.upstreamMs === undefined ? "–" : formatDuration(timing.upstreamMs)}
+          </Fact>
+          <Fact look="stacked" name="Presage">
+            {timing.upstreamMs === undefined
+              ? "–"
+              : formatDuration(Math.max(0, timing.totalMs - timing.upstreamMs))}
+          </Fact>
+        </>
+      )}
+      <Fact look="stacked" name="Received">
+        <Time at={at} />
+      </Fact>
+      {deployment !== undefined && (
+        <div className="col-span-full flex min-w-0 gap-2 text-xs text-ink-3">
+          <dt>Answered by</dt>
+          <dd className="min-w-0 wrap-anywhere text-ink-2">{deployment}</dd>
+        </div>
+      )}
+      {requestId !== undefined && (
+        <div className="col-span-full flex min-w-0 items-center gap-2 text-xs text-ink-3">
+          <dt>Request</dt>
+          <dd className="flex min-w-0 items-center gap-1">
+            <code className="truncate font-mono">{requestId}</code>
+            <CopyButton text={requestId} label="Copy request ID" />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,210 @@
+import type { StoredPredictionFilter, StoredPredictionValuesResponse } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { ListFilter } from "lucide-react";
+import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { storedPredictionValuesQuery } from "../../data/stored-predictions.ts";
+import { type Period, periodLabels, periods } from "../../format/times.ts";
+import {
+  categories,
+  filterNames,
+  type PredictionsSearch,
+  sources,
+  statuses,
+} from "../../parts/predictions.ts";
+import { present } from "../../search-params.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, type FieldControl } from "../../ui/form/fields.tsx";
+import { TextInput } from "../../ui/form/inputs.tsx";
+import { Choice } from "../../ui/form/select.tsx";
+import { Popover } from "../../ui/menu.tsx";
+import { SavedViews } from "../../ui/saved-views.tsx";
+import { categoryLabel, sourceLabels, statusLabels } from "./prediction-columns.tsx";
+
+const route = getRouteApi("/predictions");
+
+export type LogChanges = { [Name in keyof PredictionsSearch]?: PredictionsSearch[Name] | undefined };
+
+export interface PredictionLog {
+  search: PredictionsSearch;
+  isFiltered: boolean;
+  /** Writes changes to the URL; undefined removes a value. */
+  change(changes: LogChanges, options?: { replace?: boolean }): void;
+}
+
+export function useLog(): PredictionLog {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/predictions" });
+  return {
+    search,
+    isFiltered: filterNames.some((name) => search[name] !== undefined),
+    change(changes, { replace = false } = {}) {
+      navigate({
+        search: (current) => changeLogSearch(current, changes),
+        replace,
+        resetScroll: false,
+      });
+    },
+  };
+}
+
+export function changeLogSearch(search: PredictionsSearch, changes: LogChanges): PredictionsSearch {
+  return present({ ...search, ...changes });
+}
+
+export const noFilters: LogChanges = Object.fromEntries(filterNames.map((name) => [name, undefined]));
+
+interface LogFiltersProps {
+  log: PredictionLog;
+  /** What the address chooses, as a request. */
+  filter: StoredPredictionFilter;
+}
+
+/** Everything that predictions can be filtered by: the values there are, with how many have them. */
+export function LogFilters({ log: { search, change }, filter }: LogFiltersProps) {
+  const presage = usePresage();
+  const { data: values } = useQuery(storedPredictionValuesQuery(presage, filter));
+  return (
+    <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
+      <Choice
+        label="Period"
+        any="Any time"
+        value={search.period}
+        options={periods.map((period) => ({ value: period, label: `The last ${periodLabels[period]}` }))}
+        onChange={(period) => change({ period: period as Period | undefined })}
+      />
+      <Choice
+        label="Source"
+        any="Any source"
+        value={search.source}
+        options={sources.map((value) => ({
+          value,
+          label: sourceLabels[value],
+          ...countOf(values?.source, value),
+        }))}
+        onChange={(source) => change({ source: sources.find((known) => known === source) })}
+      />
+      <Choice
+        label="Status"
+        any="Any status"
+        value={search.category ?? search.status}
+        options={statusOptions(search, values)}
+        onChange={(value) =>
+          change({
+            status: statuses.find((known) => known === value),
+            category: categories.find((known) => known === value),
+          })
+        }
+      />
+      <Choice
+        label="Deployment"
+        any="Any deployment"
+        value={search.deployment}
+        options={named(values?.deployment)}
+        onChange={(deployment) => change({ deployment })}
+      />
+      <Choice
+        label="Model"
+        any="Any model"
+        value={search.model}
+        options={named(values?.model)}
+        onChange={(model) => change({ model })}
+      />
+      <Choice
+        label="API key"
+        any="Any key"
+        value={search.key}
+        options={named(values?.api_key_id)}
+        onChange={(key) => change({ key })}
+      />
+      <MoreFilters search={search} change={change} />
+      <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
+    </search>
+  );
+}
+
+function MoreFilters({ search, change }: Pick<PredictionLog, "search" | "change">) {
+  return (
+    <Popover
+      label="More filters"
+      trigger={<Button icon={<ListFilter aria-hidden />}>{nameMore(search)}</Button>}
+    >
+      <div className="flex flex-col gap-3">
+        <Field label="Request id" hint="As a response names it in x-request-id.">
+          {(control) => (
+            <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
+          )}
+        </Field>
+        <Field label="Run or episode id">
+          {(control) => (
+            <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />
+          )}
+        </Field>
+      </div>
+    </Popover>
+  );
+}
+
+/** That a prediction succeeded, that it failed, and why it failed. */
+function statusOptions(
+  { status, category }: PredictionsSearch,
+  values: StoredPredictionValuesResponse | undefined,
+) {
+  return [
+    ...statuses.map((value) => ({
+      value,
+      label: statusLabels[value],
+      ...countOf(category === undefined ? values?.status : undefined, value),
+    })),
+    ...categories.map((value) => ({
+      value,
+      label: `Failed: ${categoryLabel(value)}`,
+      ...countOf(status === "success" ? undefined : values?.category, value),
+    })),
+  ];
+}
+
+type Values = StoredPredictionValuesResponse["source"];
+
+/** Without counts yet, or where they would be of something else, all can be chosen. */
+function countOf(values: Values | undefined, value: string): { count?: number } {
+  if (values === undefined) return {};
+  return { count: values.find((known) => known.value === value)?.count ?? 0 };
+}
+
+function named(values: Values = []) {
+  return values.map(({ value, name, count }) => ({ value, label: name ?? value, count }));
+}
+
+function nameMore({ request, run }: PredictionLog["search"]): string {
+  const active = [request, run].filter((one) => one !== undefined).length;
+  return active === 0 ? "More filters" : `More filters (${active})`;
+}
+
+interface TextFilterProps {
+  /** What connects it to its label. */
+  control: FieldControl;
+  value: string | undefined;
+  onApply(text: string | undefined): void;
+}
+
+/** A filter by an exact text, applied with Enter or on leaving the field. */
+function TextFilter({ control, value = "", onApply }: TextFilterProps) {
+  const [state, setState] = useState({ typed: value, seen: value });
+  // The address changed elsewhere.
+  if (value !== state.seen) setState({ typed: value, seen: value });
+  const apply = () => {
+    const text = state.typed.trim();
+    if (text !== value) onApply(text === "" ? undefined : text);
+  };
+  return (
+    <TextInput
+      {...control}
+      value={state.typed}
+      onChange={({ target }) => setState({ ...state, typed: target.value })}
+      onBlur={apply}
+      onKeyDown={({ key }) => key === "Enter" && apply()}
+    />
+  );
+}

@@ -1,0 +1,109 @@
+import type { StoredPredictionDetail } from "@presage/sdk";
+import { useNavigate } from "@tanstack/react-router";
+import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useDeletePrediction } from "../../data/stored-predictions.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { AddToDatasetDialog, toSample } from "./add-to-dataset-dialog.tsx";
+
+interface PredictionActionsProps {
+  prediction: StoredPredictionDetail;
+  onDeleted(): void;
+}
+
+type Asking = "replace" | "dataset" | "delete";
+
+/** Asks the same again, adds it to a dataset, or deletes it. */
+export function PredictionActions({ prediction, onDeleted }: PredictionActionsProps) {
+  const [asking, setAsking] = useState<Asking>();
+  const navigate = useNavigate();
+  const draft = toPlaygroundDraft(prediction);
+  const sample = toSample(prediction);
+  const close = () => setAsking(undefined);
+
+  function openInPlayground() {
+    if (draft === undefined) return;
+    fillPlayground(draft);
+    void navigate({ to: "/playground" });
+  }
+
+  return (
+    <>
+      <Button
+        size="small"
+        icon={<FlaskConical aria-hidden />}
+        disabled={draft === undefined}
+        title={draft === undefined ? "The playground has no fields for the messages of a chat." : undefined}
+        onClick={() => (isPlaygroundEmpty() ? openInPlayground() : setAsking("replace"))}
+      >
+        Open in playground
+      </Button>
+      <AllowedButton
+        needs="evaluate"
+        size="small"
+        icon={<DatabaseZap aria-hidden />}
+        disabled={sample === undefined}
+        title={sample === undefined ? "What was asked is not known, or is not text." : undefined}
+        onClick={() => setAsking("dataset")}
+      >
+        Add to dataset
+      </AllowedButton>
+      {prediction.source === "live" && (
+        <AllowedButton
+          needs="manage"
+          size="small"
+          icon={<Trash2 aria-hidden />}
+          onClick={() => setAsking("delete")}
+        >
+          Delete this one
+        </AllowedButton>
+      )}
+      <ConfirmDialog
+        isOpen={asking === "replace"}
+        onClose={close}
+        title="Replace what is in the playground?"
+        confirmLabel="Replace"
+        onConfirm={openInPlayground}
+      >
+        The playground has input of yours.
+      </ConfirmDialog>
+      <DeletePredictionDialog
+        id={prediction.id}
+        isOpen={asking === "delete"}
+        onClose={close}
+        onDeleted={onDeleted}
+      />
+      {sample !== undefined && (
+        <AddToDatasetDialog isOpen={asking === "dataset"} onClose={close} sample={sample} />
+      )}
+    </>
+  );
+}
+
+interface DeletePredictionDialogProps {
+  id: string;
+  isOpen: boolean;
+  onClose(): void;
+  onDeleted(): void;
+}
+
+function DeletePredictionDialog({ id, isOpen, onClose, onDeleted }: DeletePredictionDialogProps) {
+  const deletion = useDeletePrediction({ onSuccess: onDeleted });
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Delete this prediction"
+      confirmLabel="Delete"
+      isBusy={deletion.isPending}
+      onConfirm={() => deletion.mutate(id)}
+    >
+      It is deleted with what was asked. This cannot be undone.
+      {deletion.error !== null && <ErrorNotice error={deletion.error} />}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,205 @@
+import type { StoredPredictionDetail } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ListFilter } from "lucide-react";
+import type { ReactNode } from "react";
+import { usePresage } from "../../data/client.ts";
+import { storedPredictionQuery } from "../../data/stored-predictions.ts";
+import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { exactTime } from "../../format/times.ts";
+import { promptOf, roleLabels } from "../../parts/prompt.ts";
+import { CopyButton, IconButton } from "../../ui/button.tsx";
+import { Fact } from "../../ui/card.tsx";
+import { Drawer, DrawerHeader } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { ScrollRegion } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import type { LogChanges, PredictionLog } from "./log-filters.tsx";
+import { PredictionActions } from "./prediction-actions.tsx";
+import { StatusBadge, sourceLabels } from "./prediction-columns.tsx";
+
+interface PredictionDrawerProps {
+  /** Absent: closed. */
+  id: string | undefined;
+  previous: string | undefined;
+  next: string | undefined;
+  log: PredictionLog;
+  onOpen(id: string | undefined): void;
+  onCloseAutoFocus(event: Event): void;
+}
+
+export function PredictionDrawer({ id, onOpen, onCloseAutoFocus, ...rest }: PredictionDrawerProps) {
+  return (
+    <Drawer
+      isOpen={id !== undefined}
+      onClose={() => onOpen(undefined)}
+      title={`Prediction ${id}`}
+      onCloseAutoFocus={onCloseAutoFocus}
+    >
+      {id !== undefined && <OpenPrediction key={id} id={id} onOpen={onOpen} {...rest} />}
+    </Drawer>
+  );
+}
+
+function OpenPrediction({
+  id,
+  log,
+  onOpen,
+  ...neighbours
+}: Omit<PredictionDrawerProps, "id" | "onCloseAutoFocus"> & { id: string }) {
+  const presage = usePresage();
+  const { data: prediction, error, refetch } = useQuery(storedPredictionQuery(presage, id));
+  return (
+    <>
+      <DrawerHeader {...neighbours} onOpen={onOpen} onClose={() => onOpen(undefined)}>
+        Prediction <span className="font-mono text-xs font-normal text-ink-2">{id}</span>
+      </DrawerHeader>
+      <ScrollRegion label="The prediction" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+        {error !== null && prediction === undefined && (
+          <div className="p-4">
+            <ErrorNotice error={error} onRetry={refetch} />
+          </div>
+        )}
+        {prediction === undefined ? (
+          error === null && <SkeletonRows count={4} className="h-20" />
+        ) : (
+          <PredictionDetail prediction={prediction} log={log} onDeleted={() => onOpen(undefined)} />
+        )}
+      </ScrollRegion>
+    </>
+  );
+}
+
+interface PredictionDetailProps {
+  prediction: StoredPredictionDetail;
+  log: PredictionLog;
+  onDeleted(): void;
+}
+
+/** What was asked, what was answered, and by whom. */
+function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps) {
+  const { output, reasoning, error_message, params, requested_model } = prediction;
+  const turns = promptOf(prediction);
+  const fields = { ...(requested_model !== null && { model: requested_model }), ...params };
+  return (
+    <div className="flex flex-col gap-5 p-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <StatusBadge prediction={prediction} />
+        <span className="flex-1" />
+        <PredictionActions prediction={prediction} onDeleted={onDeleted} />
+      </div>
+      {error_message !== null && <PlainText text={error_message} label="Error" isProse />}
+      {output !== null && <PlainText text={output} label="Answer" />}
+      {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" />}
+      <section aria-label="Prompt" className="flex flex-col gap-3">
+        <h3 className="text-sm font-semibold">Prompt as sent</h3>
+        {turns.length === 0 && (
+          <p className="text-sm text-ink-2">
+            {prediction.source === "live"
+              ? "It was not stored."
+              : "The run or its dataset is gone, so it is not known any more."}
+          </p>
+        )}
+        {turns.map(({ role, content }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
+          <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+        ))}
+        {Object.keys(fields).length > 0 && <PlainText text={JSON.stringify(fields)} label="Further fields" />}
+      </section>
+      <PredictionFacts prediction={prediction} log={log} />
+    </div>
+  );
+}
+
+interface PredictionFactsProps {
+  prediction: StoredPredictionDetail;
+  log: PredictionLog;
+}
+
+/** Who answered, how long it took and what it used; most of it can be filtered by. */
+function PredictionFacts({ prediction, log }: PredictionFactsProps) {
+  const { source, created_at, deployment, model, replica, finish_reason, latency_ms } = prediction;
+  const { prompt_tokens, cached_tokens, completion_tokens, api_key_id, request_id, run_id } = prediction;
+  const filterBy = (changes: LogChanges) => () => log.change({ ...changes, open: undefined });
+  return (
+    <section aria-label="Details">
+      <h3 className="pb-2 text-sm font-semibold">Details</h3>
+      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm">
+        <One name="Time">{exactTime(created_at)}</One>
+        <One name="Source" onFilter={filterBy({ source })}>
+          {sourceLabels[source]}
+        </One>
+        {run_id !== null && (
+          <One name={source === "run" ? "Run" : "Episode"} onFilter={filterBy({ run: run_id })}>
+            <Link {...pageOf(source, run_id)} className="text-accent-ink underline underline-offset-2">
+              <InlineText text={prediction.run_name ?? run_id} />
+            </Link>
+          </One>
+        )}
+        <Text
+          name="Deployment"
+          text={deployment}
+          onFilter={filterBy({ deployment: deployment ?? undefined })}
+        />
+        <Text name="Model" text={model} onFilter={filterBy({ model: model ?? undefined })} />
+        <Text name="Replica" text={replica} />
+        <Text name="Finish reason" text={finish_reason} />
+        {latency_ms !== null && <One name="Latency">{formatDuration(latency_ms)}</One>}
+        <One name="Tokens">
+          {formatCount(prompt_tokens)} of the prompt, {formatCount(completion_tokens)} of the completion
+          {cached_tokens !== null && cached_tokens > 0 && `, ${formatCount(cached_tokens)} from the cache`}
+        </One>
+        <Text
+          name="API key"
+          text={prediction.api_key_name ?? api_key_id}
+          onFilter={filterBy({ key: api_key_id ?? undefined })}
+        />
+        {request_id !== null && (
+          <One name="Request" onFilter={filterBy({ request: request_id })}>
+            <code className="font-mono text-xs">{request_id}</code>
+            <CopyButton text={request_id} label="Copy request ID" />
+          </One>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function pageOf(source: StoredPredictionDetail["source"], id: string) {
+  return source === "run"
+    ? ({ to: "/runs/$runId", params: { runId: id } } as const)
+    : ({ to: "/episodes/$episodeId", params: { episodeId: id } } as const);
+}
+
+interface OneProps {
+  name: string;
+  onFilter?: () => void;
+  children: ReactNode;
+}
+
+function One({ name, onFilter, children }: OneProps) {
+  return (
+    <Fact look="lined" name={name}>
+      <span className="inline-flex min-w-0 items-center gap-1 wrap-anywhere">{children}</span>
+      {onFilter !== undefined && (
+        <IconButton
+          label={`Filter by this ${name.toLowerCase()}`}
+          icon={<ListFilter aria-hidden />}
+          className="-my-1"
+          onClick={onFilter}
+        />
+      )}
+    </Fact>
+  );
+}
+
+function Text({ text, ...rest }: Omit<OneProps, "children"> & { text: string | null }) {
+  if (text === null) return null;
+  return (
+    <One {...rest}>
+      <InlineText text={text} />
+    </One>
+  );
+}

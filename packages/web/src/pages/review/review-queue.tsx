@@ -1,0 +1,219 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, CircleX, SkipForward, Undo2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { useEffect, useRef } from "react";
+import { usePresage } from "../../data/client.ts";
+import { resultQuery } from "../../data/results.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { useShortcut } from "../../ui/shortcuts.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { ReviewCard } from "./review-card.tsx";
+import type { ReviewSearch } from "./review-search.ts";
+import { type Review, useReview, useSinglePresses } from "./use-review.ts";
+
+/** One result after the other, with what was decided so far. */
+export function ReviewQueue({
+  search,
+  onOpen,
+}: {
+  search: ReviewSearch;
+  onOpen(id: string | undefined): void;
+}) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const review = useReview(search, onOpen);
+  const { queue, openId, nextId, item, failure } = review;
+  const {
+    data: result,
+    error,
+    refetch,
+  } = useQuery({
+    ...resultQuery(presage, openId ?? ""),
+    enabled: openId !== undefined,
+  });
+  useEffect(() => {
+    if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
+  }, [queryClient, presage, nextId]);
+  const isReady = result !== undefined && openId !== undefined;
+  const decide = (pass: boolean | undefined) => {
+    if (isReady) review.decide(pass, result.pass);
+  };
+  useSinglePresses();
+  useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
+  useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
+  useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
+  useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
+  const top = useTop(openId);
+
+  if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
+  return (
+    <section
+      ref={top}
+      aria-label="Result to review"
+      className="flex min-w-0 scroll-mt-4 flex-col rounded-lg border border-line bg-surface"
+    >
+      <Progress review={review} />
+      {failure !== null && (
+        <div className="px-4 pt-4">
+          <ErrorNotice error={failure} />
+        </div>
+      )}
+      <div className="min-h-96 flex-1">
+        {openId === undefined ? (
+          queue.data !== undefined && <NothingLeft review={review} />
+        ) : error !== null && result === undefined ? (
+          <div className="p-4">
+            <ErrorNotice error={error} onRetry={refetch} />
+          </div>
+        ) : result === undefined ? (
+          <SkeletonRows count={4} className="h-16" />
+        ) : (
+          <ReviewCard key={openId} result={result} item={item} isBlind={search.blind === true} />
+        )}
+      </div>
+      {(openId !== undefined || review.canUndo) && (
+        <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
+      )}
+    </section>
+  );
+}
+
+/** Each result begins at its top. */
+function useTop(id: string | undefined) {
+  const top = useRef<HTMLElement>(null);
+  const shown = useRef(id);
+  useEffect(() => {
+    if (shown.current !== undefined && shown.current !== id)
+      top.current?.scrollIntoView({ block: "nearest" });
+    shown.current = id;
+  }, [id]);
+  return top;
+}
+
+function Progress({ review: { queue, given, skipped, waiting, compared, agreed } }: { review: Review }) {
+  const { considered = 0, reviewed = 0, has_more = false } = queue.data ?? {};
+  const all = given + skipped + waiting;
+  return (
+    <header className="flex flex-col gap-1.5 border-b border-line px-4 py-2.5">
+      <div
+        role="progressbar"
+        aria-label="Reviewed of this queue"
+        aria-valuemin={0}
+        aria-valuemax={all}
+        aria-valuenow={given + skipped}
+        className="h-1 overflow-hidden rounded-full bg-sunken"
+      >
+        <div
+          className="h-1 rounded-full bg-accent transition-[width]"
+          style={{ width: `${all === 0 ? 0 : ((given + skipped) / all) * 100}%` }}
+        />
+      </div>
+      <p aria-live="polite" className="flex min-h-5 flex-wrap gap-x-4 text-xs text-ink-2 tabular-nums">
+        {queue.data !== undefined && (
+          <>
+            <span>
+              <b className="font-semibold text-ink">{formatCount(given)}</b> reviewed now
+              {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left here
+            </span>
+            {compared > 0 && (
+              <span>
+                you agreed with the evaluator in{" "}
+                <b className="font-semibold text-ink">{formatCount(agreed)}</b> of {formatCount(compared)}
+              </span>
+            )}
+            <span className="text-ink-3 sm:ml-auto">
+              {has_more
+                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} compared verdicts are reviewed; more match`
+                : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
+            </span>
+          </>
+        )}
+      </p>
+    </header>
+  );
+}
+
+function NothingLeft({ review }: { review: Review }) {
+  const { given, skipped, queue } = review;
+  if (given + skipped === 0) {
+    return (
+      <EmptyState icon={CircleCheck} title="Nothing to review">
+        {queue.data?.considered === 0
+          ? "No verdicts match. Choose another evaluator, or evaluate something first."
+          : "All verdicts that match are reviewed, or are about an output that equals its gold answer."}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={CircleCheck}
+      title={`${formatCount(given)} reviewed`}
+      actions={
+        <Button variant="primary" onClick={review.loadMore}>
+          Load more
+        </Button>
+      }
+    >
+      {skipped > 0 ? `${formatCount(skipped)} skipped, which will come again.` : "This queue is done."}
+    </EmptyState>
+  );
+}
+
+interface VerdictBarProps {
+  isReady: boolean;
+  canUndo: boolean;
+  onDecide(pass: boolean | undefined): void;
+  onUndo(): void;
+}
+
+/** The four things that can be done with a result, each with its key. It stays in sight while texts are scrolled. */
+function VerdictBar({ isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
+  return (
+    <div className="sticky bottom-0 z-10 grid grid-cols-4 gap-2 border-t border-line bg-surface p-2 sm:flex sm:justify-end sm:px-4">
+      <Button icon={<Undo2 aria-hidden />} disabled={!canUndo} onClick={onUndo} className="max-sm:h-11">
+        Undo
+        <Key>U</Key>
+      </Button>
+      <Button
+        icon={<SkipForward aria-hidden />}
+        disabled={!isReady}
+        onClick={() => onDecide(undefined)}
+        className="max-sm:h-11"
+      >
+        Skip
+        <Key>S</Key>
+      </Button>
+      <Button
+        icon={<CircleX className="text-fail" aria-hidden />}
+        disabled={!isReady}
+        onClick={() => onDecide(false)}
+        className="max-sm:h-11 sm:w-28"
+      >
+        Fail
+        <Key>F</Key>
+      </Button>
+      <Button
+        icon={<CircleCheck className="text-pass" aria-hidden />}
+        disabled={!isReady}
+        onClick={() => onDecide(true)}
+        className="max-sm:h-11 sm:w-28"
+      >
+        Pass
+        <Key>P</Key>
+      </Button>
+    </div>
+  );
+}
+
+function Key({ children }: { children: ReactNode }) {
+  return (
+    <kbd
+      aria-hidden
+      className="rounded border border-line bg-sunken px-1 font-mono text-[0.6875rem] leading-4 text-ink-2 max-sm:hidden"
+    >
+      {children}
+    </kbd>
+  );
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { answerOf } from "./answer-card.tsx";
+
+const figures = { pass_rate: 0.8, no_change: { mean: 0.5, pass_rate: 0.5, count: 10 } };
+const compared = {
+  difference: 0.3,
+  interval: { level: 0.95, lower: 0.2, upper: 0.4 },
+  measure: "score" as const,
+  outcome: "better" as const,
+  p_adjusted: 0.0001,
+  survives_one_failure: true,
+};
+
+test("the answer is the outcome of the test, whatever the figures are", () => {
+  expect(answerOf(figures, compared)).toMatchObject({ outcome: "better" });
+  expect(answerOf(figures, { ...compared, outcome: "undecided" })).toMatchObject({
+    outcome: "undecided",
+    title: "Not shown to be better than no change",
+  });
+});
+
+test("a difference that one more failure would undo says so", () => {
+  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toEndWith(
+    "p < 0.001). One trajectory in which the model fails whole would undo this.",
+  );
+});
+
+test("the difference is said with its interval", () => {
+  expect(answerOf(figures, compared).detail).toBe(
+    "The mean score differs by +30.0 points (95 % interval +20.0 to +40.0, p < 0.001).",
+  );
+});
+
+test("without a run of the baseline nothing is claimed", () => {
+  expect(answerOf(figures, undefined)).toMatchObject({
+    outcome: "unknown",
+    detail: expect.stringContaining("+30.0"),
+  });
+  expect(answerOf({ pass_rate: 0.8, no_change: null }, undefined).title).toBe("No baseline to compare with");
+});

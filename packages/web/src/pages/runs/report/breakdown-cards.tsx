@@ -1,0 +1,210 @@
+import type { Run, RunReport, RunStratum } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatCost, formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
+import { evaluatorKey } from "../../../parts/evaluators.tsx";
+import { Card, Fact } from "../../../ui/card.tsx";
+import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
+import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
+
+interface StepCardProps {
+  report: RunReport;
+  chosen: RunReport["evaluators"][number];
+  measure: Measure;
+}
+
+/** Accuracy by step, beside that of no change and, of a free-running run, beside the teacher-forced one. */
+export function StepCard({ report, chosen, measure }: StepCardProps) {
+  const { step } = chosen.strata;
+  const forced = report.teacher_forced?.evaluators.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
+  const series: CurveSeries[] = [
+    {
+      key: "run",
+      label: report.run.mode === "free-running" ? "Free-running" : "This run",
+      points: pointsOf(step, measure),
+    },
+  ];
+  if (forced !== undefined) {
+    series.push({
+      key: "forced",
+      label: `Teacher-forced: ${report.teacher_forced?.name}`,
+      points: pointsOf(forced.step, measure),
+    });
+  }
+  if (step.some(({ no_change }) => no_change !== null)) {
+    series.push({
+      key: "no-change",
+      label: "No change",
+      color: "var(--ink-3)",
+      isDashed: true,
+      points: step.map(({ key, no_change }) => ({ x: Number(key), value: no_change?.[measure] ?? null })),
+    });
+  }
+  const leftOut = chosen.strata_left_out.step;
+  return (
+    <Card
+      title={`${measureLabels[measure]} by step`}
+      hint={
+        leftOut === 0
+          ? "By place in the trajectory, from 0."
+          : `The first 1,000 steps; ${leftOut} later ones are left out.`
+      }
+    >
+      <CurveChart
+        shape="line"
+        label={`${measureLabels[measure]} by step`}
+        xLabel="Step"
+        yLabel={measureLabels[measure]}
+        series={series}
+        format={formatShare}
+        formatTick={(value) => `${Math.round(value * 100)} %`}
+        note={`${measureExplanations[measure]} Pale where a single trajectory is left, which has no interval.`}
+      />
+    </Card>
+  );
+}
+
+function pointsOf(strata: readonly RunStratum[], measure: Measure): CurvePoint[] {
+  return strata.map((stratum) => {
+    const { value, lower, upper, basis } = figureOf(stratum, measure);
+    return { x: Number(stratum.key), value, lower, upper, basis };
+  });
+}
+
+interface StrataCardProps {
+  title: string;
+  hint: string;
+  rowLabel: string;
+  strata: readonly RunStratum[];
+  measure: Measure;
+  /** In place of the report's order. */
+  isLowestFirst?: boolean;
+  /** The run whose trajectories the rows are, to lead there. */
+  runId?: string;
+}
+
+/** Figures of groups of samples, on one axis with the baseline. */
+export function StrataCard({
+  title,
+  hint,
+  rowLabel,
+  strata,
+  measure,
+  isLowestFirst = false,
+  runId,
+}: StrataCardProps) {
+  const rows = strata.map((stratum) => {
+    const label = String(stratum.key);
+    return {
+      key: label,
+      label,
+      shown:
+        runId === undefined ? (
+          <InlineText text={label} />
+        ) : (
+          <Link
+            to="/runs/$runId/trajectories/$trajectoryId"
+            params={{ runId, trajectoryId: label }}
+            className="text-accent-ink underline-offset-2 hover:underline"
+          >
+            <InlineText text={label} />
+          </Link>
+        ),
+      ...figureOf(stratum, measure),
+    };
+  });
+  if (isLowestFirst) rows.sort((one, other) => (one.value ?? 2) - (other.value ?? 2));
+  return (
+    <Card title={title} hint={hint}>
+      <IntervalTable
+        mark="bar"
+        label={title}
+        rowLabel={rowLabel}
+        valueLabel={measureLabels[measure]}
+        explanation={measureExplanations[measure]}
+        rows={rows}
+        domain={[0, 1]}
+        format={formatShare}
+        formatTick={(value) => `${Math.round(value * 100)}`}
+        referenceLabel="No change"
+        most={8}
+      />
+    </Card>
+  );
+}
+
+/** What a run cost: money, tokens and time. */
+export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
+  const { cost, tokens, latency_ms, predictions_per_second } = report;
+  const asked = "deployment" in run.target;
+  return (
+    <Card title="Cost and speed" hint="Of the predictions. The usage page shows what judges cost.">
+      {asked ? (
+        <dl className="grid grid-cols-2 gap-4 px-4 py-3 sm:grid-cols-3">
+          <Figure
+            name="Cost"
+            explanation="What the tokens of models with a price cost, by today’s prices."
+            value={cost == null ? "no prices" : formatCost(cost.total, cost.currency)}
+          />
+          <Figure
+            name="Per 1,000 predictions"
+            explanation="The cost divided by the predictions made, times 1,000."
+            value={
+              cost?.total == null || run.progress.predicted === 0
+                ? "–"
+                : formatCost((1000 * cost.total) / run.progress.predicted, cost.currency)
+            }
+          />
+          <Figure
+            name="Without a price"
+            explanation="Tokens that the cost leaves out, as their model has no price or is not known."
+            value={cost == null ? "–" : `${formatCount(cost.unpriced_tokens)} tokens`}
+          />
+          <Figure
+            name="Prompt tokens"
+            explanation="Of all prompts, as the upstream counted them; those in its cache in brackets."
+            value={`${formatCount(tokens.prompt)}${!tokens.cached ? "" : ` (${formatCount(tokens.cached)} cached)`}`}
+          />
+          <Figure
+            name="Completion tokens"
+            explanation="Of all completions, as the upstream counted them."
+            value={formatCount(tokens.completion)}
+          />
+          <Figure
+            name="Predictions a second"
+            explanation="From the run’s start to its end or its last prediction."
+            value={predictions_per_second === null ? "–" : predictions_per_second.toFixed(1)}
+          />
+          {(["p50", "p95", "p99"] as const).map((rank) => (
+            <Figure
+              key={rank}
+              name={`Latency ${rank}`}
+              explanation={`Of the successful predictions: ${rank.slice(1)} % took at most this.`}
+              value={latency_ms === null ? "–" : formatDuration(latency_ms[rank])}
+            />
+          ))}
+        </dl>
+      ) : (
+        <p className="px-4 py-3 text-sm text-ink-2">
+          Nothing:{" "}
+          {"baseline" in run.target ? "the baseline asks no model." : "the predictions were made elsewhere."}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Figure({ name, explanation, value }: { name: string; explanation: string; value: string }) {
+  return (
+    <Fact look="stacked" name={name}>
+      <Tooltip text={explanation}>
+        <span tabIndex={0} className="cursor-help rounded-sm font-medium text-ink">
+          {value}
+        </span>
+      </Tooltip>
+    </Fact>
+  );
+}

@@ -1,0 +1,83 @@
+import type { ReportEvaluator, Run, RunSample } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatScore } from "../../format/numbers.ts";
+import { splitVersion } from "../../format/words.ts";
+import { VerdictBadge } from "../../ui/verdict.tsx";
+
+/** Short names of a run's evaluators: the family, with the profile or the version only where others have the same family. */
+export function nameEvaluators(evaluators: readonly ReportEvaluator[]): string[] {
+  return evaluators.map((evaluator) => {
+    const family = familyOf(evaluator);
+    const alike = evaluators.filter((other) => familyOf(other) === family);
+    const { profile_name: profile } = evaluator;
+    const isDefault = profile === null || profile === "system:default";
+    if (alike.length === 1) return isDefault ? family : `${family} ${profile}`;
+    const isSameId = alike.every((other) => other.evaluator === evaluator.evaluator);
+    const name = isSameId ? family : evaluator.evaluator;
+    return profile === null ? name : `${name} ${profile}`;
+  });
+}
+
+function familyOf({ evaluator }: ReportEvaluator): string {
+  return splitVersion(evaluator).family.replace(/-$/, "");
+}
+
+export type RunVerdict = RunSample["verdicts"][number];
+
+/** The verdict of one of a run's evaluators; undefined until it has returned. */
+export function verdictOf(
+  { verdicts }: Pick<RunSample, "verdicts">,
+  { evaluator, profile_name }: ReportEvaluator,
+): RunVerdict | undefined {
+  return verdicts.find((verdict) => verdict.evaluator === evaluator && verdict.profile_name === profile_name);
+}
+
+interface StepVerdictsProps {
+  run: Pick<Run, "evaluators">;
+  sample: RunSample;
+  /** Of the run's evaluators. */
+  names: readonly string[];
+}
+
+/** The verdict of every evaluator on one prediction, each a link to the evaluation result, which says why. */
+export function StepVerdicts({ run, sample, names }: StepVerdictsProps) {
+  return (
+    <ul aria-label="Verdicts" className="flex flex-wrap gap-2">
+      {run.evaluators.map((evaluator, index) => {
+        const verdict = verdictOf(sample, evaluator);
+        const resultId = verdict?.evaluation_result_id ?? undefined;
+        const content = (
+          <>
+            <span className="truncate text-ink-2">{names[index]}</span>
+            {verdict === undefined ? (
+              <span className="text-xs text-ink-3">no verdict</span>
+            ) : (
+              <>
+                <VerdictBadge status={verdict.status} pass={verdict.pass} />
+                <span className="tabular-nums">{formatScore(verdict.score)}</span>
+              </>
+            )}
+          </>
+        );
+        const look = "flex max-w-full items-center gap-2 rounded-md border border-line px-2 py-1 text-sm";
+        return (
+          <li key={`${evaluator.evaluator} ${evaluator.profile_name}`} className="min-w-0">
+            {resultId === undefined ? (
+              <span className={look}>{content}</span>
+            ) : (
+              <Link
+                to="/evaluations"
+                search={{ result: resultId }}
+                preload={false}
+                title={`${evaluator.evaluator}, ${evaluator.profile_name} revision ${evaluator.profile_revision}: open the result`}
+                className={`${look} hover:bg-hover`}
+              >
+                {content}
+              </Link>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

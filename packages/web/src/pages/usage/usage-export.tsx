@@ -1,0 +1,73 @@
+import type { UsageFailure, UsageResponse } from "@presage/sdk";
+import { stringify } from "csv-stringify/browser/esm/sync";
+import { Download } from "lucide-react";
+import { countFailures } from "../../data/usage.ts";
+import { failureLabels } from "../../format/errors.ts";
+import { Button } from "../../ui/button.tsx";
+
+interface DownloadButtonProps {
+  fileName: string;
+  /** Undefined while there is nothing to save. */
+  usage: UsageResponse | undefined;
+}
+
+export function DownloadButton({ fileName, usage }: DownloadButtonProps) {
+  function save() {
+    if (usage === undefined) return;
+    const address = URL.createObjectURL(new Blob([usageCsv(usage)], { type: "text/csv" }));
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = fileName;
+    link.click();
+    URL.revokeObjectURL(address);
+  }
+  return (
+    <Button icon={<Download aria-hidden />} disabled={usage === undefined} onClick={save}>
+      Download CSV
+    </Button>
+  );
+}
+
+const reasons = Object.keys(failureLabels) as UsageFailure[];
+
+/** One record for each row, with its key's name. */
+export function usageCsv({ data, api_keys, step, currency }: UsageResponse): string {
+  const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
+  const head = [
+    `${step}_utc`,
+    "api_key_id",
+    "api_key_name",
+    "operation",
+    "requests",
+    "failed",
+    ...reasons.map((reason) => `failed_${reason}`),
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    ...(currency === null ? [] : ["cost", "currency", "unpriced_tokens"]),
+  ];
+  const records = data.map((row) => [
+    row.start,
+    row.api_key_id ?? "",
+    row.api_key_id === null ? "Dashboard" : (nameOf.get(row.api_key_id) ?? ""),
+    row.operation,
+    row.requests,
+    countFailures(row),
+    ...reasons.map((reason) => row.failures[reason] ?? 0),
+    row.prompt_tokens ?? "",
+    row.completion_tokens ?? "",
+    row.cached_tokens ?? "",
+    ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
+  ]);
+  return toCsv([head, ...records]);
+}
+
+/** CSV as RFC 4180 has it. */
+export function toCsv(records: (string | number)[][]): string {
+  return stringify(records, {
+    record_delimiter: "windows",
+    quoted_match: /[\r\n]/,
+    // Spreadsheets would run texts that begin like a formula.
+    escape_formulas: true,
+  });
+}

@@ -1,0 +1,48 @@
+import type { Need } from "@presage/contract/permissions";
+import { ShieldAlert } from "lucide-react";
+import type { ComponentProps, MouseEvent, ReactNode } from "react";
+import { useRefusal, useRole } from "../data/accounts.ts";
+import { Button, type ButtonProps, IconButton } from "../ui/button.tsx";
+import { MenuItem } from "../ui/menu.tsx";
+import { EmptyState } from "../ui/notice.tsx";
+import { SkeletonRows } from "../ui/skeleton.tsx";
+
+/** A button that says why it does nothing if the user's role does not allow what it is for. */
+export function AllowedButton({ needs, ...button }: ButtonProps & { needs: Need }) {
+  return <Button {...button} {...useRefusalProps(needs)} />;
+}
+
+/** An icon button that says why it does nothing if the user's role does not allow what it is for. */
+export function AllowedIconButton({ needs, ...button }: ComponentProps<typeof IconButton> & { needs: Need }) {
+  return <IconButton {...button} {...useRefusalProps(needs)} />;
+}
+
+/** An item that says why it does nothing if the user's role does not allow what it is for. */
+export function AllowedMenuItem({ needs, ...item }: ComponentProps<typeof MenuItem> & { needs: Need }) {
+  return <MenuItem {...item} refusal={useRefusal(needs)} />;
+}
+
+/** What only owners see; others read why not. */
+export function OwnersOnly({ children }: { children: ReactNode }) {
+  const role = useRole();
+  if (role === undefined) return <SkeletonRows count={3} className="h-10" />;
+  if (role === "owner") return children;
+  return (
+    <EmptyState icon={ShieldAlert} title="For owners">
+      Your role is {role}. Only owners of your account see this page; one of them can change your role.
+    </EmptyState>
+  );
+}
+
+/** What a button has besides if the user's role does not allow what it is for: why it does nothing. */
+function useRefusalProps(need: Need) {
+  const refusal = useRefusal(need);
+  if (refusal === undefined) return {};
+  return {
+    title: refusal,
+    // Not `disabled`: it can be reached, so that the reason is read.
+    "aria-disabled": true,
+    "aria-description": refusal,
+    onClick: (event: MouseEvent) => event.preventDefault(),
+  };
+}

@@ -1,0 +1,46 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { usePresage } from "../data/client.ts";
+import { datasetNamesQuery } from "../data/datasets.ts";
+import { Badge } from "../ui/badge.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+
+/** What a result names as its dataset: the name of one that Presage has, with a link to its page, otherwise the text. */
+export function DatasetLink({ id }: { id: string }) {
+  const name = useDatasetName(id);
+  if (name === undefined) return <InlineText text={id} />;
+  return (
+    <Link
+      to="/datasets/$datasetId"
+      params={{ datasetId: id }}
+      className="text-accent-ink underline-offset-2 hover:underline"
+    >
+      <InlineText text={name} />
+    </Link>
+  );
+}
+
+/** The same where it cannot be a link. */
+export function DatasetName({ id }: { id: string }) {
+  return <InlineText text={useDatasetName(id) ?? id} />;
+}
+
+function useDatasetName(id: string): string | undefined {
+  const { data: names } = useQuery(datasetNamesQuery(usePresage()));
+  return names?.get(id);
+}
+
+/** Tags as `name=value`. */
+export function TagList({ tags }: { tags: Readonly<Record<string, string>> | null | undefined }) {
+  const entries = Object.entries(tags ?? {});
+  if (entries.length === 0) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="inline-flex max-w-full min-w-0 flex-wrap gap-1">
+      {entries.map(([name, value]) => (
+        <Badge key={name}>
+          <InlineText text={`${name}=${value}`} />
+        </Badge>
+      ))}
+    </span>
+  );
+}

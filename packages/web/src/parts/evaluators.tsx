@@ -1,0 +1,191 @@
+import type { Comparison, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { clsx } from "clsx";
+import { splitVersion } from "../format/words.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Tooltip } from "../ui/tooltip.tsx";
+
+export interface EvaluatorChoice {
+  /** The profile’s public id. */
+  id: string;
+  family: string;
+  profile: string;
+  description: string;
+  needsGoldAnswer: boolean;
+  /** Why it cannot be used on this response. */
+  obstacle: string | undefined;
+}
+
+interface FamilyChoices {
+  family: string;
+  description: string;
+  usesModel: boolean;
+  /** It uses one, and none is configured. */
+  needsModel: boolean;
+  choices: EvaluatorChoice[];
+}
+
+export function evaluatorChoices(
+  families: readonly EvaluatorFamily[],
+  profiles: readonly EvaluatorProfile[],
+  { hasSystemTurn }: { hasSystemTurn: boolean },
+): FamilyChoices[] {
+  return families
+    .map((family) => ({
+      family: family.family_name,
+      description: family.description,
+      usesModel: family.uses_model,
+      needsModel: family.needs_model,
+      choices: profiles
+        .filter(({ evaluator_family }) => evaluator_family === family.family_name)
+        .map((profile) => choiceOf(family, profile, hasSystemTurn)),
+    }))
+    .filter(({ choices }) => choices.length > 0);
+}
+
+function choiceOf(
+  { family_name, required_input_fields, needs_model }: EvaluatorFamily,
+  { public_id, name, config, description }: EvaluatorProfile,
+  hasSystemTurn: boolean,
+): EvaluatorChoice {
+  const ownNeeds: unknown[] = Array.isArray(config.required_fields) ? config.required_fields : [];
+  const needs = new Set([...required_input_fields, ...ownNeeds]);
+  return {
+    id: public_id,
+    family: family_name,
+    profile: name,
+    description: description ?? "",
+    needsGoldAnswer: needs.has("evaluated_model_gold_answer"),
+    obstacle: needs_model ? "needs a model" : obstacleOf(needs, hasSystemTurn),
+  };
+}
+
+function obstacleOf(needs: ReadonlySet<unknown>, hasSystemTurn: boolean): string | undefined {
+  if (needs.has("evaluated_model_retrieved_context")) return "needs retrieved context";
+  if (needs.has("evaluated_model_system_prompt") && !hasSystemTurn) return "needs a system turn";
+  return undefined;
+}
+
+interface EvaluatorPickerProps {
+  groups: readonly FamilyChoices[];
+  chosenIds: ReadonlySet<string>;
+  onChoose(ids: ReadonlySet<string>): void;
+}
+
+/** The server's limit per request. */
+const maxEvaluators = 20;
+
+export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
+  const isFull = chosenIds.size >= maxEvaluators;
+
+  function toggle(id: string) {
+    const next = new Set(chosenIds);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  }
+
+  return (
+    <div className="max-h-80 overflow-y-auto scroll-edges-y rounded-md border border-line">
+      {groups.map(({ family, description, usesModel, needsModel, choices }) => (
+        <fieldset
+          key={family}
+          className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
+        >
+          <legend className="float-left contents">
+            <Tooltip text={description}>
+              <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
+                <span className="truncate text-sm font-medium">{family}</span>
+                {needsModel && <Badge>Needs a model</Badge>}
+                {usesModel && !needsModel && <span className="text-xs text-ink-3">uses a model</span>}
+              </span>
+            </Tooltip>
+          </legend>
+          <div className="flex flex-wrap gap-1.5">
+            {choices.map((choice) => (
+              <Chip
+                key={choice.id}
+                choice={choice}
+                // The family says it once for all its profiles.
+                showsNote={!needsModel}
+                isChosen={chosenIds.has(choice.id)}
+                isFull={isFull}
+                onToggle={() => toggle(choice.id)}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  );
+}
+
+interface ChipProps {
+  choice: EvaluatorChoice;
+  showsNote: boolean;
+  isChosen: boolean;
+  isFull: boolean;
+  onToggle(): void;
+}
+
+function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
+  const { profile, description, needsGoldAnswer, obstacle } = choice;
+  const isOff = obstacle !== undefined || (isFull && !isChosen);
+  const note = obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
+  return (
+    <label
+      title={[description, note && `${note[0]?.toUpperCase()}${note.slice(1)}.`].filter(Boolean).join(" ")}
+      className={clsx(
+        "inline-flex min-h-7 max-w-full items-center gap-1.5 rounded-md border px-2 text-xs",
+        isOff ? "cursor-not-allowed text-ink-3" : "cursor-pointer hover:bg-hover",
+        isChosen && !isOff ? "border-accent bg-accent-soft text-accent-ink" : "border-line",
+      )}
+    >
+      <input
+        type="checkbox"
+        checked={isChosen && !isOff}
+        disabled={isOff}
+        onChange={onToggle}
+        className="size-3.5 shrink-0 accent-accent"
+      />
+      <span className="truncate">{profile === "system:default" ? "default" : profile}</span>
+      {showsNote && note !== undefined && <span className="shrink-0 text-ink-3">{note}</span>}
+    </label>
+  );
+}
+
+export type ComparedEvaluator = Comparison["evaluators"][number];
+type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
+
+/** Identifies an evaluator with a revision of a profile, in the address too. */
+export function evaluatorKey({ evaluator, profile_name, profile_revision }: Named): string {
+  return [evaluator, profile_name ?? "", profile_revision ?? ""].join("~");
+}
+
+/** “exact-match”; with its profile and version where another one of the list would have the same name. */
+export function nameEvaluator(one: Named, all: readonly Named[]): string {
+  const names = [shortName, mediumName, longName].map((name) => ({ name, text: name(one) }));
+  const isUnique = ({ name, text }: (typeof names)[number]) =>
+    all.every((other) => evaluatorKey(other) === evaluatorKey(one) || name(other) !== text);
+  return names.find(isUnique)?.text ?? longName(one);
+}
+
+function shortName({ evaluator, profile_name }: Named): string {
+  const family = familyOf(evaluator);
+  const isDefault = profile_name === null || profile_name === "system:default";
+  return isDefault ? family : `${family}, ${profile_name}`;
+}
+
+function mediumName({ evaluator, profile_name, profile_revision }: Named): string {
+  return [familyOf(evaluator), profile_name, profile_revision !== null && `revision ${profile_revision}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function longName({ evaluator, profile_name, profile_revision }: Named): string {
+  return [evaluator, profile_name, profile_revision !== null && `revision ${profile_revision}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function familyOf(evaluator: string): string {
+  return splitVersion(evaluator).family.replace(/-$/, "");
+}

@@ -1,0 +1,87 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { FlaskConical, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { usePresage } from "../data/client.ts";
+import { exampleQuery, useLoadExample, useRemoveExample } from "../data/example.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
+
+/** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
+export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
+  const presage = usePresage();
+  const navigate = useNavigate();
+  const [isRemoving, setRemoving] = useState(false);
+  const { data: example } = useQuery(exampleQuery(presage));
+  const load = useLoadExample({
+    onSuccess: ({ runIds }) => navigate({ to: "/compare", search: { runs: runIds.join(",") } }),
+  });
+  const remove = useRemoveExample({
+    onSuccess() {
+      setRemoving(false);
+      onRemoved?.();
+    },
+  });
+  // Nothing is offered before it is known which.
+  if (example === undefined) return null;
+  const error = load.error ?? remove.error;
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {example === null || load.isPending ? (
+          <Button icon={<FlaskConical aria-hidden />} isBusy={load.isPending} onClick={() => load.mutate()}>
+            {load.isPending ? "Loading the example…" : "Load an example"}
+          </Button>
+        ) : (
+          <>
+            {example.runIds.length >= 2 && (
+              <Link
+                to="/compare"
+                search={{ runs: example.runIds.slice(0, 5).join(",") }}
+                className={buttonClass({})}
+              >
+                Compare the example’s runs
+              </Link>
+            )}
+            <Button
+              icon={<Trash2 aria-hidden />}
+              isBusy={remove.isPending}
+              onClick={() => (example.hasOtherRuns ? setRemoving(true) : remove.mutate(example.datasetId))}
+            >
+              Remove the example
+            </Button>
+          </>
+        )}
+      </div>
+      {error !== null && <ErrorNotice error={error} />}
+      <ConfirmDialog
+        isOpen={isRemoving}
+        onClose={() => setRemoving(false)}
+        title="Remove the example"
+        confirmLabel="Remove"
+        isBusy={remove.isPending}
+        onConfirm={() => example !== null && remove.mutate(example.datasetId)}
+      >
+        Its dataset has runs of yours. They are deleted with it; their evaluation results stay.
+      </ConfirmDialog>
+    </div>
+  );
+}
+
+/** Says that the example is loaded, and removes it. Absent without it. */
+export function ExampleNote({ onRemoved }: { onRemoved?: () => void }) {
+  const { data: example } = useQuery(exampleQuery(usePresage()));
+  if (example === undefined || example === null) return null;
+  return (
+    <section
+      aria-label="The example"
+      className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2"
+    >
+      <p className="min-w-0 flex-1 basis-64">
+        The example is loaded: trajectories through rooms of the sandbox, and two runs on them.
+      </p>
+      <ExampleOffer {...(onRemoved && { onRemoved })} />
+    </section>
+  );
+}

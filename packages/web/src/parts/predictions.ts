@@ -1,0 +1,102 @@
+import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
+import { type Period, periods } from "../format/times.ts";
+import { present, readText } from "../search-params.ts";
+import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
+
+export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
+export const statuses = ["success", "failed"] as const satisfies StoredPrediction["status"][];
+export const categories = [
+  "context_exceeded",
+  "rate_limit",
+  "upstream",
+  "unusable_completion",
+  "unavailable",
+  "timeout",
+  "missing",
+  "error",
+  "skipped",
+  "not_reached",
+] as const satisfies NonNullable<StoredPrediction["error_category"]>[];
+
+/** The search parameters of the log of predictions. */
+export interface PredictionsSearch extends TableSearch {
+  source?: (typeof sources)[number];
+  status?: (typeof statuses)[number];
+  category?: (typeof categories)[number];
+  deployment?: string;
+  model?: string;
+  /** An API key's id. */
+  key?: string;
+  run?: string;
+  /** A request's id. */
+  request?: string;
+  /** Absent: all that is stored. */
+  period?: Period;
+  /** The prediction that is open. */
+  open?: string;
+}
+
+/** The parameters that choose predictions. */
+export const filterNames = [
+  "source",
+  "status",
+  "category",
+  "deployment",
+  "model",
+  "key",
+  "run",
+  "request",
+  "period",
+] as const satisfies (keyof PredictionsSearch)[];
+
+/** Reads the URL; invalid values are ignored. */
+export function readPredictionsSearch(search: Record<string, unknown>): PredictionsSearch {
+  return {
+    ...readTableSearch(search),
+    ...present({
+      source: sources.find((known) => known === search.source),
+      status: statuses.find((known) => known === search.status),
+      category: categories.find((known) => known === search.category),
+      deployment: readText(search.deployment),
+      model: readText(search.model),
+      key: readText(search.key),
+      run: readText(search.run),
+      request: readText(search.request),
+      period: periods.find((known) => known === search.period),
+      open: readText(search.open),
+    }),
+  };
+}
+
+const hoursOf: Record<Period, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24 };
+const hourMs = 3_600_000;
+
+/** The API's filter. The start of the period is a whole minute, so that it is the same for a while. */
+export function toPredictionFilter(search: PredictionsSearch, nowMs: number): StoredPredictionFilter {
+  const { source, status, category, deployment, model, key, run, request, period } = search;
+  const fromMs = period && Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000;
+  return present({
+    source,
+    status,
+    category,
+    deployment,
+    model,
+    api_key_id: key,
+    run_id: run,
+    request_id: request,
+    from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
+  });
+}
+
+/** A command that makes a prediction on this server, with the key in PRESAGE_API_KEY. */
+export function firstPrediction(): string {
+  const body = JSON.stringify({
+    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+  });
+  return [
+    `curl ${location.origin}/v1/predict \\`,
+    `  -H "X-API-KEY: $PRESAGE_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${body}'`,
+  ].join("\n");
+}

@@ -1,0 +1,29 @@
+import { composePrompt } from "@presage/contract/compose-prompt";
+import type { StoredPredictionDetail } from "@presage/sdk";
+
+interface PromptTurn {
+  role: string;
+  /** The text, or JSON of what is no text. */
+  content: string;
+  isText: boolean;
+}
+
+export const roleLabels: Record<string, string> = {
+  system: "System turn",
+  user: "User turn",
+  assistant: "Assistant turn",
+};
+
+/** What the model was sent: the composed turns of an interaction, or the messages of a chat. */
+export function promptOf({ context, interaction, messages }: StoredPredictionDetail): PromptTurn[] {
+  if (interaction !== null)
+    return composePrompt(context ?? undefined, interaction).map((turn) => ({ ...turn, isText: true }));
+  return (messages ?? []).map(({ role, content, ...rest }) => {
+    const isText = typeof content === "string" && Object.keys(rest).length === 0;
+    return {
+      role: typeof role === "string" ? role : "unknown",
+      content: isText ? content : JSON.stringify({ content, ...rest }),
+      isText,
+    };
+  });
+}

@@ -1,0 +1,155 @@
+import type { ExplainStrategy } from "@presage/sdk";
+import { present, readText } from "../search-params.ts";
+import { readTableSearch } from "../ui/data-table/table-view.ts";
+
+export const verdicts = [
+  "pass",
+  "fail",
+  "error",
+  "unusable-input",
+  "contradictory",
+  "not-applicable",
+] as const;
+/** The last two are without a verdict. */
+export type Verdict = (typeof verdicts)[number];
+
+export const verdictLabels: Record<Verdict, string> = {
+  pass: "Pass",
+  fail: "Fail",
+  error: "Error",
+  "unusable-input": "Unusable input",
+  contradictory: "Contradictory",
+  "not-applicable": "Not applicable",
+};
+
+export const explainStrategies = [
+  "never",
+  "on-fail",
+  "on-success",
+  "always",
+] as const satisfies ExplainStrategy[];
+
+export const explainLabels: Record<ExplainStrategy, string> = {
+  never: "Never",
+  "on-fail": "On fail",
+  "on-success": "On pass",
+  always: "Always",
+};
+
+/** The search parameters of the page of results. */
+export interface ResultsSearch {
+  /** Absent: passes and fails. */
+  verdict?: Verdict;
+  app?: string;
+  /** An evaluator's id or alias. */
+  evaluator?: string;
+  family?: string;
+  /** A profile's name. */
+  profile?: string;
+  /** A profile's public id. */
+  profile_id?: string;
+  /** A profile's revision, from 1. */
+  revision?: number;
+  /** From 0 to 1. */
+  min_score?: number;
+  max_score?: number;
+  /** Each is `name=value`; all of them must match. */
+  tag?: string[];
+  dataset?: string;
+  /** A sample's id; a number and the text of its digits are the same. */
+  sample?: string;
+  run?: string;
+  /** Only evaluations that belong to no run. */
+  direct?: true;
+  explain?: ExplainStrategy;
+  /** ISO 8601 with an offset. */
+  since?: string;
+  until?: string;
+  /** Only greater ids. */
+  after?: string;
+  /** Only smaller ids. */
+  before?: string;
+  /** Absent: one row a verdict. */
+  view?: "samples";
+  /** Absent: newest first. */
+  order?: "oldest";
+  /** By sample: the evaluator and profile whose scores come first, `evaluator~profile`, with a minus from the highest. */
+  sort?: string;
+  /** The result that is open. */
+  result?: string;
+  /** The chosen columns of the table. */
+  columns?: string;
+}
+
+const maxTags = 50;
+const maxRevision = 2_147_483_647;
+
+/** Reads the URL; invalid values are ignored. */
+export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
+  const tags = [search.tag].flat().map(readText).filter(isTag).slice(0, maxTags);
+  return present({
+    verdict: verdicts.find((known) => known === search.verdict),
+    app: readText(search.app),
+    evaluator: readText(search.evaluator),
+    family: readText(search.family),
+    profile: readText(search.profile),
+    profile_id: readText(search.profile_id),
+    revision: revisionOf(search.revision),
+    min_score: scoreOf(search.min_score),
+    max_score: scoreOf(search.max_score),
+    tag: tags.length === 0 ? undefined : [...new Set(tags)],
+    dataset: readText(search.dataset),
+    sample: readText(search.sample),
+    run: readText(search.run),
+    direct: search.direct === true ? true : undefined,
+    explain: explainStrategies.find((known) => known === search.explain),
+    since: instantOf(search.since),
+    until: instantOf(search.until),
+    after: idOf(search.after),
+    before: idOf(search.before),
+    view: search.view === "samples" ? "samples" : undefined,
+    order: search.order === "oldest" ? "oldest" : undefined,
+    sort: readText(search.sort),
+    result: idOf(search.result),
+    columns: readTableSearch(search).columns,
+  });
+}
+
+/** Undefined removes a value. */
+export type ResultsSearchChanges = { [Name in keyof ResultsSearch]?: ResultsSearch[Name] | undefined };
+
+/** The filters of a list of results. */
+export interface Filtering {
+  search: ResultsSearch;
+  /** Writes changes to the URL. */
+  change(changes: ResultsSearchChanges, options?: { replace?: boolean }): void;
+}
+
+export function changeSearch(search: ResultsSearch, changes: ResultsSearchChanges): ResultsSearch {
+  return present({ ...search, ...changes });
+}
+
+function isTag(text: string | undefined): text is string {
+  return text !== undefined && text.indexOf("=") > 0;
+}
+
+function scoreOf(value: unknown): number | undefined {
+  const score = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof score === "number" && score >= 0 && score <= 1 ? score : undefined;
+}
+
+function revisionOf(value: unknown): number | undefined {
+  const revision = Number(idOf(value));
+  return revision >= 1 && revision <= maxRevision ? revision : undefined;
+}
+
+function idOf(value: unknown): string | undefined {
+  const text = readText(value);
+  return text !== undefined && /^\d{1,15}$/.test(text) ? text : undefined;
+}
+
+function instantOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
+}

@@ -1,0 +1,97 @@
+import type { Run } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRefusal } from "../data/accounts.ts";
+import { usePresage } from "../data/client.ts";
+import { runNameQuery } from "../data/runs.ts";
+import { formatCount } from "../format/numbers.ts";
+import { humanizeName } from "../format/words.ts";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { type ButtonProps, buttonClass } from "../ui/button.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { AllowedButton } from "./allowed.tsx";
+
+/** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
+export function RunLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
+  const { data: name, isLoading } = useQuery(runNameQuery(usePresage(), id));
+  if (isLoading) return <Skeleton className="h-3 w-24" />;
+  if (name == null) return <InlineText text={id} />;
+  return (
+    <Link
+      to="/runs/$runId"
+      params={{ runId: id }}
+      title={name}
+      tabIndex={tabIndex}
+      className="block truncate text-accent-ink underline-offset-2 hover:underline"
+    >
+      <InlineText text={name} />
+    </Link>
+  );
+}
+
+/** The same where it cannot be a link. */
+export function RunName({ id }: { id: string }) {
+  const { data: name } = useQuery(runNameQuery(usePresage(), id));
+  return <InlineText text={name ?? id} />;
+}
+
+const tones: Record<Run["status"], Tone> = {
+  queued: "neutral",
+  running: "accent",
+  paused: "warn",
+  finished: "pass",
+  cancelled: "neutral",
+  failed: "fail",
+};
+
+export function RunStatus({ status }: Pick<Run, "status">) {
+  return <Badge tone={tones[status]}>{humanizeName(status)}</Badge>;
+}
+
+/** What a new run starts with. */
+export interface NewRunSearch {
+  /** A dataset's id. */
+  dataset?: string;
+  revision?: number;
+}
+
+interface NewRunLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon" | "children"> {
+  search?: NewRunSearch;
+}
+
+/** To the page New run, or a button that says why the user may start none. */
+export function NewRunLink({ search = {}, icon, children, ...look }: NewRunLinkProps) {
+  if (useRefusal("evaluate") !== undefined) {
+    return (
+      <AllowedButton needs="evaluate" icon={icon} {...look}>
+        {children}
+      </AllowedButton>
+    );
+  }
+  return (
+    <Link to="/runs/new" search={search} className={buttonClass(look)}>
+      {icon}
+      {children}
+    </Link>
+  );
+}
+
+/** How much of a run is done, the failed part marked. */
+export function ProgressBar({ progress: { samples, evaluated, failed } }: Pick<Run, "progress">) {
+  const share = (count: number) => `${samples === 0 ? 0 : (100 * count) / samples}%`;
+  return (
+    <span
+      role="progressbar"
+      aria-label="Progress"
+      aria-valuemin={0}
+      aria-valuemax={samples}
+      aria-valuenow={evaluated}
+      aria-valuetext={`${formatCount(evaluated)} of ${formatCount(samples)}`}
+      className="flex h-1.5 w-full overflow-hidden rounded-full bg-sunken"
+    >
+      <span className="bg-accent transition-[width]" style={{ width: share(evaluated - failed) }} />
+      <span className="bg-fail transition-[width]" style={{ width: share(failed) }} />
+    </span>
+  );
+}

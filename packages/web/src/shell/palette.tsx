@@ -1,0 +1,150 @@
+import { useRouter } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Search } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Modal } from "../ui/dialog.tsx";
+import { Keys } from "../ui/shortcuts.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
+import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
+
+interface PaletteProps {
+  isOpen: boolean;
+  onClose(): void;
+  actions: readonly PaletteEntry[];
+}
+
+/** Goes to any page or thing by its name or id. */
+export function Palette({ isOpen, onClose, actions }: PaletteProps) {
+  return (
+    <Modal
+      kind={Radix}
+      isOpen={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      aria-describedby={undefined}
+      placement="top"
+      className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
+    >
+      <Radix.Title className="sr-only">Go to</Radix.Title>
+      <PaletteSearch onClose={onClose} actions={actions} />
+    </Modal>
+  );
+}
+
+function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
+  const { history } = useRouter();
+  const [query, setQuery] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const listId = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const { entries, isSearching } = usePaletteEntries(query, actions);
+  const active = Math.min(chosen, entries.length - 1);
+  const optionId = (index: number) => `${listId}-${index}`;
+
+  useEffect(() => {
+    list.current
+      ?.querySelector(`[id="${CSS.escape(`${listId}-${active}`)}"]`)
+      ?.scrollIntoView({ block: "nearest" });
+  }, [active, listId]);
+
+  function run({ action }: PaletteEntry): void {
+    onClose();
+    if (typeof action === "string") history.push(action);
+    // The focus first returns to where it was.
+    else requestAnimationFrame(action);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const entry = entries[active];
+    if (by !== undefined) {
+      event.preventDefault();
+      setChosen((active + by + entries.length) % Math.max(1, entries.length));
+    } else if (event.key === "Enter" && entry !== undefined) {
+      event.preventDefault();
+      run(entry);
+    }
+  }
+
+  return (
+    <>
+      <div className="flex items-center gap-2 border-b border-line px-4">
+        <Search className="size-4 shrink-0 text-ink-3" aria-hidden />
+        <input
+          role="combobox"
+          aria-label="Search, or paste an id"
+          aria-expanded
+          aria-controls={listId}
+          aria-activedescendant={entries.length > 0 ? optionId(active) : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="A page, a run, a dataset, an evaluator, or an id"
+          value={query}
+          onChange={({ target }) => {
+            setQuery(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKeyDown}
+          className="h-12 min-w-0 flex-1 bg-transparent text-base outline-none"
+        />
+        <Keys keys="Esc" />
+      </div>
+      <div
+        ref={list}
+        id={listId}
+        role="listbox"
+        aria-label="Found"
+        tabIndex={-1}
+        className="min-h-0 flex-1 overflow-y-auto p-2 outline-none"
+      >
+        {entries.map((entry, index) => {
+          const { group, hint, id, keys, title } = entry;
+          const isFirst = entries[index - 1]?.group !== group;
+          return (
+            <div key={id} role="presentation">
+              {isFirst && (
+                <div role="presentation" className="px-2 pt-2 pb-1 text-xs font-medium text-ink-3">
+                  {group}
+                </div>
+              )}
+              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys */}
+              <div
+                id={optionId(index)}
+                role="option"
+                tabIndex={-1}
+                aria-selected={index === active}
+                onPointerMove={() => setChosen(index)}
+                onClick={() => run(entry)}
+                className={clsx(
+                  "flex h-9 cursor-pointer items-center gap-2 rounded-md px-2 text-sm outline-none",
+                  index === active && "bg-accent-soft text-accent-ink",
+                )}
+              >
+                <span className="min-w-0 truncate font-medium">
+                  <InlineText text={title} />
+                </span>
+                {hint !== undefined && (
+                  <span
+                    className={clsx("min-w-0 shrink-0 truncate text-xs", index !== active && "text-ink-3")}
+                  >
+                    {hint}
+                  </span>
+                )}
+                {keys !== undefined && (
+                  <span className="ml-auto">
+                    <Keys keys={keys} />
+                  </span>
+                )}
+              </div>
+            </div>
+          );
+        })}
+        {entries.length === 0 && (
+          <p role="status" className="px-2 py-6 text-center text-sm text-ink-2">
+            {isSearching ? "Searching…" : "Nothing has this name or id."}
+          </p>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+import { type ReactNode, useState } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import { Button, CopyButton } from "../button.tsx";
+import { ScrollRegion } from "../page.tsx";
+import { usePrinting } from "../screen.ts";
+import { Explained, ExplainedName } from "../tooltip.tsx";
+import { copyableTable } from "./figures-table.tsx";
+import { IntervalAxis, type IntervalMarkKind, type IntervalRow, IntervalRowMark } from "./interval-plot.tsx";
+import { domainWithZero, type Range } from "./scale.ts";
+
+interface IntervalTableProps {
+  mark: IntervalMarkKind;
+  /** Names the chart, also for screen readers. */
+  label: string;
+  /** What the rows are, for example “Action verb”. */
+  rowLabel: string;
+  /** What the values are, for example “Pass rate”. */
+  valueLabel: string;
+  /** What a value is and how its interval was made: shown where the name of the value is pointed at or focused. */
+  explanation?: string | undefined;
+  rows: readonly IntervalRow[];
+  /** Of the axis; from the values and 0 if not given. */
+  domain?: Range | undefined;
+  format(value: number): string;
+  /** For the axis, where space is limited. */
+  formatTick?(value: number): string;
+  /** What the mark of a reference is, for example “No change”. */
+  referenceLabel?: string | undefined;
+  /** Rows that are shown before “Show all”. Default: 12. */
+  most?: number | undefined;
+  note?: ReactNode;
+}
+
+const defaultMost = 12;
+
+/** A table whose values are drawn on one axis. It is its own alternative in text. */
+export function IntervalTable(props: IntervalTableProps) {
+  const {
+    mark,
+    label,
+    rowLabel,
+    valueLabel,
+    explanation,
+    rows,
+    format,
+    formatTick = format,
+    referenceLabel,
+    most = defaultMost,
+    note,
+  } = props;
+  const [isAll, setAll] = useState(false);
+  const isPrinting = usePrinting();
+  const domain = props.domain ?? domainWithZero(rows.flatMap(valuesOf));
+  const shown = isAll || isPrinting ? rows : rows.slice(0, most);
+  const hasP = rows.some(({ pValue }) => pValue !== undefined);
+  const hasIntervals = rows.some(({ lower, upper }) => lower != null && upper != null);
+  const hasCount = rows.some(({ count }) => count !== undefined);
+  const hasReference = rows.some(({ reference }) => reference != null);
+  return (
+    <figure aria-label={label} className="flex min-w-0 flex-col pb-2">
+      <ScrollRegion
+        label={label}
+        className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
+      >
+        <table className="w-full border-collapse text-sm tabular-nums">
+          <thead>
+            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4">
+              <th scope="col" className="text-left">
+                {rowLabel}
+              </th>
+              <th scope="col" className="w-1/2 min-w-32 text-left">
+                <IntervalAxis domain={domain} format={formatTick} />
+                <span className="sr-only">Drawn</span>
+              </th>
+              <th scope="col" className="text-right">
+                <ExplainedName name={valueLabel} explanation={explanation} />
+              </th>
+              {hasIntervals && (
+                <th scope="col" className="text-right">
+                  95 % interval
+                </th>
+              )}
+              {hasReference && (
+                <th scope="col" className="text-right">
+                  {referenceLabel}
+                </th>
+              )}
+              {hasP && (
+                <th scope="col" className="text-right">
+                  p
+                </th>
+              )}
+              {hasCount && (
+                <th scope="col" className="text-right">
+                  <ExplainedName
+                    name="n"
+                    explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a value is pointed at or focused, and copied."
+                  />
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr
+                key={row.key}
+                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
+              >
+                <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
+                  {row.shown ?? row.label}
+                </th>
+                <td aria-hidden>
+                  <IntervalRowMark mark={mark} row={row} domain={domain} />
+                </td>
+                <td className="text-right font-medium whitespace-nowrap">
+                  <Explained text={row.basis}>{show(row.value, format)}</Explained>
+                </td>
+                {hasIntervals && (
+                  <td className="text-right text-xs whitespace-nowrap text-ink-2">
+                    {intervalText(row, format)}
+                  </td>
+                )}
+                {hasReference && (
+                  <td className="text-right whitespace-nowrap text-xs text-ink-2">
+                    {show(row.reference, format)}
+                  </td>
+                )}
+                {hasP && <td className="text-right whitespace-nowrap">{row.pValue ?? "–"}</td>}
+                {hasCount && (
+                  <td className="text-right text-ink-3">
+                    {row.count === undefined ? "–" : formatCount(row.count)}
+                    <span className="sr-only">{row.basis}</span>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      <figcaption className="flex min-h-7 items-center gap-2 border-t border-line px-4 pt-2 text-xs text-ink-3">
+        <span className="min-w-0 flex-1">{note}</span>
+        {rows.length > most && (
+          <Button size="small" variant="quiet" onClick={() => setAll(!isAll)}>
+            {isAll ? "Show fewer" : `Show all ${rows.length}`}
+          </Button>
+        )}
+        <CopyButton
+          text={() =>
+            copyableTable({
+              header: [rowLabel, valueLabel, "Lower", "Upper", referenceLabel ?? "Reference", "p", "Of"],
+              rows: rows.map(({ label, value, lower, upper, reference, pValue, basis }) => ({
+                name: label,
+                cells: [value, lower, upper, reference, pValue, basis],
+              })),
+            })
+          }
+          label="Copy as a table"
+        />
+      </figcaption>
+    </figure>
+  );
+}
+
+function valuesOf({ value, lower, upper, reference }: IntervalRow): number[] {
+  return [value, lower, upper, reference].filter((one) => one != null);
+}
+
+function show(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? "–" : format(value);
+}
+
+function intervalText({ value, lower, upper }: IntervalRow, format: (value: number) => string): string {
+  if (value === null) return "–";
+  if (lower == null || upper == null) return "no interval";
+  // The unit once: “33.6 – 48.0 %”.
+  return `${format(lower).replace(/\s\D+$/, "")} – ${format(upper)}`;
+}

@@ -1,0 +1,73 @@
+export type Range = readonly [from: number, to: number];
+
+/** Maps a domain to pixels. A domain of one value is mapped to the middle. */
+export function linearScale([lower, upper]: Range, [from, to]: Range): (value: number) => number {
+  if (lower === upper) return () => (from + to) / 2;
+  return (value) => from + ((value - lower) / (upper - lower)) * (to - from);
+}
+
+const niceFactors = [1, 2, 5, 10];
+
+/** Round values inside a domain, about `wanted` of them. */
+export function niceTicks([lower, upper]: Range, wanted: number, isWhole = false): number[] {
+  if (lower === upper) return [lower];
+  const step = niceStep(upper - lower, wanted, isWhole);
+  const first = Math.ceil(lower / step - 1e-9);
+  const last = Math.floor(upper / step + 1e-9);
+  // Multiplied by the step, 0.3 would be 0.30000000000000004.
+  return Array.from({ length: last - first + 1 }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
+}
+
+/** The end of an axis from 0 that has a tick there, and all values up to `highest` below it. */
+export function niceEnd(highest: number, wanted: number, isWhole = false): number {
+  if (highest <= 0) return 1;
+  const step = niceStep(highest, wanted, isWhole);
+  return Number((Math.ceil(highest / step - 1e-9) * step).toPrecision(12));
+}
+
+function niceStep(length: number, wanted: number, isWhole: boolean): number {
+  const rough = length / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const nice = power * (niceFactors.find((factor) => factor * power >= rough * 0.999) ?? 10);
+  return isWhole ? Math.max(1, Math.round(nice)) : nice;
+}
+
+/** The smallest domain with all values, and with 0, widened a little where it does not end at 0. */
+export function domainWithZero(values: Iterable<number>): Range {
+  let lower = 0;
+  let upper = 0;
+  for (const value of values) {
+    lower = Math.min(lower, value);
+    upper = Math.max(upper, value);
+  }
+  if (lower === upper) return [-1, 1];
+  const margin = (upper - lower) * 0.04;
+  return [lower === 0 ? 0 : lower - margin, upper === 0 ? 0 : upper + margin];
+}
+
+/** A value this many times the usual one would flatten all others. */
+const flattening = 4;
+const fewest = 3;
+
+/**
+ * Where an axis should end so that few huge values, such as one large import, do not flatten the rest: undefined if none is huge. The
+ * usual value is the 80th percentile of those above 0. Clipping, unlike a logarithm, leaves 0 where it is and halves half as high.
+ */
+export function clipPeaks(values: readonly number[]): number | undefined {
+  const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
+  if (sorted.length < fewest) return undefined;
+  const usual = sorted[Math.floor((sorted.length - 1) * 0.8)] ?? 0;
+  const greatest = sorted.at(-1) ?? 0;
+  if (greatest <= usual * flattening) return undefined;
+  const highest = sorted.findLast((value) => value <= usual * flattening) ?? usual;
+  return roundUp(highest * 1.25);
+}
+
+/** To a number with one digit that is not 0, or 1.5, 2.5 of it: an axis that ends with a round number. */
+function roundUp(value: number): number {
+  const unit = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((times) => times * unit >= value) ?? 10;
+  return step * unit;
+}

@@ -1,0 +1,95 @@
+// The columns of a table: what they show, how they are compared, and how they are copied.
+
+import type { ReactNode } from "react";
+
+type CellValue = string | number | boolean | null | undefined;
+
+/** A column of a `DataTable`. Keep the list of columns stable between renders. */
+export interface DataColumn<Row> {
+  /** Stands in the address and in the browser's memory: letters, digits, `_` and `-`. */
+  id: string;
+  label: string;
+  /** What the figures are, shown on hover and on focus. */
+  hint?: string;
+  /** What it is sorted by, and copied as. */
+  value?(row: Row): CellValue;
+  /** Absent: shows `value`. Links in it have the row's `tabIndex`: Tab goes to one row and then past the table. */
+  cell?(row: Row, tabIndex: number): ReactNode;
+  /** Aligned to the right; sorted from the greatest first. */
+  isNumber?: boolean;
+  /** Also sorted from the greatest first: times. */
+  isNewestFirst?: boolean;
+  /** Absent: with client-side sorting each column that has a `value` can be sorted. */
+  isSortable?: boolean;
+  widthPx: number;
+  /** Takes the width that is left; `widthPx` is its least. */
+  isElastic?: boolean;
+  /** Hidden by default. */
+  isExtra?: boolean;
+  /** Hidden on narrow screens by default. */
+  isWideOnly?: boolean;
+  /** Cannot be removed. */
+  isFixed?: boolean;
+  /** Has no label that is seen, and is not copied: buttons. */
+  isActions?: boolean;
+}
+
+/** The default columns. */
+export function defaultColumnIds<Row>(columns: readonly DataColumn<Row>[], isNarrow: boolean): string[] {
+  return columns
+    .filter(({ isExtra = false, isWideOnly = false }) => !isExtra && !(isNarrow && isWideOnly))
+    .map(({ id }) => id);
+}
+
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+/** Numbers by size, texts as people count: `run 2` is before `run 10`. Absent values are the caller's. */
+export function compareValues(one: CellValue, other: CellValue): number {
+  if (typeof one === "string" && typeof other === "string") return collator.compare(one, other);
+  return Number(one) - Number(other);
+}
+
+type Column<Row> = Pick<DataColumn<Row>, "label" | "value" | "isNumber">;
+
+/** For spreadsheets: one line a row, cells separated by tabs. */
+export function writeTabSeparated<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  return cellsOf(columns, rows)
+    .map((cells) => cells.map(plain).join("\t"))
+    .join("\n");
+}
+
+/** For notes and pull requests. */
+export function writeMarkdown<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const [head = [], ...body] = cellsOf(columns, rows);
+  const rule = columns.map(({ isNumber = false }) => (isNumber ? "--:" : ":--"));
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(head.map(escapeMarkdown)),
+    line(rule),
+    ...body.map((cells) => line(cells.map(escapeMarkdown))),
+  ].join("\n");
+}
+
+function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+  return [
+    columns.map(({ label }) => label),
+    ...rows.map((row) => columns.map(({ value }) => textOf(value?.(row)))),
+  ];
+}
+
+function textOf(value: CellValue): string {
+  return value === null || value === undefined ? "" : String(value);
+}
+
+/** A spreadsheet takes a cell that begins like a formula for one: models must not be able to write any. */
+function plain(text: string): string {
+  const oneLine = text.replace(/[\t\r\n]+/g, " ");
+  return /^[=+\-@]/.test(oneLine) && Number.isNaN(Number(oneLine)) ? `'${oneLine}` : oneLine;
+}
+
+/** A reference to a character is never markup, unlike a backslash, which another one before it takes away. A "<" before a space is none. */
+function escapeMarkdown(text: string): string {
+  return text
+    .replace(/[\t\r\n]+/g, " ")
+    .replace(/<(?! )|[&>|`*[\]\\~]|(?<!\w)_|_(?!\w)/g, (character) => `&#${character.charCodeAt(0)};`);
+}

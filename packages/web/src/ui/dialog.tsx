@@ -1,0 +1,241 @@
+// What opens above the page or beside it, and takes the focus until it is closed.
+
+import { useLocation } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ChevronDown, ChevronUp, X } from "lucide-react";
+import { AlertDialog, Dialog as Radix } from "radix-ui";
+import { type ComponentProps, type ReactNode, useRef } from "react";
+import { Button, CopyButton, IconButton } from "./button.tsx";
+
+interface DialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  title: string;
+  hint?: ReactNode;
+  /** For large forms. */
+  isWide?: boolean;
+  children: ReactNode;
+}
+
+export function Dialog({ isOpen, onClose, title, hint, isWide = false, children }: DialogProps) {
+  return (
+    <Modal
+      kind={Radix}
+      isOpen={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      onOpenAutoFocus={focusFirstField}
+      {...(hint === undefined ? { "aria-describedby": undefined } : {})}
+      className={clsx(
+        "flex max-h-[calc(100dvh-2rem)] flex-col outline-none",
+        isWide ? "max-w-3xl" : "max-w-md",
+      )}
+    >
+      <header className="flex items-start gap-3 px-5 pt-4 pb-3">
+        <div className="min-w-0 flex-1">
+          <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
+          {hint !== undefined && (
+            <Radix.Description className="mt-0.5 text-sm wrap-anywhere text-ink-2">{hint}</Radix.Description>
+          )}
+        </div>
+        <Radix.Close asChild>
+          <IconButton label="Close" icon={<X aria-hidden />} className="-mr-1.5" />
+        </Radix.Close>
+      </header>
+      <div className="min-h-0 overflow-y-auto px-5 pb-5">{children}</div>
+    </Modal>
+  );
+}
+
+/** Focuses the first field of a form, else the whole: the close button would show its tooltip, and Escape would close that first. */
+function focusFirstField(event: Event): void {
+  const { currentTarget: content } = event;
+  if (!(content instanceof HTMLElement)) return;
+  event.preventDefault();
+  (content.querySelector<HTMLElement>("input, textarea, select") ?? content).focus();
+}
+
+interface ConfirmDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  title: string;
+  /** The consequences, and whether they can be undone. */
+  children: ReactNode;
+  confirmLabel: string;
+  /** Default: “Cancel”, or “Close” if there is nothing to confirm. */
+  cancelLabel?: string | undefined;
+  isBusy?: boolean;
+  /** Undefined: there is nothing to confirm. */
+  onConfirm: (() => void) | undefined;
+}
+
+/** Asks for confirmation. It stays open until its owner closes it. */
+export function ConfirmDialog({
+  isOpen,
+  onClose,
+  title,
+  children,
+  confirmLabel,
+  isBusy = false,
+  onConfirm,
+  cancelLabel = onConfirm === undefined ? "Close" : "Cancel",
+}: ConfirmDialogProps) {
+  return (
+    <Modal
+      kind={AlertDialog}
+      isOpen={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      className="max-w-md p-5"
+    >
+      <AlertDialog.Title className="text-base font-semibold wrap-anywhere">{title}</AlertDialog.Title>
+      <AlertDialog.Description asChild>
+        <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">{children}</div>
+      </AlertDialog.Description>
+      <div className="mt-5 flex justify-end gap-2">
+        <AlertDialog.Cancel asChild>
+          <Button>{cancelLabel}</Button>
+        </AlertDialog.Cancel>
+        {onConfirm !== undefined && (
+          <Button variant="danger" isBusy={isBusy} onClick={onConfirm}>
+            {confirmLabel}
+          </Button>
+        )}
+      </div>
+    </Modal>
+  );
+}
+
+interface ModalProps extends ComponentProps<typeof Radix.Content> {
+  /** An alert dialog closes only by its own buttons and Escape. */
+  kind: typeof Radix | typeof AlertDialog;
+  isOpen: boolean;
+  onOpenChange?(isOpen: boolean): void;
+  /** What opens it, if that is always on the page. */
+  trigger?: ReactNode;
+  placement?: "center" | "left" | "top";
+}
+
+const placements = {
+  center:
+    "top-1/2 left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line",
+  // What grows and shrinks stays where it begins.
+  top: "top-[12dvh] left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 rounded-xl border border-line",
+  left: "inset-y-0 left-0 w-64 border-r border-line",
+};
+
+/** A panel above the dimmed page, which cannot be used until the panel is closed. The focus then returns to what opened it. */
+export function Modal({
+  kind: { Root, Portal, Overlay, Content },
+  isOpen,
+  onOpenChange,
+  trigger,
+  placement = "center",
+  className,
+  onOpenAutoFocus,
+  ...content
+}: ModalProps) {
+  const opener = useRef<Element>(null);
+  return (
+    <Root open={isOpen} {...(onOpenChange && { onOpenChange })}>
+      {trigger}
+      <Portal>
+        <Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <Content
+          onOpenAutoFocus={(event) => {
+            opener.current = document.activeElement;
+            onOpenAutoFocus?.(event);
+          }}
+          // A trigger gets it back from Radix.
+          {...(trigger === undefined && {
+            onCloseAutoFocus: (event: Event) => returnFocus(event, opener.current),
+          })}
+          {...content}
+          data-modal=""
+          className={clsx("fixed z-40 bg-surface shadow-float", placements[placement], className)}
+        />
+      </Portal>
+    </Root>
+  );
+}
+
+/** To the element that had it, or to the page if that is gone. */
+function returnFocus(event: Event, opener: Element | null): void {
+  event.preventDefault();
+  const target = opener?.isConnected ? opener : document.getElementById("main");
+  if (target instanceof HTMLElement) target.focus();
+}
+
+interface DrawerProps {
+  isOpen: boolean;
+  onClose(): void;
+  /** For screen readers; the content shows its own title. */
+  title: string;
+  /** For texts beside each other. */
+  isWide?: boolean;
+  /** Absent: the focus returns to the previous element. */
+  onCloseAutoFocus?(event: Event): void;
+  children: ReactNode;
+}
+
+/** A panel on the right. The page stays usable, so that the user can step through rows. */
+export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocus, children }: DrawerProps) {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()} modal={false}>
+      <Radix.Portal>
+        <Radix.Content
+          aria-describedby={undefined}
+          onOpenAutoFocus={focusWhole}
+          {...(onCloseAutoFocus && { onCloseAutoFocus })}
+          onInteractOutside={(event) => event.preventDefault()}
+          className={clsx(
+            "fixed inset-y-0 right-0 z-30 flex w-full flex-col border-l border-line bg-surface shadow-float outline-none",
+            isWide ? "max-w-[min(100vw,78rem)]" : "max-w-[min(100vw,52rem)]",
+          )}
+        >
+          <Radix.Title className="sr-only">{title}</Radix.Title>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface DrawerHeaderProps<Place> {
+  /** What is open. */
+  children: ReactNode;
+  /** Its neighbours in the list. */
+  previous: Place | undefined;
+  next: Place | undefined;
+  onOpen(place: Place): void;
+  onClose(): void;
+}
+
+/** The name of what a drawer shows, and navigation to its neighbours in the list. */
+export function DrawerHeader<Place>({ children, previous, next, onOpen, onClose }: DrawerHeaderProps<Place>) {
+  // The address of what is open in this list, with the filters.
+  const { href } = useLocation();
+  return (
+    <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
+      <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">{children}</h2>
+      <IconButton
+        label="Previous (K)"
+        icon={<ChevronUp aria-hidden />}
+        disabled={previous === undefined}
+        onClick={() => previous !== undefined && onOpen(previous)}
+      />
+      <IconButton
+        label="Next (J)"
+        icon={<ChevronDown aria-hidden />}
+        disabled={next === undefined}
+        onClick={() => next !== undefined && onOpen(next)}
+      />
+      <CopyButton text={location.origin + href} label="Copy link" />
+      <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={onClose} />
+    </div>
+  );
+}
+
+/** For what is read: focusing its first element would show that one's explanation. */
+export function focusWhole(event: Event): void {
+  event.preventDefault();
+  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+}

@@ -1,0 +1,210 @@
+// A form: its draft, what it was refused for, and the JSON in its fields.
+
+import { PresageError, type ValidationError } from "@presage/sdk";
+import { type ReactNode, useState } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import { signedInUserId } from "../../session.ts";
+import { Button } from "../button.tsx";
+
+interface DraftFormProps<Request, Saved> {
+  /** Saves the draft. */
+  save: {
+    mutate(request: Request, callbacks: { onSuccess(saved: Saved): void; onError(): void }): void;
+    isPending: boolean;
+    reset(): void;
+  };
+  /** Undefined while the draft cannot be saved. */
+  request: Request | undefined;
+  onSaved(saved: Saved): void;
+  submitLabel: string;
+  /** Whether there is a draft to discard. */
+  isChanged: boolean;
+  discard(): void;
+  children: ReactNode;
+}
+
+/** A form with a stored draft. A refused save moves the focus to the first field with an issue. */
+export function DraftForm<Request, Saved>({
+  save,
+  request,
+  onSaved,
+  submitLabel,
+  isChanged,
+  discard,
+  children,
+}: DraftFormProps<Request, Saved>) {
+  function startOver() {
+    discard();
+    save.reset();
+  }
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (request === undefined) return;
+        const form = event.currentTarget;
+        // After React has rendered the issues.
+        save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
+      }}
+    >
+      {children}
+      <div className="flex items-center justify-end gap-2">
+        {isChanged && (
+          <Button variant="quiet" onClick={startOver}>
+            Start over
+          </Button>
+        )}
+        <Button type="submit" variant="primary" isBusy={save.isPending} disabled={request === undefined}>
+          {submitLabel}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface DraftHandle<Draft> {
+  draft: Draft;
+  /** Whether it differs from the initial draft. */
+  isChanged: boolean;
+  change(part: Partial<Draft>): void;
+  /** Resets to the initial draft. */
+  discard(): void;
+}
+
+/**
+ * Form input that survives closing the form, reloading the page and signing in again, until the tab is closed.
+ * Stored per user, since another one may sign in with this tab.
+ */
+export function useDraft<Draft extends Record<string, string>>(
+  key: string,
+  initial: Draft,
+): DraftHandle<Draft> {
+  const storageKey = `draft:${signedInUserId()}:${key}`;
+  // Only what was entered: the rest follows the initial draft, of which some may still be loading.
+  const [entered, setEntered] = useState(() => readEntered(storageKey, initial));
+  const draft = { ...initial, ...entered };
+  return {
+    draft,
+    isChanged: Object.entries(initial).some(([name, text]) => draft[name] !== text),
+    change(part) {
+      const next = { ...entered, ...part };
+      setEntered(next);
+      storeDraft(storageKey, next);
+    },
+    discard() {
+      setEntered({});
+      sessionStorage.removeItem(storageKey);
+    },
+  };
+}
+
+function readEntered<Draft extends Record<string, string>>(
+  storageKey: string,
+  initial: Draft,
+): Partial<Draft> {
+  const json = sessionStorage.getItem(storageKey);
+  if (json === null) return {};
+  // Another version of the page may have stored it: take only the fields that this one knows.
+  const stored: Record<string, unknown> = JSON.parse(json);
+  const known = Object.entries(stored).filter(([name, text]) => name in initial && typeof text === "string");
+  return Object.fromEntries(known) as Partial<Draft>;
+}
+
+function storeDraft(storageKey: string, draft: Partial<Record<string, string>>): void {
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify(draft));
+  } catch {
+    // Too long for the browser's storage: the form still has it.
+  }
+}
+
+/** An issue of a request body, and its path. */
+export interface FieldIssue {
+  path: string[];
+  text: string;
+}
+
+/** The issues of a rejected body; none for other errors. A conflict counts as an issue of `nameField`, if given. */
+export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
+  if (!(error instanceof PresageError)) return [];
+  if (nameField !== undefined && error.category === "conflict") {
+    return [{ path: [nameField], text: error.message }];
+  }
+  return error.issues.map((issue) => ({ path: issue.loc.slice(1).map(String), text: wordsOf(issue) }));
+}
+
+/** Rewords the most common issues for people. */
+function wordsOf({ type, msg, ctx }: ValidationError): string {
+  if (type === "missing" || type === "string_too_short") return "This field is required.";
+  if (type === "too_short") return "Add at least one.";
+  if (type === "string_too_long" && typeof ctx?.max_length === "number") {
+    return `At most ${formatCount(ctx.max_length)} characters.`;
+  }
+  return msg.replace(/^Value error, /, "");
+}
+
+/** The issues at a path or below it. */
+export function issueAt(issues: readonly FieldIssue[], ...path: string[]): string | undefined {
+  const texts = issues
+    .filter((issue) => path.every((step, depth) => issue.path[depth] === step))
+    .map((issue) => {
+      const item = issue.path[path.length];
+      return item !== undefined && /^\d+$/.test(item)
+        ? `Item ${Number(item) + 1}: ${issue.text}`
+        : issue.text;
+    });
+  return texts.length === 0 ? undefined : texts.join(". ");
+}
+
+/** The issues that are neither at one of these paths nor below one. */
+export function otherIssues(
+  issues: readonly FieldIssue[],
+  paths: readonly (readonly string[])[],
+): FieldIssue[] {
+  return issues.filter(
+    (issue) => !paths.some((path) => path.every((step, depth) => issue.path[depth] === step)),
+  );
+}
+
+/** Focuses the first invalid control of a form. */
+export function focusFirstIssue(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+}
+
+/** What a form was refused for that none of its fields shows. */
+export function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
+  if (issues.length === 0) return null;
+  return (
+    <ul role="alert" className="list-disc pl-5 text-sm text-fail">
+      {issues.map(({ path, text }) => (
+        <li key={`${path.join(".")} ${text}`}>
+          <code className="font-mono text-xs">{path.join(".")}</code> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export type JsonObject = Record<string, unknown>;
+
+/** The parsed object, or what is wrong with the text. */
+export function parseJsonObject(text: string): { value: JsonObject } | { issue: string } {
+  const parsed = parseJson(text);
+  if ("issue" in parsed) return parsed;
+  return isJsonObject(parsed.value) ? { value: parsed.value } : { issue: "This must be an object: {…}" };
+}
+
+/** The parsed value, or why the text is not JSON. */
+export function parseJson(text: string): { value: unknown } | { issue: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { issue: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+import { useEffect, useMemo, useState } from "react";
+import type { Language, Token, TokenKind } from "./tokenize.ts";
+import { Pieces } from "./untrusted-text/inline-text.tsx";
+
+export type Tokenizer = (text: string) => Token[] | undefined;
+
+/** Splits texts into coloured parts; undefined until the code for that is loaded, and without a language. */
+export function useTokenizer(language: Language | undefined): Tokenizer | undefined {
+  const [tokenize, setTokenize] = useState<(text: string, language: Language) => Token[] | undefined>();
+  const isWanted = language !== undefined;
+  useEffect(() => {
+    if (!isWanted) return;
+    let isShown = true;
+    import("./tokenize.ts").then(
+      (loaded) => isShown && setTokenize(() => loaded.tokenize),
+      // Without colours a text is as readable.
+      () => undefined,
+    );
+    return () => {
+      isShown = false;
+    };
+  }, [isWanted]);
+  return useMemo(() => {
+    if (tokenize === undefined || language === undefined) return undefined;
+    return (text: string) => tokenize(text, language);
+  }, [tokenize, language]);
+}
+
+/** The colour of each kind; the rest has that of the text. */
+const tokenClass: Record<TokenKind, string | undefined> = {
+  comment: "text-ink-3",
+  keyword: "text-code-keyword",
+  number: "text-code-number",
+  plain: undefined,
+  property: "text-code-property",
+  string: "text-code-string",
+};
+
+/** Renders untrusted text in coloured parts, each as `Pieces` does; plain if it has none. */
+export function ColoredPieces({ text, tokenize }: { text: string; tokenize: Tokenizer | undefined }) {
+  const tokens = useMemo(() => tokenize?.(text), [text, tokenize]);
+  if (tokens === undefined) return <Pieces text={text} />;
+  return tokens.map(({ kind, text }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
+    <span key={index} className={tokenClass[kind]}>
+      <Pieces text={text} />
+    </span>
+  ));
+}

@@ -1,0 +1,55 @@
+import { clsx } from "clsx";
+import { Tooltip as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+/** Shown while the child is hovered or focused. */
+export function Tooltip({ text, children }: { text: ReactNode; children: ReactNode }) {
+  return (
+    <Radix.Root>
+      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 max-w-80 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-float"
+        >
+          {text}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface ExplainedProps {
+  /** What a figure is, and of what. Absent: nothing is added. */
+  text: ReactNode;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A figure that says what it is where it is pointed at or focused. */
+export function Explained({ text, className, children }: ExplainedProps) {
+  if (text === undefined) return <span className={className}>{children}</span>;
+  return (
+    <Tooltip text={text}>
+      <span tabIndex={0} className={clsx("cursor-help rounded-sm", className)}>
+        {children}
+      </span>
+    </Tooltip>
+  );
+}
+
+/** A name that says what it means where it is pointed at or focused. */
+export function ExplainedName({ name, explanation }: { name: string; explanation: string | undefined }) {
+  if (explanation === undefined) return name;
+  return (
+    <Tooltip text={explanation}>
+      <button
+        type="button"
+        className="cursor-help font-medium underline decoration-dotted underline-offset-3"
+      >
+        {name}
+      </button>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,71 @@
+import type { EvaluationStatus } from "@presage/sdk";
+import { clsx } from "clsx";
+import { CircleAlert, CircleCheck, CircleMinus, CircleX, type LucideIcon } from "lucide-react";
+import { formatScore } from "../format/numbers.ts";
+import { Badge, type Tone } from "./badge.tsx";
+
+interface Verdict {
+  status: EvaluationStatus;
+  pass: boolean | null;
+}
+
+/** The outcome of an evaluation. A missing verdict is a state of its own and never looks like a fail. */
+export function VerdictBadge(verdict: Verdict) {
+  const { label, Icon, tone } = lookOf(verdict);
+  return (
+    <Badge tone={tone} icon={<Icon aria-hidden />}>
+      {label}
+    </Badge>
+  );
+}
+
+/** A verdict in little room: a sign and the score. */
+export function VerdictMark({ score, ...verdict }: Verdict & { score: number | null }) {
+  const { label, Icon, tone } = lookOf(verdict);
+  const said = tone === "warn" ? "No verdict" : label;
+  return (
+    <span className="inline-flex items-center justify-end gap-1.5" title={said}>
+      <Icon aria-label={said} role="img" className={clsx("size-3.5 shrink-0", inks[tone])} />
+      <span className="w-10 text-right tabular-nums">{formatScore(score)}</span>
+    </span>
+  );
+}
+
+interface Look {
+  label: string;
+  Icon: LucideIcon;
+  tone: Exclude<Tone, "accent">;
+}
+
+const inks: Record<Look["tone"], string> = {
+  neutral: "text-ink-3",
+  pass: "text-pass",
+  fail: "text-fail",
+  warn: "text-warn",
+};
+
+function lookOf({ status, pass }: Verdict): Look {
+  switch (status) {
+    case "failed":
+      return { label: "Error", Icon: CircleAlert, tone: "warn" };
+    case "validation_error":
+      return { label: "Unusable input", Icon: CircleAlert, tone: "warn" };
+    case "contradictory":
+      return { label: "Contradictory", Icon: CircleAlert, tone: "warn" };
+    case "not_applicable":
+      return { label: "Not applicable", Icon: CircleMinus, tone: "neutral" };
+    case "success":
+      if (pass === null) return { label: "Score only", Icon: CircleMinus, tone: "neutral" };
+      return pass
+        ? { label: "Pass", Icon: CircleCheck, tone: "pass" }
+        : { label: "Fail", Icon: CircleX, tone: "fail" };
+  }
+}
+
+/** Characters of a name that a narrow column has room for. */
+const shortNameCharacters = 14;
+
+/** The width of a column of verdicts by the evaluator of this name. */
+export function verdictColumnWidthPx(name: string): number {
+  return name.length > shortNameCharacters ? 152 : 108;
+}
