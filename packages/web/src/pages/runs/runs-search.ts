@@ -90,10 +90,10 @@ interface RunSearch extends MatrixSearch {
 /** Reads the URL; invalid values are ignored. */
 export function readRunSearch(search: Record<string, unknown>): RunSearch {
   return present({
-    ...readMatrixSearch(search),
     tab: tabs.find((known) => known === search.tab),
     evaluator: stringOf(search.evaluator),
     measure: measures.find((known) => known === search.measure),
+    ...readMatrixSearch(search),
   });
 }
 
