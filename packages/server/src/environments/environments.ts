@@ -193,7 +193,7 @@ export async function deleteEnvironment(
     if (episodes > 0)
       throw new ServiceError(
         "conflict",
-        `${countOf(episodes, "episode")} of the environment would lose what they are about. Delete them first, or send with_episodes=true.`,
+        `The environment has ${countOf(episodes, "episode")}. Delete its episodes first, or send with_episodes=true.`,
       );
     await deleteEnvironmentRows(transaction, id);
     await recordChange(transaction, requester, {

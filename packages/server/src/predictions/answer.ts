@@ -26,22 +26,6 @@ export function readAnswer({ body, cache, deployment, model, replica }: Upstream
   };
 }
 
-/** Finish reasons of a model that did something else than to say what comes next. */
-const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
-
-/** Throws an `UpstreamError` for an answer that cannot be an observation. */
-export function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
-  const isCut = finishReason === "length";
-  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
-  if (output.trim() === "" && isCut)
-    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
-  if (output.trim() === "") throw unusable("it has no text");
-  if (isCut && !acceptsTruncated)
-    throw unusable(
-      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
-    );
-}
-
 /** Throws an `UpstreamError` for an answer that would feed control tokens of a chat template back to the model. */
 export function refuseControlTokens({ output }: Answer, { name, controlTokens }: Deployment): void {
   const token = controlTokens === "accept" ? undefined : findControlToken(output);
@@ -51,7 +35,8 @@ export function refuseControlTokens({ output }: Answer, { name, controlTokens }:
     );
 }
 
-function unusable(why: string): UpstreamError {
+/** The error for an answer that is not used. */
+export function unusable(why: string): UpstreamError {
   return new UpstreamError("unusable_completion", `The model's answer cannot be used: ${why}.`, {
     status: 200,
   });

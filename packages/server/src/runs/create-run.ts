@@ -48,7 +48,7 @@ export interface NewRun extends RequestedRun {
   heldBy?: HeldLease | undefined;
 }
 
-/** A run that names a dataset, a revision or a deployment that does not exist. */
+/** A run that cannot be made as it was requested. */
 export class InvalidRunError extends Error {
   /** Where the request names it. */
   readonly path: readonly string[];
@@ -73,7 +73,7 @@ export async function createRun(
   const { accountId, actor } = requester;
   const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
-  refuseWrong(wanted, services.deployments);
+  refuseImpossible(wanted, services.deployments);
   const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
@@ -100,7 +100,7 @@ export async function createRun(
   return run;
 }
 
-function refuseWrong(
+function refuseImpossible(
   { target, params, repeats }: RequestedRun,
   deployments: Pick<Deployments, "find">,
 ): void {

@@ -40,7 +40,7 @@ interface UploadServices {
 }
 
 const tag = "runs";
-const isOfClient = {
+const externalTarget = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
 
@@ -94,7 +94,7 @@ const listSamples = route({
   responses: {
     "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
-    ...isOfClient,
+    ...externalTarget,
   },
   async handle(services: FindNeeds, { requester, params, query }) {
     const run = await findRun(services, requester, params.id);
@@ -188,7 +188,7 @@ const exportPredictions = route({
       content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
     },
     ...noSuch("run"),
-    ...isOfClient,
+    ...externalTarget,
   },
   async handle(services: ExportServices, { call, requester, params }) {
     const lines = await exportRun(services, requester, params.id);

@@ -1,6 +1,7 @@
 import type { CallWithCaller } from "../../http/call.ts";
 import { UpstreamError } from "../../platform/errors.ts";
-import { readAnswer, refuseControlTokens, refuseUnusable } from "../../predictions/answer.ts";
+import type { Answer } from "../../platform/storage/answer-columns.ts";
+import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
 import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import type { Sharing } from "../../upstream/upstream.ts";
@@ -33,4 +34,20 @@ export function askDeployment(
     refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs };
   };
+}
+
+/** Finish reasons of a model that did something other than say what comes next. */
+const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
+
+/** Throws an `UpstreamError` for an answer that cannot be an observation. */
+function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
+  const isCut = finishReason === "length";
+  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
+  if (output.trim() === "" && isCut)
+    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
+  if (output.trim() === "") throw unusable("it has no text");
+  if (isCut && !acceptsTruncated)
+    throw unusable(
+      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
+    );
 }

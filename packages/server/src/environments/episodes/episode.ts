@@ -21,7 +21,7 @@ import { lookBackOf, promptFormOf, type Turn } from "./turns.ts";
 /** The position of a task that its environment does not have. */
 export const noPosition = -1;
 
-/** An episode that nobody uses for so long has expired. */
+/** An episode that nobody uses for this long has expired, and so has a session without a ping. */
 export const idleMs = 15 * 60_000;
 
 export interface Episode {

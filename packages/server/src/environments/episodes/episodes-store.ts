@@ -23,7 +23,7 @@ export async function insertEpisode(database: Database, row: EpisodesTable): Pro
   await database.insertInto("episodes").values(row).execute();
 }
 
-/** An episode with what its environment was made of when it started; null if that is built in. */
+/** An episode with what its environment was made of when it started; undefined if that is built in or deleted. */
 export async function selectEpisode(
   database: Database,
   accountId: string,

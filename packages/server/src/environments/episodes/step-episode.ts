@@ -49,7 +49,7 @@ export interface WantedStep {
   seen?: number;
 }
 
-/** A step as it is stored, and its episode as it is after it. */
+/** A step as it is stored, and whether the episode ended with it. */
 export interface StepResult {
   step: StepRow;
   /** How the episode ended with it, if it did. */

@@ -154,7 +154,7 @@ async function findKnown(
 
 function refuseOther({ row }: Episode, { environment }: Conversation): void {
   if (row.environment !== environment)
-    throw new ServiceError("conflict", `The episode is of the environment ${row.environment}.`);
+    throw new ServiceError("conflict", `The episode belongs to the environment ${row.environment}.`);
   if (statusOf(row) === "expired")
     throw new ServiceError(
       "conflict",

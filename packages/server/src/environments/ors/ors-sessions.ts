@@ -12,7 +12,7 @@ import { lruLimit } from "../../platform/words.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { sandboxEnvironment, sandboxName } from "../environment.ts";
 import { findEnvironment, listEnvironments } from "../environments.ts";
-import { type Episode, findEpisode } from "../episodes/episode.ts";
+import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import {
   deleteOldSessions,
@@ -35,9 +35,6 @@ export interface SessionServices {
     startSession(start: SessionStart): Promise<boolean>;
   };
 }
-
-/** A session ends after this long without a ping. */
-const idleMs = 15 * 60_000;
 
 function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boolean {
   return Number(last_used_at) < nowMicros() - idleMs * microsPerMs;
@@ -288,7 +285,7 @@ export async function openSession(
     return await openSession(services, requester, wanted);
   }
   if (session.environment !== environment)
-    throw new ServiceError("bad_request", `The session is of the environment ${session.environment}.`);
+    throw new ServiceError("bad_request", `The session belongs to the environment ${session.environment}.`);
   return { session, episode: await findEpisode(services, requester, session.id) };
 }
 

@@ -42,7 +42,9 @@ function readAction(
 ): { action: string } | { refusal: string } {
   const tool = toolOf(config);
   if (name !== tool.name)
-    return { refusal: `${JSON.stringify(name.slice(0, 100))} is not a valid tool; there is ${tool.name}.` };
+    return {
+      refusal: `${JSON.stringify(name.slice(0, 100))} is not a valid tool; the tool is ${tool.name}.`,
+    };
   const { [tool.argument]: action, ...others } = input;
   if (typeof action !== "string" || action.trim() === "")
     return { refusal: `The argument ${tool.argument} of ${tool.name} must be a text.` };
@@ -120,7 +122,7 @@ async function findOutcome(
   const { row } = episode;
   const taken = Number(row.steps) === 0 ? undefined : await selectStepByKey(store.database, row.id, taskId);
   if (taken !== undefined && taken.action !== toStorableText(action))
-    return { kind: "refused", message: "The task is another call." };
+    return { kind: "refused", message: "This task_id belongs to a call with another action." };
   if (taken !== undefined) return { kind: "step", result: { step: taken, end: endOf(row, taken) } };
   const failure = failureOf(episode);
   if (failure !== undefined) return failure;

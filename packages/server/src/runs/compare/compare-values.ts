@@ -60,7 +60,7 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array): Promise
   return values;
 }
 
-/** The indexes of samples that all have a value of, in this order. */
+/** The indexes of samples for which all have a value, in this order. */
 export function indexesOfAll(order: Int32Array, all: readonly Float64Array[]): Int32Array {
   const found = new Int32Array(order.length);
   let count = 0;
@@ -82,7 +82,7 @@ function meanOf(values: Float64Array, indexes: Int32Array): number | null {
   return sum / indexes.length;
 }
 
-/** How many samples one has a value of, and the other has not. */
+/** For how many samples one has a value and the other has none. */
 function countOnlyIn(one: Float64Array, other: Float64Array): number {
   let count = 0;
   for (let index = 0; index < one.length; index++) {

@@ -42,7 +42,7 @@ export async function selectComparedSamples(
 ): Promise<ComparedSampleRow[]> {
   const [lower, higher] = direction === "worse" ? ["candidate", "reference"] : ["reference", "candidate"];
   const of = (side: string, column: string) => sql.ref(`${side}.${column}`);
-  // Of verdicts without a score, those are compared.
+  // Of verdicts without a score, pass rates are compared.
   const change = sql`coalesce(${of(higher, "score")} - ${of(lower, "score")}, ${of(higher, "pass_rate")} - ${of(lower, "pass_rate")})`;
   const afterCursor =
     after === undefined

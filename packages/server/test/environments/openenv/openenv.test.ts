@@ -233,7 +233,7 @@ onAnyDatabase((database) => {
     const elsewhere = await connect(other);
     expect((await elsewhere.reset({ episode_id: id })).data).toMatchObject({
       code: "EXECUTION_ERROR",
-      message: `The episode is of the environment ${name}.`,
+      message: `The episode belongs to the environment ${name}.`,
     });
     await using store = await openStore(presage.databaseUrl);
     await store.database.updateTable("episodes").set({ last_active_at: 1 }).where("id", "=", id).execute();
