@@ -13,6 +13,15 @@ export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
+export {
+  DatasetFormat,
+  DatasetImport,
+  ImportFormat,
+  ImportFormatsResponse,
+  ImportPreviewQuery,
+  LeftOutReason,
+  SampleUsage,
+} from "./evaluation/imports.ts";
 export * from "./evaluation/project.ts";
 export {
   ConfidenceInterval,

@@ -9,7 +9,15 @@ import {
   queryInteger,
   wrongCursor,
 } from "../query.ts";
-import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import {
+  boundedText,
+  dateTime,
+  instant,
+  maxDescriptionCharacters,
+  shortText,
+  storableText,
+} from "../text.ts";
+import { DatasetImport, importOptions, importPreviewOf, SampleUsage } from "./imports.ts";
 import { newTags } from "./result.ts";
 
 /** With the step behind it, it still fits a result's `dataset_sample_id`. */
@@ -24,6 +32,8 @@ const described = {
   nextState: "What the environment answered.",
   reward: "The environment's reward.",
   done: "Whether the episode ended with this step.",
+  at: "When the answer came.",
+  usage: "What the agent's call that made the action took.",
   messages:
     "Instead of interaction: the conversation up to and including the user's turn, sent unchanged. Empty if only the response is known.",
 };
@@ -50,6 +60,9 @@ export const DatasetRevision = z
     bytes: z.int().meta({ description: "The length of the exported lines, which counts against the quota." }),
     created_at: instant.meta({ description: "When its upload was complete." }),
     warnings: uploadWarnings,
+    import: DatasetImport.nullish().meta({
+      description: "How the lines were made of traces; null if they were not, or before that was kept.",
+    }),
   })
   .meta({ id: "DatasetRevision" });
 export type DatasetRevision = z.infer<typeof DatasetRevision>;
@@ -147,6 +160,8 @@ export const DatasetLine = z
     next_state: z.string().meta({ description: described.nextState }),
     reward: z.number().nullish().meta({ description: described.reward }),
     done: z.boolean().nullish().meta({ description: described.done }),
+    at: dateTime().nullish().meta({ description: described.at }),
+    usage: SampleUsage.nullish().meta({ description: described.usage }),
     tags: newTags,
   })
   .meta({ id: "DatasetLine" });
@@ -164,10 +179,16 @@ export const DatasetSample = z
     next_state: z.string().meta({ description: described.nextState }),
     reward: z.number().optional().meta({ description: described.reward }),
     done: z.boolean().optional().meta({ description: described.done }),
+    at: z.string().optional().meta({ description: described.at }),
+    usage: SampleUsage.optional().meta({ description: described.usage }),
     tags: z.record(z.string(), z.string()).optional().meta({ description: "Texts by name, as given." }),
   })
   .meta({ id: "DatasetSample" });
 export type DatasetSample = z.infer<typeof DatasetSample>;
+
+/** Response of `POST /v1/imports/preview`. */
+export const ImportPreview = importPreviewOf(DatasetSample).meta({ id: "ImportPreview" });
+export type ImportPreview = z.infer<typeof ImportPreview>;
 
 const datasetId = storableText().meta({
   description: "The dataset's id.",
@@ -186,10 +207,6 @@ export const DatasetTrajectoryPath = z.object({
   }),
 });
 
-/** The formats of uploaded lines. */
-export const DatasetFormat = z.enum(["presage", "chat", "llm-sim", "predictions"]);
-export type DatasetFormat = z.infer<typeof DatasetFormat>;
-
 /** Query of `POST /v1/datasets/{id}/revisions`. */
 export const DatasetUploadQuery = z.object({
   append: queryBoolean().optional().meta({
@@ -201,10 +218,7 @@ export const DatasetUploadQuery = z.object({
     description:
       "`episodes`: the body says as JSON which episodes become the trajectories of the revision (`EpisodeSelection`), in place of lines.",
   }),
-  format: DatasetFormat.optional().meta({
-    description:
-      'Not with `from=episodes`. What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
-  }),
+  ...importOptions,
 });
 export type DatasetUploadQuery = z.infer<typeof DatasetUploadQuery>;
 

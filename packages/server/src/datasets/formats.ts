@@ -1,7 +1,7 @@
-import { type DatasetFormat, DatasetLine, maxConversationMessages } from "@presage/contract";
+import { DatasetLine, maxConversationMessages } from "@presage/contract";
 import { z } from "zod";
 import { countOf } from "../platform/words.ts";
-import { atLine, checkLine, createJsonLineReader, LineError, type RawLine } from "./upload/lines.ts";
+import { checkLine, LineError } from "./upload/lines.ts";
 
 const id = z.union([z.string(), z.int()]).nullish();
 const Conversation = z.looseObject({
@@ -17,7 +17,7 @@ const Conversation = z.looseObject({
  * A conversation between an agent, who is the user, and the environment, who is the assistant: each assistant turn after a user turn
  * is a next state, and all turns before it are what the model is asked. Other fields are ignored.
  */
-function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
+export function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
   const conversation = checkLine(Conversation, value);
   const messages = conversation.messages.map(({ role, content }) => ({ role, content }));
   const trajectoryId =
@@ -50,7 +50,7 @@ const Transition = z.looseObject({
  * A transition of LLM-Sim (Wang et al. 2024): the states before the action and after the environment's tick, as JSON. Its `state_id`
  * counts the transitions of a game, which all start on the path of one playthrough, so a game is one trajectory.
  */
-function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
+export function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
   const { game, state_id, current_state, current_score_state, tick_state, next_score_state } = checkLine(
     Transition,
     value,
@@ -73,7 +73,7 @@ function withScore(state: object, score: object | null | undefined): string {
 }
 
 /** Presage's own lines, one sample each. */
-function* readOwnLine(value: unknown): Generator<ReadSample, void> {
+export function* readOwnLine(value: unknown): Generator<ReadSample, void> {
   const line = checkLine(DatasetLine, value);
   const { interaction, messages, context } = line;
   if (!interaction && !messages) throw new LineError("Field required; or give messages", ["interaction"]);
@@ -173,43 +173,4 @@ function firstOf<Field extends string>(
 export interface ReadSample extends DatasetLine {
   /** What was predicted elsewhere for the sample. A revision does not keep it. */
   prediction?: string;
-}
-
-/** Makes samples of a line's JSON. Throws a `LineError` if it cannot. */
-export type Reader = (value: unknown, line: number) => Iterable<ReadSample>;
-
-export const readers: Record<DatasetFormat, Reader> = {
-  presage: readOwnLine,
-  chat: readChatTrajectory,
-  "llm-sim": readLlmSimTransition,
-  predictions: readPredictionLine,
-};
-
-/** The format of a line, told by its fields. */
-export function formatOf(value: unknown): DatasetFormat {
-  if (typeof value !== "object" || value === null) throw new LineError("Input should be a JSON object");
-  if ("tick_state" in value) return "llm-sim";
-  if ("next_state" in value) return "presage";
-  if ("messages" in value) return "chat";
-  if (predictionFields.some((field) => field in value)) return "predictions";
-  return "presage";
-}
-
-/** Reads the samples of one line after the other. Throws an `UploadError` that names the line. */
-export function createSampleReader(format: DatasetFormat | undefined) {
-  const readJson = createJsonLineReader();
-  const indexes = countRepeatedIndexes();
-  let chosen = format;
-  return {
-    read: (line: RawLine): ReadSample[] =>
-      atLine(line.number, () => {
-        const value = readJson(line);
-        if (value === undefined) return [];
-        chosen ??= formatOf(value);
-        const samples = [...readers[chosen](value, line.number)];
-        if (chosen !== "predictions") return samples;
-        return samples.filter(({ dataset_sample_id: id }) => !indexes.isRepeated(id ?? line.number));
-      }),
-    warnings: indexes.warnings,
-  };
 }

@@ -108,26 +108,40 @@ export class ReusedKeyError extends Error {
 
 /** Where an upload is wrong. */
 export interface UploadFault {
-  /** From 1. Absent: it is the upload as a whole. */
+  /** The number of the line, or of the document, from 1. Absent: it is the upload as a whole. */
   line: number | undefined;
-  /** The field in the line's JSON. */
+  /** What is numbered, if not lines. */
+  unit?: "line" | "document";
+  /** The field in its JSON. */
   path: (string | number)[];
   reason: string;
+  /** The file, if the upload has several. */
+  file?: string | undefined;
+  /** What clients tell it by, and what it tells them, if it is not just a wrong value. */
+  type?: string;
+  ctx?: Record<string, unknown>;
 }
 
-/** An upload that is refused because of what it contains. */
+/** An upload that is refused, with its first faults. */
 export class UploadError extends Error {
-  readonly fault: UploadFault;
+  readonly faults: readonly UploadFault[];
+  /** How many there are in all. */
+  readonly total: number;
 
-  constructor(fault: UploadFault) {
-    super(fault.line === undefined ? fault.reason : `line ${fault.line}: ${describe(fault)}`);
+  constructor(fault: UploadFault | readonly UploadFault[], total?: number) {
+    const faults = Array.isArray(fault) ? (fault as readonly UploadFault[]) : [fault as UploadFault];
+    const [first] = faults;
+    super(first === undefined ? "The upload has a fault" : describe(first));
     this.name = "UploadError";
-    this.fault = fault;
+    this.faults = faults;
+    this.total = total ?? faults.length;
   }
 }
 
-function describe({ path, reason }: UploadFault): string {
-  return path.length === 0 ? reason : `${path.join(".")}: ${reason}`;
+function describe({ line, unit = "line", path, reason, file }: UploadFault): string {
+  const text = path.length === 0 ? reason : `${path.join(".")}: ${reason}`;
+  const place = line === undefined ? text : `${unit} ${line}: ${text}`;
+  return file === undefined ? place : `${file}: ${place}`;
 }
 
 /** Kinds of failed sign-ins: the person can try again, needs access, or the provider must be fixed. */

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { storableText } from "../text.ts";
+
+/** The layouts of recorded traces, in the order in which a file's is told. */
+export const DatasetFormat = z.enum([
+  "presage",
+  "llm-sim",
+  "predictions",
+  "agentworld",
+  "atif",
+  "sts",
+  "claude-code",
+  "openhands",
+  "swe-agent",
+  "tau",
+  "inspect",
+  "verifiers",
+  "otel-genai",
+  "openinference",
+  "langfuse",
+  "langsmith",
+  "anthropic",
+  "openai-chat",
+  "sharegpt",
+  "chat",
+]);
+export type DatasetFormat = z.infer<typeof DatasetFormat>;
+
+/** What the agent's call to its model took. */
+export const SampleUsage = z
+  .strictObject({
+    prompt_tokens: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Tokens of the prompt, cached ones included." }),
+    completion_tokens: z.int().min(0).optional().meta({ description: "Tokens of the answer." }),
+    cached_tokens: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Of the prompt's, those read from a cache." }),
+    cost_usd: z.number().min(0).optional().meta({ description: "What the call cost, in US dollars." }),
+  })
+  .meta({ id: "SampleUsage" });
+export type SampleUsage = z.infer<typeof SampleUsage>;
+
+/** Why a part of a trace is in no sample. */
+export const LeftOutReason = z.enum([
+  "reasoning",
+  "text_beside_call",
+  "last_message_of_agent",
+  "call_without_answer",
+  "answer_without_call",
+  "side_chain",
+  "branch",
+  "call_of_simulated_user",
+  "turn_without_loss",
+  "media",
+  "other_event",
+]);
+export type LeftOutReason = z.infer<typeof LeftOutReason>;
+
+const counts = z.record(z.string(), z.int());
+
+const ImportFault = z
+  .object({
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .meta({ description: "`body`, then `line` or `document`, its number from 1, and the field." }),
+    msg: z.string().meta({ description: "What is wrong there." }),
+    file: z.string().optional().meta({ description: "The file, if the upload has several." }),
+  })
+  .meta({ id: "ImportFault" });
+
+const figures = {
+  format: z
+    .union([DatasetFormat, z.literal("mixed")])
+    .meta({ description: "The layout; `mixed` if files of several were uploaded together." }),
+  files: z
+    .array(
+      z.object({
+        file: z.string().nullable().meta({ description: "Its name, if it was given." }),
+        format: DatasetFormat.meta({ description: "Its layout." }),
+        recognised_by: z.string().meta({ description: "What told the layout." }),
+        reader_version: z
+          .int()
+          .meta({ description: "Counts the changes of what its reader makes of a file." }),
+      }),
+    )
+    .meta({ description: "The files, in their order; of many, the first 100." }),
+  left_out: z
+    .partialRecord(LeftOutReason, z.int())
+    .meta({ description: "What is in no sample: numbers of turns or blocks by reason." }),
+  redacted: counts.meta({ description: "Numbers of secrets that were replaced, by kind." }),
+  repaired: z.int().meta({ description: "Texts from which NUL characters or lone surrogates were taken." }),
+  skipped: z.int().meta({ description: "Lines or documents that were skipped as faulty." }),
+  faults: z.array(ImportFault).meta({ description: "The first 100 faults." }),
+};
+
+/** How the lines of a revision were made of traces. */
+export const DatasetImport = z
+  .object({
+    ...figures,
+    options: z
+      .record(z.string(), z.string())
+      .meta({ description: "The options of the upload that were given." }),
+  })
+  .meta({ id: "DatasetImport" });
+export type DatasetImport = z.infer<typeof DatasetImport>;
+
+/** The options of an import that say how turns become samples. */
+export const importOptions = {
+  format: z
+    .enum(["auto", ...DatasetFormat.options])
+    .optional()
+    .meta({
+      default: "auto",
+      description:
+        "The layout: `GET /v1/imports/formats` describes them. By default the file's contents tell.",
+    }),
+  source: storableText().max(1_000).optional().meta({
+    description: "The file's name: trajectories without an id are called after it.",
+  }),
+  on_fault: z.enum(["refuse", "skip"]).optional().meta({
+    default: "refuse",
+    description:
+      "`skip` leaves out lines or documents that cannot be read, unless they are more than half. They are listed in `faults`.",
+  }),
+  assistant_is: z.enum(["agent", "environment"]).optional().meta({
+    description:
+      "Who the assistant of a conversation is. By default the agent if there is a tool call, a tool's message or `loss`, or in `conversations`; otherwise, in `messages`, the environment.",
+  }),
+  step: z.enum(["call", "turn"]).optional().meta({
+    default: "call",
+    description: "`turn`: all calls of an agent's turn are one action, a JSON array.",
+  }),
+  keep: z.enum(["thoughts"]).optional().meta({
+    description:
+      "`thoughts`: the first 256 characters of what an agent thought are the sample's tag `thought`.",
+  }),
+  score: storableText().min(1).max(200).optional().meta({
+    description: "Of logs with several scores, the one that is the reward. By default the first.",
+  }),
+  redact: z.enum(["default", "strict", "none"]).optional().meta({
+    description:
+      "What becomes of secrets: `default` replaces API keys, tokens and passwords by their form, `strict` also values by their names, `none` nothing. If not given, `default`, but `none` for `presage`, `chat`, `llm-sim` and `predictions`.",
+  }),
+};
+
+/** Query of `POST /v1/imports/preview`. */
+export const ImportPreviewQuery = z.object(importOptions);
+export type ImportPreviewQuery = z.infer<typeof ImportPreviewQuery>;
+
+const withCounts = z.object({
+  time: z.int().meta({ description: "Samples with a time." }),
+  usage: z.int().meta({ description: "Samples with token counts." }),
+  reward: z.int().meta({ description: "Samples with a reward." }),
+  done: z.int().meta({ description: "Samples with which a trajectory is said to end." }),
+});
+
+/** What an import would store. `Sample` is a dataset's sample. */
+export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
+  return z.object({
+    ...figures,
+    trajectories: z.int().meta({ description: "The number of trajectories." }),
+    samples: z.int().meta({ description: "The number of samples." }),
+    tools: z.array(z.string()).meta({ description: "The tools that are called, by name; at most 100." }),
+    with: withCounts.meta({ description: "How many samples have what." }),
+    first: z.array(sample).meta({ description: "The first three samples." }),
+    complete: z.boolean().meta({ description: "False if only the first 64 MiB were read." }),
+    other_formats: z
+      .array(z.object({ format: DatasetFormat, why_not: z.string() }))
+      .meta({ description: "The other layouts, and what each needs that is not there." }),
+  });
+}
+
+/** A layout that can be imported. */
+export const ImportFormat = z
+  .object({
+    format: DatasetFormat.meta({ description: "The layout's name." }),
+    title: z.string().meta({ description: "Whose layout it is." }),
+    recognised_by: z.string().meta({ description: "What tells it." }),
+    trajectory: z.string().meta({ description: "What is a trajectory, and where its id comes from." }),
+    action: z.string().meta({ description: "What is an action." }),
+    answer: z.string().meta({ description: "What is the environment's answer." }),
+    context: z.string().meta({ description: "Where task, tools and system text come from." }),
+    also: z.string().meta({ description: "Where reward, end, time and usage come from." }),
+    left_out: z.string().meta({ description: "What is left out." }),
+    example: z.string().meta({ description: "A small file of it." }),
+  })
+  .meta({ id: "ImportFormat" });
+export type ImportFormat = z.infer<typeof ImportFormat>;
+
+/** Response of `GET /v1/imports/formats`. */
+export const ImportFormatsResponse = z
+  .object({
+    data: z.array(ImportFormat).meta({ description: "The layouts, in the order in which a file's is told." }),
+  })
+  .meta({ id: "ImportFormatsResponse" });
+export type ImportFormatsResponse = z.infer<typeof ImportFormatsResponse>;

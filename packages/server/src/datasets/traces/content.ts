@@ -1,0 +1,161 @@
+import type { LeftOutReason } from "@presage/contract";
+import type { Redactor } from "./redact.ts";
+
+/** What a turn says: a text, parts of texts and media, or any JSON. */
+export type Content = unknown;
+
+/** Counts what is in no sample, by reason: turns or blocks. */
+export class LeftOut {
+  readonly #counts = new Map<LeftOutReason, number>();
+
+  count(reason: LeftOutReason, times = 1): void {
+    if (times > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + times);
+  }
+
+  add(other: LeftOut): void {
+    for (const [reason, times] of other.#counts) this.count(reason, times);
+  }
+
+  /** By reason, in the order of their names. */
+  counts(): Partial<Record<LeftOutReason, number>> {
+    return Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+}
+
+/** What stands in the place of a part that is no text, by the part's type. */
+const placeholders: readonly [RegExp, string][] = [
+  [/image/, "[image]"],
+  [/audio/, "[audio]"],
+  [/file|document|video|pdf/, "[file]"],
+];
+
+/** Makes texts of what a trace holds: such as can be stored, and without secrets. */
+export class TraceTexts {
+  readonly leftOut = new LeftOut();
+  readonly #redactor: Redactor;
+  #repaired = 0;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** The text of what a turn says: parts joined without a separator, other JSON in its canonical form. */
+  of(content: Content, leftOut = this.leftOut): string {
+    if (typeof content === "string") return this.clean(content);
+    if (content === null || content === undefined) return "";
+    if (Array.isArray(content) && content.length > 0 && content.every(isPart))
+      return this.clean(content.map((part) => textOfPart(part, leftOut)).join(""));
+    if (isPart(content)) return this.clean(textOfPart(content, leftOut));
+    return canonicalJson(this.cleanValue(content));
+  }
+
+  /** Without NUL characters, lone surrogates and secrets. */
+  clean(text: string): string {
+    if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
+    this.#repaired += 1;
+    return this.#redactor.redact(text.toWellFormed().replaceAll("\0", ""));
+  }
+
+  /** The same of every text in a JSON value. */
+  cleanValue<Value>(value: Value): Value {
+    return this.#redactor.redactValue(value);
+  }
+
+  /** How many texts had NUL characters or lone surrogates. */
+  repaired(): number {
+    return this.#repaired;
+  }
+
+  redacted(): Record<string, number> {
+    return this.#redactor.counts();
+  }
+}
+
+type Part = string | { type?: unknown; text?: unknown; content?: unknown };
+
+function isPart(value: unknown): value is Part {
+  if (typeof value === "string") return true;
+  if (!isObject(value)) return false;
+  return typeof value.type === "string" && (isTextPart(value) || placeholderOf(value.type) !== undefined);
+}
+
+function isTextPart({ type, text, content }: Record<string, unknown>): boolean {
+  return /^(text|input_text|output_text)$/.test(String(type)) && typeof (text ?? content) === "string";
+}
+
+function textOfPart(part: Part, leftOut: LeftOut): string {
+  if (typeof part === "string") return part;
+  const placeholder = placeholderOf(String(part.type));
+  if (placeholder === undefined) return String(part.text ?? part.content);
+  leftOut.count("media");
+  return placeholder;
+}
+
+function placeholderOf(type: string): string | undefined {
+  return placeholders.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The field if it is a text that is not empty. */
+export function textIn(value: unknown, name: string): string | undefined {
+  const found = isObject(value) ? value[name] : undefined;
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** The field if it is a finite number. */
+export function numberIn(value: unknown, name: string): number | undefined {
+  const found = isObject(value) ? value[name] : undefined;
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+}
+
+/** The field if it is a list; otherwise an empty one. */
+export function listIn(value: unknown, name: string): readonly unknown[] {
+  const found = isObject(value) ? value[name] : undefined;
+  return Array.isArray(found) ? found : [];
+}
+
+/** JSON without spaces, with the keys of every object in the order of their code points. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const fields = Object.keys(value)
+    .sort(byCodePoints)
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${fields.join(",")}}`;
+}
+
+/** UTF-16 puts what is above U+FFFF before U+E000. */
+export function byCodePoints(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at += 1) {
+    const a = one.charCodeAt(at);
+    const b = other.charCodeAt(at);
+    if (a === b) continue;
+    const areBothHigh = a >= 0xd800 && b >= 0xd800;
+    const isSurrogate = (unit: number) => unit < 0xe000;
+    if (areBothHigh && isSurrogate(a) !== isSurrogate(b)) return isSurrogate(a) ? 1 : -1;
+    return a - b;
+  }
+  return one.length - other.length;
+}
+
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:\d\d)?$/;
+
+/**
+ * A time of a trace as RFC 3339; undefined if it is none. A text without an offset, as Python writes it, is of UTC. Numbers are
+ * seconds, milli-, micro- or nanoseconds since 1970.
+ */
+export function timeOf(value: unknown): string | undefined {
+  if (typeof value === "string" && !/^\d+(\.\d+)?$/.test(value)) {
+    const [, date, time, offset = "Z"] = rfc3339.exec(value) ?? [];
+    const text = `${date}T${time}${offset.toUpperCase()}`;
+    return Number.isNaN(Date.parse(text)) ? undefined : text;
+  }
+  const count = value === null || value === "" ? Number.NaN : Number(value);
+  if (!(count > 0 && count < 1e20)) return undefined;
+  const ms = count < 1e11 ? count * 1e3 : count < 1e14 ? count : count < 1e17 ? count / 1e3 : count / 1e6;
+  return new Date(ms).toISOString();
+}

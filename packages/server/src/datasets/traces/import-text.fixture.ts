@@ -1,0 +1,28 @@
+import { readDocuments } from "./documents.ts";
+import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
+
+const defaults: ImportOptions = {
+  format: undefined,
+  assistantIs: undefined,
+  score: undefined,
+  redaction: undefined,
+  skipsFaults: false,
+  step: "call",
+  keepsThoughts: false,
+};
+
+/** What an import of one file's text makes: its samples and its figures. Refuses it as an upload would be. */
+export async function importText(
+  text: string,
+  { name, ...options }: Partial<ImportOptions> & { name?: string } = {},
+): Promise<{ samples: ImportedSample["sample"][]; figures: ReturnType<TraceImport["figures"]> }> {
+  const traces = new TraceImport({ ...defaults, ...options });
+  const samples: ImportedSample["sample"][] = [];
+  const body = (async function* () {
+    yield new TextEncoder().encode(text);
+  })();
+  for await (const read of traces.read(name, readDocuments(body)))
+    samples.push(...read.map(({ sample }) => sample));
+  traces.check();
+  return { samples, figures: traces.figures() };
+}

@@ -1,0 +1,36 @@
+import { UploadError } from "../../platform/errors.ts";
+import { isObject } from "./content.ts";
+import type { Layout, TraceDocument } from "./layout.ts";
+import { openAiChat } from "./layouts/openai-chat.ts";
+import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+
+/** All layouts, in the order in which a file's is told. */
+export const layouts: readonly Layout[] = [llmSim, presage, predictions, openAiChat, chat];
+
+export function findLayout(format: string): Layout {
+  const layout = layouts.find((one) => one.format === format);
+  if (layout === undefined) throw new Error(`There is no reader of ${format}`);
+  return layout;
+}
+
+/** Of how many layouts and keys a refusal tells. */
+const maxKeys = 20;
+
+/** A file of no known layout. It says which keys were seen, and what each layout needs. */
+export class UnrecognisedError extends UploadError {
+  constructor(documents: readonly TraceDocument[]) {
+    const keys = new Set(documents.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])));
+    const seen = [...keys].slice(0, maxKeys).map((key) => JSON.stringify(key.slice(0, 100)));
+    const what =
+      keys.size === 0
+        ? "it has no JSON object"
+        : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
+    super({
+      line: undefined,
+      path: [],
+      type: "unrecognised_layout",
+      reason: `No known layout: ${what}. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry`,
+      ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognisedBy })) },
+    });
+  }
+}

@@ -1,0 +1,130 @@
+import type { SampleUsage } from "@presage/contract";
+import { LineError } from "../upload/lines.ts";
+import { isObject, type LeftOut, listIn, textIn } from "./content.ts";
+import type { Call, Turn } from "./turns.ts";
+
+/** What a layout knows of a message besides what is said. */
+export interface MessageFacts {
+  at?: string | undefined;
+  usage?: SampleUsage | undefined;
+  model?: string | undefined;
+}
+
+const thinking = /^(thinking|redacted_thinking|reasoning|reasoning_content)$/;
+
+/**
+ * The turns of the messages of a chat, in the spellings of OpenAI, Anthropic and of those who follow them: calls in `tool_calls` or in
+ * blocks, answers by role or in blocks. The assistant is the agent. `factsOf` says what else is known of a message.
+ */
+export function turnsOfMessages(
+  messages: readonly unknown[],
+  leftOut: LeftOut,
+  factsOf: (message: Record<string, unknown>) => MessageFacts = () => ({}),
+): Turn[] {
+  return messages.flatMap((message, index): Turn[] => {
+    if (!isObject(message)) throw new LineError("Input should be an object", ["messages", index]);
+    const { role } = message;
+    const facts = factsOf(message);
+    if (role === "system" || role === "developer") return [{ by: "system", content: message.content }];
+    if (role === "user" || role === "human") return turnsOfUser(message, facts);
+    if (role === "tool" || role === "function") return [answerOf(message, facts)];
+    if (role === "assistant" || role === "ai") return [agentTurn(message, facts, leftOut)];
+    const reason = "Input should be system, developer, user, assistant, tool or function";
+    throw new LineError(role === undefined ? "Field required" : reason, ["messages", index, "role"]);
+  });
+}
+
+/** A user's message, whose blocks may be answers of tools, in their order. */
+function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts): Turn[] {
+  if (!hasBlocks(content, "tool_result")) return [{ by: "environment", content, at }];
+  const turns: Turn[] = [];
+  let said: unknown[] = [];
+  const say = () => {
+    if (said.length > 0) turns.push({ by: "environment", content: said, at });
+    said = [];
+  };
+  for (const block of content) {
+    if (!isObject(block) || block.type !== "tool_result") {
+      said.push(block);
+      continue;
+    }
+    say();
+    const isError = block.is_error === true;
+    turns.push({ by: "answer", of: textIn(block, "tool_use_id"), content: block.content, isError, at });
+  }
+  say();
+  return turns;
+}
+
+function answerOf(message: Record<string, unknown>, { at }: MessageFacts): Turn {
+  const of = textIn(message, "tool_call_id") ?? textIn(message, "id");
+  const isError = message.is_error === true || message.error === true || message.status === "error";
+  return { by: "answer", of, content: message.content, isError, at };
+}
+
+/** The turn of an assistant's message. Blocks of reasoning, and its text beside calls, are the agent's own. */
+function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOut: LeftOut): Turn {
+  const blocks = Array.isArray(message.content) ? message.content : undefined;
+  const calls: Call[] = callsIn(message);
+  const reasoning: string[] = [];
+  for (const name of ["reasoning_content", "reasoning"]) {
+    const text = textIn(message, name);
+    if (text !== undefined) reasoning.push(text);
+  }
+  const said = blocks?.filter((block) => {
+    if (!isObject(block)) return true;
+    if (typeof block.type === "string" && thinking.test(block.type))
+      reasoning.push(textIn(block, "thinking") ?? textIn(block, "reasoning") ?? textIn(block, "text") ?? "");
+    else if (block.type === "tool_use")
+      calls.push({ id: textIn(block, "id"), name: textIn(block, "name") ?? "", input: block.input });
+    else if (block.type === "refusal") leftOut.count("other_event");
+    else return true;
+    return false;
+  });
+  if (textIn(message, "refusal") !== undefined) leftOut.count("other_event");
+  return {
+    by: "agent",
+    content: said ?? message.content,
+    calls,
+    reasoning,
+    usage: facts.usage,
+    model: facts.model ?? textIn(message, "model"),
+  };
+}
+
+/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, or with both beside the id. */
+export function callsIn(message: Record<string, unknown>): Call[] {
+  const calls = listIn(message, "tool_calls").flatMap((call): Call[] => {
+    if (!isObject(call)) return [];
+    const { function: called } = call;
+    const of = isObject(called) ? called : call;
+    const name = typeof called === "string" ? called : textIn(of, "name");
+    if (name === undefined) return [];
+    return [{ id: textIn(call, "id"), name, input: of.arguments ?? of.input ?? of.args }];
+  });
+  const old = message.function_call;
+  const name = textIn(old, "name");
+  if (calls.length > 0 || name === undefined || !isObject(old)) return calls;
+  return [{ name, input: old.arguments }];
+}
+
+/** Whether a content is a list with a block of this type. */
+export function hasBlocks(content: unknown, type: string): content is unknown[] {
+  return Array.isArray(content) && content.some((block) => isObject(block) && block.type === type);
+}
+
+/** The id that a line gives its conversation, as a text. */
+export function idIn(value: Record<string, unknown>): string | undefined {
+  const id = value.trajectory_id ?? value.id ?? value.item_id;
+  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
+}
+
+/** The reward of a conversation, where its line has one by a common name. */
+export function rewardIn(value: Record<string, unknown>): number | undefined {
+  for (const name of ["reward", "score", "success"]) {
+    const found = value[name];
+    if (typeof found === "boolean") return found ? 1 : 0;
+    if (typeof found === "number" && Number.isFinite(found)) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,136 @@
+import type { DatasetFormat } from "@presage/contract";
+import { LineError } from "../upload/lines.ts";
+import { isObject } from "./content.ts";
+import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "./layout.ts";
+import { findLayout, layouts, UnrecognisedError } from "./layouts.ts";
+
+/** How much is held back until a file's layout is told. */
+const heldDocuments = 100;
+const heldBytes = 8 * 1024 * 1024;
+
+export interface FileOptions extends Omit<ReadOptions, "source"> {
+  /** The layout that was asked for. */
+  format: DatasetFormat | undefined;
+  onFault(place: TraceDocument["place"], error: LineError): void;
+}
+
+/** What was recorded, and the document with which it was complete. */
+type Read = [Recorded, TraceDocument];
+
+/** Reads the documents of one file, which it holds back until they tell its layout. */
+export class TraceFile {
+  readonly name: string | undefined;
+  /** Its name without folders and extensions. */
+  readonly source: string | undefined;
+  readonly #options: FileOptions;
+  #held: TraceDocument[] = [];
+  #heldBytes = 0;
+  #told: { layout: Layout; why: string } | undefined;
+  #reader: TraceReader | undefined;
+  #last: TraceDocument | undefined;
+
+  constructor(name: string | undefined, options: FileOptions) {
+    this.name = name;
+    this.source = name
+      ?.replace(/^.*[/\\]/, "")
+      .replace(/(?<=.)(\.(jsonl?|ndjson|eval|traj|gz|zst|zip))+$/i, "");
+    this.#options = options;
+  }
+
+  /** Its layout, once it is told. */
+  get told(): { layout: Layout; why: string } | undefined {
+    return this.#told;
+  }
+
+  /** Whether a document of another entry of a zip belongs to this file. */
+  joins(document: TraceDocument): boolean {
+    const layout = (this.#told ?? recognise(this.#held))?.layout;
+    return layout?.joinsEntries === true && admits(layout, document);
+  }
+
+  *add(document: TraceDocument): Generator<Read, void> {
+    if (this.#reader !== undefined) {
+      yield* this.#read(this.#reader, document);
+      return;
+    }
+    this.#held.push(document);
+    this.#heldBytes += document.bytes;
+    if (this.#held.length >= heldDocuments || this.#heldBytes >= heldBytes) yield* this.#open();
+  }
+
+  *end(): Generator<Read, void> {
+    if (this.#reader === undefined && this.#held.length > 0) yield* this.#open();
+    const last = this.#last;
+    if (this.#reader?.end === undefined || last === undefined) return;
+    yield* this.#guard(last, this.#reader.end());
+  }
+
+  close(): void {
+    this.#reader?.close?.();
+  }
+
+  warnings(): string[] {
+    return this.#reader?.warnings?.() ?? [];
+  }
+
+  *#open(): Generator<Read, void> {
+    const held = this.#held;
+    this.#held = [];
+    const { format } = this.#options;
+    const told =
+      format === undefined ? recognise(held) : { layout: findLayout(format), why: "named by the upload" };
+    if (told === undefined) throw new UnrecognisedError(held);
+    this.#told = told;
+    const reader = told.layout.open({ ...this.#options, source: this.source });
+    this.#reader = reader;
+    for (const document of held) yield* this.#read(reader, document);
+  }
+
+  *#read(reader: TraceReader, document: TraceDocument): Generator<Read, void> {
+    this.#last = document;
+    yield* this.#guard(document, reader.read(document));
+  }
+
+  *#guard(document: TraceDocument, recorded: Iterable<Recorded>): Generator<Read, void> {
+    try {
+      for (const one of recorded) yield [one, document];
+    } catch (error) {
+      if (!(error instanceof LineError)) throw error;
+      this.#options.onFault(document.place, this.#explain(document, error));
+    }
+  }
+
+  /** A document of another layout than its file's: the fault says which to ask for. */
+  #explain(document: TraceDocument, error: LineError): LineError {
+    const layout = this.#told?.layout;
+    if (layout === undefined || admits(layout, document)) return error;
+    const other = layouts.find((one) => one !== layout && one.recognises(document) !== undefined);
+    if (other === undefined) return error;
+    const reason = `${error.message}. It looks like ${other.format}, and the file before it like ${layout.format}: name the format, if one fits both`;
+    return new LineError(reason, error.path);
+  }
+}
+
+/** The first layout that all documents admit and one of them tells; otherwise the one that most admit of those that the first tells. */
+function recognise(documents: readonly TraceDocument[]): { layout: Layout; why: string } | undefined {
+  const told = layouts.flatMap((layout) => {
+    const why = firstReason(layout, documents);
+    if (why === undefined) return [];
+    return [{ layout, why, admitted: documents.filter((document) => admits(layout, document)).length }];
+  });
+  const most = Math.max(...told.map(({ admitted }) => admitted));
+  return told.find(({ admitted }) => admitted === most);
+}
+
+function firstReason(layout: Layout, documents: readonly TraceDocument[]): string | undefined {
+  for (const document of documents) {
+    const why = layout.recognises(document);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function admits(layout: Layout, document: TraceDocument): boolean {
+  if (!isObject(document.value)) return false;
+  return layout.admits?.(document) ?? layout.recognises(document) !== undefined;
+}

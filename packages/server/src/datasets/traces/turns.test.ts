@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test";
+import { importText } from "./import-text.fixture.ts";
+
+const call = (id: string, name: string, input: object) => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(input) },
+});
+const lineOf = (messages: object[], more: object = {}) => JSON.stringify({ id: "t", messages, ...more });
+
+/** State, action and next state of each sample. */
+async function stepsIn(messages: object[], options = {}) {
+  const { samples, figures } = await importText(lineOf(messages), options);
+  return {
+    steps: samples.map(({ interaction, next_state }) => [
+      interaction?.state,
+      interaction?.action,
+      next_state,
+    ]),
+    leftOut: figures.left_out,
+  };
+}
+
+test("each call of a turn is a step, whose state is the answer before it, and texts belong to the last answer", async () => {
+  const { steps, leftOut } = await stepsIn([
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Find the key." },
+    {
+      role: "assistant",
+      content: "I look.",
+      tool_calls: [call("a", "ls", { dir: "drawer", all: true }), call("b", "pwd", {})],
+    },
+    { role: "tool", tool_call_id: "b", content: "/home" },
+    { role: "tool", tool_call_id: "a", content: "" },
+    { role: "user", content: "Hurry." },
+    { role: "assistant", content: "Thought: I ask.\nAction: where?\nAction: where is it?\n" },
+    { role: "user", content: "On the shelf." },
+    { role: "assistant", content: "Done." },
+  ]);
+  expect(steps).toEqual([
+    ["Find the key.", '{"input":{"all":true,"dir":"drawer"},"tool":"ls"}', ""],
+    ["(no output)", '{"input":{},"tool":"pwd"}', "/home\n\nHurry."],
+    ["/home\n\nHurry.", "where is it?", "On the shelf."],
+  ]);
+  expect(leftOut).toEqual({ last_message_of_agent: 1, text_beside_call: 1 });
+});
+
+test("calls without answers and answers without calls are counted", async () => {
+  const { steps, leftOut } = await stepsIn([
+    { role: "assistant", tool_calls: [call("a", "ls", {}), call("b", "pwd", {})] },
+    { role: "tool", tool_call_id: "b", content: "/home" },
+    { role: "tool", tool_call_id: "z", content: "lost" },
+  ]);
+  expect(steps).toEqual([["(start)", '{"input":{},"tool":"pwd"}', "/home"]]);
+  expect(leftOut).toEqual({ answer_without_call: 1, call_without_answer: 1 });
+});
+
+test("with step=turn the calls of a turn are one action", async () => {
+  const messages = [
+    { role: "user", content: "Go." },
+    { role: "assistant", tool_calls: [call("a", "ls", {}), call("b", "pwd", {})] },
+    { role: "tool", tool_call_id: "a", content: "x" },
+    { role: "tool", tool_call_id: "b", content: "/home" },
+  ];
+  const { steps } = await stepsIn(messages, { step: "turn" });
+  expect(steps).toEqual([["Go.", '[{"input":{},"tool":"ls"},{"input":{},"tool":"pwd"}]', "x\n\n/home"]]);
+});
+
+test("the context has task, system text and tools, and the last sample the reward", async () => {
+  const { samples } = await importText(
+    lineOf(
+      [
+        { role: "developer", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            { type: "image_url", image_url: { url: "x" } },
+          ],
+        },
+        { role: "assistant", tool_calls: [call("a", "ls", {})] },
+        { role: "tool", tool_call_id: "a", content: "x" },
+      ],
+      { tools: [{ type: "function", function: { name: "ls" } }], success: true },
+    ),
+  );
+  expect(samples).toEqual([
+    {
+      trajectory_id: "t",
+      step: 0,
+      context: {
+        task_context: "See [image]",
+        domain_knowledge: "Be brief.",
+        tool_schemas: '[{"type":"function","function":{"name":"ls"}}]',
+      },
+      interaction: { state: "See [image]", action: '{"input":{},"tool":"ls"}' },
+      next_state: "x",
+      reward: 1,
+      tags: { source: "openai-chat" },
+    },
+  ]);
+});
+
+test("a trajectory whose id occurs again is numbered, and a long id is cut", async () => {
+  const messages = [
+    { role: "assistant", tool_calls: [call("a", "ls", {})] },
+    { role: "tool", tool_call_id: "a", content: "x" },
+  ];
+  const long = "x".repeat(200);
+  const lines = ["t", "t", long].map((id) => JSON.stringify({ id, messages })).join("\n");
+  const { samples } = await importText(lines);
+  expect(samples.map(({ trajectory_id }) => trajectory_id)).toEqual([
+    "t",
+    "t/2",
+    `${"x".repeat(140)}${new Bun.CryptoHasher("sha256").update(long).digest("hex").slice(0, 16)}`,
+  ]);
+});

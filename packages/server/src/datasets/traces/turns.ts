@@ -1,0 +1,293 @@
+import type { SampleUsage as Usage } from "@presage/contract";
+import { type Content, canonicalJson, type TraceTexts } from "./content.ts";
+
+/** A tool's call by an agent. */
+export interface Call {
+  /** By which its answer names it. */
+  id?: string | undefined;
+  name: string;
+  /** As found: an object, or a text that may be JSON. */
+  input: unknown;
+}
+
+/** One turn of a trace, in the order in which it happened. */
+export type Turn =
+  | { by: "system"; content: Content }
+  /** The user, the simulated user, an observation that answers no call. */
+  | { by: "environment"; content: Content; at?: string | undefined; reward?: number; done?: boolean }
+  /** What a tool answered. Without `of`, it answers the first call of the turn before that has no answer. */
+  | {
+      by: "answer";
+      of?: string | undefined;
+      content: Content;
+      isError?: boolean | undefined;
+      at?: string | undefined;
+      reward?: number;
+      done?: boolean;
+    }
+  | {
+      by: "agent";
+      content?: Content;
+      calls?: readonly Call[];
+      /** One text for each block of reasoning. */
+      reasoning?: readonly string[];
+      usage?: Usage | undefined;
+      model?: string | undefined;
+      reward?: number;
+      done?: boolean;
+    };
+
+/** A trajectory as its layout recorded it. */
+export interface Trace {
+  /** Absent: the layout gives none. */
+  id?: string | undefined;
+  turns: readonly Turn[];
+  /** The layout's own task field; otherwise the first text of the environment that answers no call. */
+  task?: string | undefined;
+  /** The tools as found. */
+  tools?: unknown;
+  /** Of the whole trajectory: the last sample's. */
+  reward?: number | undefined;
+  /** Whether the layout says that it came to its end. */
+  isDone?: boolean | undefined;
+  tags?: { model?: string | undefined; agent?: string | undefined; task?: string | undefined };
+}
+
+/** How turns become samples. */
+export interface StepOptions {
+  /** What is one step: each call of a turn, or all of them together. */
+  step: "call" | "turn";
+  /** Whether an agent's thoughts become a tag. */
+  keepsThoughts: boolean;
+}
+
+/** What a sample is made of, apart from its trajectory's context. */
+export interface Step {
+  state: string;
+  action: string;
+  next: string;
+  reward: number | undefined;
+  done: boolean | undefined;
+  at: string | undefined;
+  usage: Usage | undefined;
+  isError: boolean;
+  model: string | undefined;
+  thought: string | undefined;
+}
+
+/** Of each of a trace's tags. */
+export const maxTagCharacters = 256;
+
+const noState = "(start)";
+const noText = "(no output)";
+
+interface Answer {
+  text: string;
+  isError: boolean;
+  at: string | undefined;
+  reward: number | undefined;
+  done: boolean | undefined;
+}
+
+interface Action {
+  /** Absent: the action is a text, which any text of the environment answers. */
+  call: Call | undefined;
+  text: string;
+  answer: Answer | undefined;
+}
+
+/** An agent's turn with what the environment said until the next one. */
+interface Exchange {
+  turn: Extract<Turn, { by: "agent" }> | undefined;
+  actions: Action[];
+  thought: string | undefined;
+  said: Answer[];
+}
+
+/** The steps of a trajectory: one for each action that the environment answered. */
+export function stepsOf(trace: Trace, options: StepOptions, texts: TraceTexts): Step[] {
+  const { leftOut } = texts;
+  const steps: Step[] = [];
+  let before: string[] = [];
+  for (const exchange of exchangesOf(trace.turns, options, texts)) {
+    const said = exchange.said.map(({ text }) => text).filter((text) => text !== "");
+    const made = options.step === "turn" ? togetherOf(exchange, leftOut) : answeredOf(exchange, leftOut);
+    const last = made.at(-1);
+    if (last === undefined) {
+      const latest = steps.at(-1);
+      if (latest === undefined) before = [...before, ...said];
+      else latest.next = joined([latest.next, ...said]);
+      continue;
+    }
+    // A text's answer is what was said.
+    if (exchange.actions[0]?.call !== undefined) last.next = joined([last.next, ...said]);
+    for (const step of made) {
+      const previous = steps.at(-1);
+      const state = previous === undefined ? joined(before) || noState : previous.next;
+      steps.push({ ...step, state: state.trim() === "" ? noText : state });
+    }
+  }
+  const last = steps.at(-1);
+  if (last !== undefined) {
+    last.reward ??= trace.reward;
+    if (trace.isDone === true) last.done ??= true;
+  }
+  return steps;
+}
+
+function joined(texts: readonly string[]): string {
+  const [first = "", ...others] = texts;
+  // An answer stays as it is, even if it is empty and a text follows.
+  return others.length === 0 ? first : texts.filter((text) => text !== "").join("\n\n");
+}
+
+function* exchangesOf(
+  turns: readonly Turn[],
+  { keepsThoughts }: StepOptions,
+  texts: TraceTexts,
+): Generator<Exchange, void> {
+  const exchanges: Exchange[] = [{ turn: undefined, actions: [], thought: undefined, said: [] }];
+  const unanswered = new Map<string, Action>();
+  for (const turn of turns) {
+    if (turn.by === "system") continue;
+    const current = exchanges.at(-1) as Exchange;
+    if (turn.by === "agent") {
+      const exchange = begin(turn, keepsThoughts, texts);
+      for (const action of exchange.actions)
+        if (action.call?.id !== undefined) unanswered.set(action.call.id, action);
+      // A turn of nothing but thoughts does not part what the environment said.
+      if (exchange.actions.length > 0) exchanges.push(exchange);
+      continue;
+    }
+    const answer = {
+      text: texts.of(turn.content),
+      isError: turn.by === "answer" && turn.isError === true,
+      at: turn.at,
+      reward: turn.reward,
+      done: turn.done,
+    };
+    if (turn.by === "environment") {
+      current.said.push(answer);
+      continue;
+    }
+    const action = calledBy(turn.of, current, unanswered);
+    if (action === undefined) {
+      texts.leftOut.count("answer_without_call");
+      continue;
+    }
+    action.answer = answer;
+    if (action.call?.id !== undefined) unanswered.delete(action.call.id);
+  }
+  yield* exchanges;
+}
+
+function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, texts: TraceTexts): Exchange {
+  const said = texts.of(turn.content).trim();
+  const calls = turn.calls ?? [];
+  const blocks: Block[] = (turn.reasoning ?? []).map((text) => ({ reason: "reasoning", text }));
+  if (calls.length > 0 && said !== "") blocks.push({ reason: "text_beside_call", text: said });
+  const action = lastReActAction(said);
+  const actions =
+    calls.length > 0
+      ? calls.map((call) => ({ call, text: actionOf(call, texts), answer: undefined }))
+      : action === ""
+        ? []
+        : [{ call: undefined, text: action, answer: undefined }];
+  return { turn, actions, thought: thoughtOf(blocks, keepsThoughts, texts), said: [] };
+}
+
+interface Block {
+  reason: "reasoning" | "text_beside_call";
+  text: string;
+}
+
+/** The beginning of an agent's thoughts, if they are kept. Blocks that are not in it are counted. */
+function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts): string | undefined {
+  let thought = "";
+  for (const { reason, text } of blocks) {
+    if (areKept && thought.length < maxTagCharacters) thought += `${thought === "" ? "" : "\n"}${text}`;
+    else texts.leftOut.count(reason);
+  }
+  return thought === "" ? undefined : texts.clean(thought).slice(0, maxTagCharacters);
+}
+
+/** What stands behind the last `Action:` that begins a line, as ReAct's agents write it. */
+function lastReActAction(text: string): string {
+  const marks = [...text.matchAll(/^Action:/gm)];
+  const last = marks.at(-1);
+  return last === undefined ? text : text.slice(last.index + last[0].length).trim();
+}
+
+function actionOf({ name, input }: Call, texts: TraceTexts): string {
+  return canonicalJson({ input: texts.cleanValue(parsedInput(input)), tool: texts.clean(name) });
+}
+
+/** Arguments come as JSON's text from many clients. */
+function parsedInput(input: unknown): unknown {
+  if (typeof input !== "string") return input ?? {};
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+function calledBy(
+  id: string | undefined,
+  { actions }: Exchange,
+  unanswered: Map<string, Action>,
+): Action | undefined {
+  const named = id === undefined ? undefined : unanswered.get(id);
+  if (named !== undefined) return named;
+  return actions.find(
+    ({ call, answer }) =>
+      call !== undefined && answer === undefined && (id === undefined || call.id === undefined),
+  );
+}
+
+type Made = Omit<Step, "state">;
+
+/** A step for each answered action. */
+function answeredOf(exchange: Exchange, leftOut: TraceTexts["leftOut"]): Made[] {
+  return exchange.actions.flatMap((action) => {
+    const { call, text } = action;
+    if (call === undefined) return spoken(exchange, text, leftOut);
+    if (action.answer === undefined) {
+      leftOut.count("call_without_answer");
+      return [];
+    }
+    return [madeOf(exchange, text, [action.answer])];
+  });
+}
+
+/** One step for all answered calls of a turn. */
+function togetherOf(exchange: Exchange, leftOut: TraceTexts["leftOut"]): Made[] {
+  const { actions } = exchange;
+  if (actions[0]?.call === undefined) return answeredOf(exchange, leftOut);
+  const answers = actions.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+  leftOut.count("call_without_answer", actions.length - answers.length);
+  if (answers.length === 0) return [];
+  const texts = actions.filter(({ answer }) => answer !== undefined).map(({ text }) => text);
+  return [madeOf(exchange, `[${texts.join(",")}]`, answers)];
+}
+
+function spoken(exchange: Exchange, text: string, leftOut: TraceTexts["leftOut"]): Made[] {
+  if (exchange.said.length > 0) return [madeOf(exchange, text, exchange.said)];
+  leftOut.count("last_message_of_agent");
+  return [];
+}
+
+function madeOf({ turn, thought }: Exchange, action: string, answers: readonly Answer[]): Made {
+  const last = answers.at(-1);
+  return {
+    action,
+    next: joined(answers.map(({ text }) => text)),
+    reward: last?.reward ?? turn?.reward,
+    done: last?.done ?? turn?.done,
+    at: last?.at,
+    usage: turn?.usage,
+    isError: answers.some(({ isError }) => isError),
+    model: turn?.model,
+    thought,
+  };
+}
