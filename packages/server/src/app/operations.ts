@@ -3,6 +3,7 @@ import { auditEventRoutes } from "../accounts/audit-log.ts";
 import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions-route.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
+import { importRoutes } from "../datasets/traces/imports-route.ts";
 import { datasetUploadRoutes } from "../datasets/upload/upload-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
@@ -46,6 +47,7 @@ const operations: readonly Operation<Services>[] = [
   ...usageRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
+  ...importRoutes,
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,

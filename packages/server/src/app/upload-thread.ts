@@ -1,5 +1,12 @@
 import { workerData } from "node:worker_threads";
-import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
+import type { ImportPreview } from "@presage/contract";
+import { previewImport } from "../datasets/traces/preview.ts";
+import {
+  type ReadUpload,
+  type Upload,
+  type UploadedRevision,
+  uploadRevision,
+} from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -8,11 +15,12 @@ import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } f
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
 
-/** What is uploaded: a dataset's revision, or a run's predictions. */
+/** What is uploaded: a dataset's revision, or a run's predictions. A preview stores nothing. */
 export type UploadTask =
   | { kind: "revision"; upload: Upload }
-  | { kind: "predictions"; upload: PredictionsUpload };
-export type Uploaded = UploadedRevision | UploadedPredictions;
+  | { kind: "predictions"; upload: PredictionsUpload }
+  | { kind: "preview"; upload: ReadUpload & { accountId: string } };
+export type Uploaded = UploadedRevision | UploadedPredictions | ImportPreview;
 
 /** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
 export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end" | "abort";
@@ -20,7 +28,7 @@ export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end
 /** How an upload ended, if not with an error of the store. */
 export type UploadOutcome =
   | { uploaded: Uploaded }
-  | { fault: UploadFault }
+  | { faults: readonly UploadFault[]; total: number }
   | { refusal: { code: ServiceErrorCode; message: string } };
 
 /** After a chunk, whether another one is wanted; at the end, the outcome. */
@@ -58,18 +66,24 @@ function begin(database: Database, task: UploadTask) {
 
 async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
   try {
-    const uploaded =
-      task.kind === "revision"
-        ? await uploadRevision(database, task.upload, feed.items)
-        : await uploadPredictions(database, task.upload, feed.items);
-    return { uploaded };
+    return { uploaded: await store(database, task, feed.items) };
   } catch (error) {
-    if (error instanceof UploadError) return { fault: error.fault };
+    if (error instanceof UploadError) return { faults: error.faults, total: error.total };
     if (error instanceof ServiceError) return { refusal: { code: error.code, message: error.message } };
     throw error;
   } finally {
     feed.close();
   }
+}
+
+async function store(
+  database: Database,
+  task: UploadTask,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Uploaded> {
+  if (task.kind === "revision") return await uploadRevision(database, task.upload, body);
+  if (task.kind === "predictions") return await uploadPredictions(database, task.upload, body);
+  return await previewImport(database, task.upload, body);
 }
 
 interface Feed<Item> {

@@ -1,5 +1,12 @@
 import { Worker } from "node:worker_threads";
-import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
+import type { ImportPreview } from "@presage/contract";
+import { previewImport } from "../datasets/traces/preview.ts";
+import {
+  type ReadUpload,
+  type Upload,
+  type UploadedRevision,
+  uploadRevision,
+} from "../datasets/upload/upload-revision.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import { createFairSlots } from "../platform/limits/turns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -11,6 +18,11 @@ import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } 
 export interface Uploads {
   uploadRevision(upload: Upload, body: Body, signal: AbortSignal): Promise<UploadedRevision>;
   uploadPredictions(upload: PredictionsUpload, body: Body, signal: AbortSignal): Promise<UploadedPredictions>;
+  previewImport(
+    upload: ReadUpload & { accountId: string },
+    body: Body,
+    signal: AbortSignal,
+  ): Promise<ImportPreview>;
 }
 
 type Body = AsyncIterable<Uint8Array>;
@@ -37,6 +49,7 @@ export function uploadInPlace(database: Database): UploadRunner {
   return {
     uploadRevision: (upload, body) => uploadRevision(database, upload, body),
     uploadPredictions: (upload, body) => uploadPredictions(database, upload, body),
+    previewImport: (upload, body) => previewImport(database, upload, body),
     stop: async () => {},
   };
 }
@@ -92,6 +105,8 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
       (await run({ kind: "revision", upload }, ...call)) as UploadedRevision,
     uploadPredictions: async (upload, ...call) =>
       (await run({ kind: "predictions", upload }, ...call)) as UploadedPredictions,
+    previewImport: async (upload, ...call) =>
+      (await run({ kind: "preview", upload }, ...call)) as ImportPreview,
     async stop() {
       clearTimeout(ending);
       await idle?.end();
@@ -123,6 +138,6 @@ async function feed(thread: Thread, body: Body): Promise<UploadReply> {
 function toResult(reply: UploadReply): Uploaded {
   const outcome = reply as UploadOutcome;
   if ("uploaded" in outcome) return outcome.uploaded;
-  if ("fault" in outcome) throw new UploadError(outcome.fault);
+  if ("faults" in outcome) throw new UploadError(outcome.faults, outcome.total);
   throw new ServiceError(outcome.refusal.code, outcome.refusal.message);
 }

@@ -13,6 +13,7 @@ import {
   toDatasetRevision,
 } from "../datasets/datasets.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
+import { ownLines, readImport } from "../datasets/traces/import.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { noEpisodes } from "../datasets/upload/upload-route.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
@@ -224,13 +225,20 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
       return toDataset({ ...dataset, latest: undefined });
     },
     async upload(datasetId, file, options) {
-      const upload = { ...common, datasetId, ...options, isAppended: false };
+      const { isGzip, ...query } = options;
+      const upload = {
+        ...common,
+        datasetId,
+        ...readImport(query),
+        contentType: undefined,
+        isGzip,
+        isAppended: false,
+      };
       const uploading = uploadRevision(database, upload, file.stream());
       return toDatasetRevision((await uploading.catch(namingFile(file))).revision);
     },
     async uploadEpisodes(datasetId, selection, { append = false } = {}) {
-      const format = "presage" as const;
-      const upload = { ...common, datasetId, format, isGzip: false, isAppended: append };
+      const upload = { ...common, datasetId, ...ownLines, isAppended: append };
       const lines = readEpisodeLines({ store }, requester, selection);
       const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
       return toDatasetRevision(revision);
@@ -250,8 +258,8 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
 
 function nameEpisodes(error: unknown): never {
   if (!(error instanceof UploadError)) throw error;
-  const { line, reason } = error.fault;
-  throw new CommandError(line === undefined ? `${noEpisodes}.` : reason);
+  const [fault] = error.faults;
+  throw new CommandError(fault?.line === undefined ? `${noEpisodes}.` : fault.reason);
 }
 
 /** Says in which file a line is wrong. */

@@ -37,7 +37,7 @@ const contextFields = [
 export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
   let last: readonly Part[] = [];
   return (sample) => {
-    const { trajectory_id, step, interaction, reward, done, tags } = sample;
+    const { trajectory_id, step, interaction, reward, done, at, usage, tags } = sample;
     const parts = sample.messages ? chainMessages(sample.messages, last) : contextPart(sample.context);
     last = parts;
     const names = Object.keys(tags ?? {}).sort();
@@ -46,6 +46,8 @@ export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
       next_state: sample.next_state,
       reward: reward ?? undefined,
       done: done ?? undefined,
+      at: at ?? undefined,
+      usage: usageOf(usage),
       tags: names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, tags?.[name]])),
     };
     return {
@@ -56,6 +58,13 @@ export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
       body: JSON.stringify(body),
     };
   };
+}
+
+const usageFields = ["prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd"] as const;
+
+function usageOf(usage: ReadSample["usage"]): ReadSample["usage"] {
+  const given = usageFields.flatMap((name) => (usage?.[name] === undefined ? [] : [[name, usage[name]]]));
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 function contextPart(context: Context | null | undefined): Part[] {

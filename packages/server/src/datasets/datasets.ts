@@ -51,6 +51,7 @@ export function toDatasetRevision({
   bytes,
   created_at,
   warnings,
+  import: read,
 }: Revision): DatasetRevision {
   return {
     revision: number,
@@ -60,6 +61,7 @@ export function toDatasetRevision({
     bytes,
     created_at: toIsoInstant(created_at),
     warnings,
+    import: read === null ? null : (JSON.parse(read) as DatasetRevision["import"]),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatOf, readPredictionLine } from "./formats.ts";
+import { readPredictionLine } from "./formats.ts";
 
 function read(row: unknown, line = 1) {
   return [...readPredictionLine(row, line)][0];
@@ -11,7 +11,6 @@ test.each([
   ["generated", "ground_truth"],
 ])("a line's %s and %s are the prediction and the next state", (prediction, reference) => {
   const row = { index: 17, [prediction]: "<think>?</think>open", [reference]: "shut", config: "test" };
-  expect(formatOf(row)).toBe("predictions");
   expect(read(row)).toEqual({
     dataset_sample_id: "17",
     trajectory_id: "17",

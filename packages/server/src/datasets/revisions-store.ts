@@ -14,10 +14,12 @@ const columns = [
   "trajectories",
   "bytes",
   "created_at",
+  "import",
 ] as const;
 
 type Row = Pick<DatasetRevisionsTable, Exclude<(typeof columns)[number], "id">> & { id: number };
-type SetBySealing = Pick<DatasetRevisionsTable, "number" | "digest" | "trajectories">;
+type SetBySealingName = "number" | "digest" | "trajectories" | "import";
+type SetBySealing = Pick<DatasetRevisionsTable, Exclude<SetBySealingName, "import">>;
 
 /** A revision that is complete. */
 export type Revision = Omit<Row, keyof SetBySealing> & {
@@ -121,6 +123,7 @@ export async function insertFillingRevision(
       bytes: 0,
       created_at: now,
       touched_at: now,
+      import: null,
     })
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -162,11 +165,11 @@ export async function sumOfBytes(database: Database, accountId: string): Promise
 export async function sealRevision(
   transaction: Database,
   id: number,
-  { number, digest, trajectories }: Pick<Revision, "number" | "digest" | "trajectories">,
+  { number, digest, trajectories, import: read }: Pick<Revision, SetBySealingName>,
 ): Promise<Revision | undefined> {
   const row = await transaction
     .updateTable("dataset_revisions")
-    .set({ state: "sealed", number, digest, trajectories, created_at: nowMicros() })
+    .set({ state: "sealed", number, digest, trajectories, import: read, created_at: nowMicros() })
     .where("id", "=", id)
     .where("state", "=", "filling")
     .returning(columns)

@@ -6,6 +6,8 @@ import { reserveUpload } from "./memory.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
 const lineFeed = 0x0a;
+/** What is longer is read in parts, or refused. */
+const longestLine = 16 * 1024 * 1024;
 
 /** Has the lines of a request's body stored as they arrive. A wrong line is an issue at its number. */
 export async function receiveUpload<Result>(
@@ -19,13 +21,27 @@ export async function receiveUpload<Result>(
     return await store(chunksOf(call, isGzip), { isGzip });
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
-    const { line, path, reason } = error.fault;
-    const place = line === undefined ? [] : ["line", line, ...path];
-    throw new InvalidRequestError([valueError(["body", ...place], reason)]);
+    throw new InvalidRequestError(issuesOf(error));
   } finally {
     keepOpen(call);
     reserveBytesAnyway(call.exchange, 0);
   }
+}
+
+/** An issue for each of the first faults. If there are several, the first one says how many. */
+function issuesOf({ faults, total }: UploadError) {
+  return faults.map(({ line, unit = "line", path, reason, file, type, ctx }, index) => {
+    const loc = ["body", ...(line === undefined ? [] : [unit, line]), ...path];
+    const issue = type === undefined ? valueError(loc, reason) : { type, loc, msg: reason };
+    const more = {
+      ...ctx,
+      ...(file === undefined ? {} : { file }),
+      ...(index === 0 && total > 1 ? { faults: total } : {}),
+    };
+    return Object.keys(more).length === 0
+      ? issue
+      : { ...issue, ctx: { ...("ctx" in issue ? issue.ctx : {}), ...more } };
+  });
 }
 
 function readIsGzip(headers: Headers): boolean {
@@ -54,7 +70,7 @@ async function* chunksOf(call: CallWithCaller, isGzip: boolean): AsyncGenerator<
       if (done) return;
       const end = value.lastIndexOf(lineFeed);
       lineBytes = end < 0 ? lineBytes + value.length : value.length - end - 1;
-      reserveUpload(call.exchange, lineBytes, isGzip);
+      reserveUpload(call.exchange, Math.min(lineBytes, longestLine), isGzip);
       yield value;
       // What arrives meanwhile becomes one piece.
       const turn = itemOfTurn();

@@ -111,7 +111,7 @@ export interface UploadFault {
   /** The number of the line, or of the document, from 1. Absent: it is the upload as a whole. */
   line: number | undefined;
   /** What is numbered, if not lines. */
-  unit?: "line" | "document";
+  unit?: "line" | "document" | undefined;
   /** The field in its JSON. */
   path: (string | number)[];
   reason: string;

@@ -8,7 +8,10 @@ export type Found = { document: TraceDocument } | { fault: DocumentFault };
 const inner = ["simulations", "resourceSpans", "data", "spans", "runs", "traces", "samples"];
 const whole = ["messages", "conversations", "nodes", "trajectory", "steps"];
 /** Provisional. */
-export async function* readDocuments(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Found[], void> {
+export async function* readDocuments(
+  chunks: AsyncIterable<Uint8Array>,
+  _limits: object = {},
+): AsyncGenerator<Found[], void> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   const text = Buffer.concat(all).toString();

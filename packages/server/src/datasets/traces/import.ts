@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { DatasetFormat, DatasetImport } from "@presage/contract";
+import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
@@ -20,6 +20,33 @@ export interface ImportOptions extends StepOptions {
   redaction: Redaction | undefined;
   skipsFaults: boolean;
 }
+
+/** What a request says of an import. */
+export function readImport(query: ImportPreviewQuery) {
+  const { format, source, assistant_is, step, keep, score, redact, on_fault } = query;
+  const given = { format, assistant_is, step, keep, score, redact, on_fault };
+  return {
+    source,
+    given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
+    options: {
+      format: format === "auto" ? undefined : format,
+      assistantIs: assistant_is,
+      score,
+      redaction: redact,
+      skipsFaults: on_fault === "skip",
+      step: step ?? "call",
+      keepsThoughts: keep === "thoughts",
+    } satisfies ImportOptions,
+  };
+}
+
+/** Of uploads whose lines Presage has written itself. */
+export const ownLines = {
+  ...readImport({ format: "presage" }),
+  given: {},
+  contentType: undefined,
+  isGzip: false,
+};
 
 /** A sample, and where it stands in its file. */
 export interface ImportedSample {

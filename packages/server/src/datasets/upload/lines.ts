@@ -22,29 +22,42 @@ export interface UploadLimits {
   floor: DiskFloor | undefined;
 }
 
+/** The bytes of an upload as they arrive, as long as the disk has room for them. */
+export async function* withinDisk(
+  database: Database,
+  chunks: AsyncIterable<Uint8Array>,
+  floor: DiskFloor | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  let lookAtBytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > lookAtBytes) {
+      await refuseShortage(database, floor);
+      lookAtBytes = bytes + bytesPerLook;
+    }
+    yield chunk;
+  }
+}
+
 /** The lines of an uploaded body as they arrive, several at a time. */
 export function uploadedLines(
   database: Database,
   body: AsyncIterable<Uint8Array>,
   { isGzip, ...limits }: UploadLimits & { isGzip: boolean },
 ): AsyncGenerator<RawLine[], void> {
-  return splitLines(within(database, isGzip ? gunzip(body) : body, limits));
+  const { maxBytes, floor } = limits;
+  return splitLines(withinBytes(withinDisk(database, isGzip ? gunzip(body) : body, floor), maxBytes));
 }
 
-async function* within(
-  database: Database,
+export async function* withinBytes(
   chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, floor }: UploadLimits,
+  maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
-  let lookAtBytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    if (bytes > lookAtBytes) {
-      await refuseShortage(database, floor);
-      lookAtBytes = bytes + bytesPerLook;
-    }
     yield chunk;
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { DatasetFormat, DatasetSample } from "@presage/contract";
+import type { DatasetSample, ImportPreview } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
 import type { Sweeper } from "../../platform/storage/leases.ts";
@@ -8,7 +8,6 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../canonical-samples.ts";
 import { noSuchDataset } from "../datasets.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
-import { createSampleReader } from "../formats.ts";
 import {
   discardRevision,
   growRevision,
@@ -21,8 +20,11 @@ import {
 } from "../revisions-store.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
+import { readDocuments } from "../traces/documents.ts";
+import { filesOf } from "../traces/files.ts";
+import { type ImportedSample, type ImportOptions, TraceImport } from "../traces/import.ts";
 import { createWritePace } from "../write-pace.ts";
-import { type UploadLimits, uploadedLines } from "./lines.ts";
+import { gunzip, type UploadLimits, withinDisk } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
@@ -30,7 +32,7 @@ const maxKnownParts = 20_000;
 
 interface RevisionFiller {
   /** Adds a sample, and writes the batch if it is full: to be awaited before the next one. */
-  add(sample: CanonicalSample, line: number): Promise<void> | undefined;
+  add(sample: CanonicalSample, place?: Place): Promise<void> | undefined;
   /** Writes what is left. */
   flush(): Promise<void>;
   samples(): number;
@@ -40,8 +42,8 @@ interface Batch {
   samples: DatasetSamplesTable[];
   payloads: DatasetPayloadsTable[];
   parts: Map<string, Part>;
-  /** The line of each sample. */
-  lines: number[];
+  /** Where each sample stands in the upload. */
+  places: (Place | undefined)[];
   /** What is written. */
   textBytes: number;
   /** What is exported. */
@@ -75,19 +77,19 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
     for (const digest of full.parts.keys()) known.add(digest);
   }
 
-  async function write(transaction: Database, { samples, payloads, parts, lines, lineBytes }: Batch) {
+  async function write(transaction: Database, { samples, payloads, parts, places, lineBytes }: Batch) {
     const grown = { samples: samples.length, bytes: lineBytes };
     if (!(await growRevision(transaction, revisionId, grown))) throw abandoned();
     if ((await sumOfBytes(transaction, accountId)) > quotaBytes) throw quotaExceeded(quotaBytes);
     await insertParts(transaction, revisionId, parts.values());
     const stored = await insertSamples(transaction, samples);
     const refused = samples.findIndex(({ position }) => !stored.has(position));
-    if (refused >= 0) throw await repeated(transaction, samples[refused], lines[refused]);
+    if (refused >= 0) throw await repeated(transaction, samples[refused], places[refused]);
     await insertPayloads(transaction, payloads);
   }
 
   return {
-    add(sample, line) {
+    add(sample, place) {
       count += 1;
       const { parts, body, ...key } = sample;
       let bytes = 1;
@@ -104,7 +106,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
       }
       batch.samples.push({ ...ids, ...key, bytes });
       batch.payloads.push({ ...ids, part: parts.at(-1)?.digest ?? null, body });
-      batch.lines.push(line);
+      batch.places.push(place);
       batch.textBytes += body.length;
       batch.lineBytes += bytes;
       return rowsOf(batch) >= pace.maxRows() || batch.textBytes >= maxBatchBytes ? flush() : undefined;
@@ -115,7 +117,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
 }
 
 function emptyBatch(): Batch {
-  return { samples: [], payloads: [], parts: new Map(), lines: [], textBytes: 0, lineBytes: 0 };
+  return { samples: [], payloads: [], parts: new Map(), places: [], textBytes: 0, lineBytes: 0 };
 }
 
 function rowsOf({ samples, parts }: Batch): number {
@@ -125,17 +127,20 @@ function rowsOf({ samples, parts }: Batch): number {
 async function repeated(
   database: Database,
   sample: DatasetSamplesTable | undefined,
-  line: number | undefined,
+  place: Place | undefined,
 ): Promise<Error> {
-  if (sample === undefined || line === undefined) return new Error("No sample was refused");
+  if (sample === undefined) return new Error("No sample was refused");
   const { trajectory_id, step, sample_id } = sample;
+  const [unit, line] = place ?? [];
   return (await hasStep(database, sample))
     ? new UploadError({
+        unit,
         line,
         path: ["step"],
         reason: `An earlier line has step ${step} of trajectory ${trajectory_id}`,
       })
     : new UploadError({
+        unit,
         line,
         path: ["dataset_sample_id"],
         reason: `An earlier line has the id ${sample_id}`,
@@ -162,10 +167,18 @@ const touchEveryMs = 60_000;
 /** Hashing many short texts takes longer than joining them first. */
 const hashedCharacters = 64 * 1024;
 
+type Place = ImportedSample["place"];
+
 export interface Upload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
   datasetId: string;
-  /** Absent: the first line tells. */
-  format: DatasetFormat | undefined;
+  /** How its files become samples. */
+  options: ImportOptions;
+  /** The options as they were given. */
+  given: Record<string, string>;
+  /** The file's name, if the body is one file. */
+  source: string | undefined;
+  /** `multipart/form-data` has several files. */
+  contentType: string | undefined;
   isGzip: boolean;
   /** Whether the lines of the latest revision come first. */
   isAppended: boolean;
@@ -189,6 +202,11 @@ export interface DatasetUploads extends Readonly<UploadLimits> {
       body: AsyncIterable<Uint8Array>,
       signal: AbortSignal,
     ): Promise<UploadedRevision>;
+    previewImport(
+      upload: ReadUpload & { accountId: string },
+      body: AsyncIterable<Uint8Array>,
+      signal: AbortSignal,
+    ): Promise<ImportPreview>;
   };
   /** Deletes the rows of what is no longer visible. */
   readonly sweeper: Pick<Sweeper, "schedule">;
@@ -206,9 +224,9 @@ export async function uploadRevision(
   const id = await insertFillingRevision(database, accountId, datasetId);
   const touching = setInterval(() => touch(database, id), touchEveryMs);
   try {
-    const { digest, warnings } = await fill(database, { id, base }, upload, body);
+    const { digest, warnings, read } = await fill(database, { id, base }, upload, body);
     const trajectories = await countTrajectories(database, id);
-    const uploaded = await seal(database, upload, { id, digest, trajectories, base });
+    const uploaded = await seal(database, upload, { id, digest, trajectories, base, read });
     if (!uploaded.isNew) await discardRevision(database, id);
     return { ...uploaded, revision: { ...uploaded.revision, warnings } };
   } catch (error) {
@@ -224,13 +242,14 @@ function touch(database: Database, id: number): void {
   growRevision(database, id, { samples: 0, bytes: 0 }).catch(() => {});
 }
 
-/** Returns the digest of the lines, and what was passed over. */
+/** Returns the digest of the lines, what was passed over, and what was read, as JSON. */
 async function fill(
   database: Database,
   { id: revisionId, base }: { id: number; base: Revision | undefined },
-  { accountId, format, isGzip, maxBytes, floor, quotaBytes }: Upload,
+  upload: Upload,
   body: AsyncIterable<Uint8Array>,
-): Promise<{ digest: string; warnings: string[] | undefined }> {
+): Promise<{ digest: string; warnings: string[] | undefined; read: string }> {
+  const { accountId, quotaBytes, options, given } = upload;
   const hash = createHash("sha256");
   let unhashed = "";
   const filler = createRevisionFiller(database, {
@@ -244,30 +263,65 @@ async function fill(
       unhashed = "";
     },
   });
-  const reader = createSampleReader(format);
   const canonicalise = createCanonicaliser();
+  const taken = new Set<string>();
   if (base !== undefined) {
     for await (const lines of readAllLines(database, base.id)) {
       for (const line of lines) {
-        const added = filler.add(canonicalise(JSON.parse(line) as DatasetSample), 0);
+        const sample = JSON.parse(line) as DatasetSample;
+        taken.add(sample.trajectory_id);
+        const added = filler.add(canonicalise(sample));
         if (added !== undefined) await added;
       }
     }
   }
   const baseSamples = filler.samples();
-  for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
-    for (const line of lines) {
-      for (const sample of reader.read(line)) {
-        const added = filler.add(canonicalise(sample), line.number);
-        if (added !== undefined) await added;
-      }
+  const traces = new TraceImport(options, taken);
+  for await (const samples of importedSamples(database, upload, traces, body)) {
+    if (traces.isRefused()) continue;
+    for (const { sample, place } of samples) {
+      const added = filler.add(canonicalise(sample), place);
+      if (added !== undefined) await added;
     }
   }
+  traces.check();
   await filler.flush();
-  if (filler.samples() === baseSamples) {
-    throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
-  }
-  return { digest: hash.update(unhashed).digest("hex"), warnings: reader.warnings() };
+  if (filler.samples() === baseSamples) throw noSamples(traces);
+  const { samples: _, trajectories: __, tools: ___, with: ____, ...figures } = traces.figures();
+  return {
+    digest: hash.update(unhashed).digest("hex"),
+    warnings: traces.warnings(),
+    read: JSON.stringify({ ...figures, options: given }),
+  };
+}
+
+/** What is needed to read an upload. */
+export type ReadUpload = Pick<Upload, "isGzip" | "maxBytes" | "floor" | "contentType" | "source" | "options">;
+
+/** The samples of all files of an upload, in their order. */
+export async function* importedSamples(
+  database: Database,
+  { isGzip, maxBytes, floor, contentType, source }: ReadUpload,
+  traces: TraceImport,
+  body: AsyncIterable<Uint8Array>,
+  reading: { stopAtBytes?: number; isComplete?: boolean } = {},
+): AsyncGenerator<ImportedSample[], void> {
+  const chunks = withinDisk(database, isGzip ? gunzip(body) : body, floor);
+  for await (const file of filesOf(chunks, { contentType, source }))
+    yield* traces.read(file.name, readDocuments(file.chunks, { maxBytes, reading }));
+}
+
+function noSamples(traces: TraceImport): UploadError {
+  const { left_out } = traces.figures();
+  const counted = Object.entries(left_out).map(
+    ([reason, count]) => `${count} ${reason.replaceAll("_", " ")}`,
+  );
+  const reason = "The body has no samples";
+  return new UploadError({
+    line: undefined,
+    path: [],
+    reason: counted.length === 0 ? reason : `${reason}. Left out: ${counted.join(", ")}`,
+  });
 }
 
 /** Gives the revision its number, unless the dataset has one with the same lines. */
@@ -279,7 +333,8 @@ async function seal(
     digest,
     trajectories,
     base,
-  }: Pick<Revision, "id" | "digest" | "trajectories"> & { base: Revision | undefined },
+    read,
+  }: Pick<Revision, "id" | "digest" | "trajectories"> & { base: Revision | undefined; read: string },
 ): Promise<UploadedRevision> {
   return await database.transaction().execute(async (transaction) => {
     const dataset = await lockDataset(transaction, accountId, datasetId);
@@ -289,7 +344,7 @@ async function seal(
     if (isAppended && dataset.last_revision !== (base?.number ?? 0))
       throw new ServiceError("conflict", "Another revision was added during the upload. Repeat it.");
     const number = dataset.last_revision + 1;
-    const revision = await sealRevision(transaction, id, { number, digest, trajectories });
+    const revision = await sealRevision(transaction, id, { number, digest, trajectories, import: read });
     if (revision === undefined)
       throw new ServiceError("conflict", "The upload was interrupted for too long.");
     await updateLastRevision(transaction, datasetId, number);

@@ -1,11 +1,11 @@
 import {
-  type DatasetFormat,
   DatasetLine,
   DatasetPath,
   DatasetRevision,
   DatasetUploadQuery,
   EpisodeSelection,
   HTTPValidationError,
+  type ImportPreviewQuery,
   isTrueWord,
 } from "@presage/contract";
 import { type CallWithCaller, keepOpen, requesterOf } from "../../http/call.ts";
@@ -20,6 +20,7 @@ import type { Requester } from "../../platform/storage/store.ts";
 import { toDatasetRevision } from "../datasets.ts";
 import { exampleRevision } from "../datasets-route.ts";
 import { exampleSample, noSuchRevision } from "../samples-route.ts";
+import { ownLines, readImport } from "../traces/import.ts";
 import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
 
 interface UploadServices {
@@ -83,7 +84,7 @@ const uploadDatasetRevision = route({
     ),
   },
   async handle(services: UploadServices, { call, params: { id }, query }) {
-    const wanted = { id, format: query.format, isAppended: isTrueWord(query.append ?? "false") };
+    const wanted = { id, query, isAppended: isTrueWord(query.append ?? "false") };
     const { revision, isNew } =
       query.from === "episodes"
         ? await reviseFromEpisodes(services, call, wanted)
@@ -97,7 +98,7 @@ export const datasetUploadRoutes = [uploadDatasetRevision];
 
 interface WantedUpload {
   id: string;
-  format: DatasetFormat | undefined;
+  query: ImportPreviewQuery;
   isAppended: boolean;
 }
 
@@ -105,14 +106,18 @@ interface WantedUpload {
 async function receiveRevision(
   { datasets }: UploadServices,
   call: CallWithCaller,
-  { id, format, isAppended }: WantedUpload,
+  { id, query, isAppended }: WantedUpload,
 ): Promise<UploadedRevision> {
   const { maxBytes, floor, quotaBytes, uploads } = datasets;
   const { accountId, actor } = requesterOf(call);
   try {
     return await receiveUpload(call, (body, { isGzip }) =>
       uploads.uploadRevision(
-        { accountId, actor, datasetId: id, format, isGzip, isAppended, maxBytes, floor, quotaBytes },
+        {
+          ...{ accountId, actor, datasetId: id, isGzip, isAppended, maxBytes, floor, quotaBytes },
+          ...readImport(query),
+          contentType: call.request.headers.get("content-type") ?? undefined,
+        },
         body,
         call.request.signal,
       ),
@@ -131,16 +136,16 @@ export const noEpisodes = "No episode with a step matches";
 async function reviseFromEpisodes(
   { datasets, settings, episodeLines }: UploadServices,
   call: CallWithCaller,
-  { id, format, isAppended }: WantedUpload,
+  { id, query, isAppended }: WantedUpload,
 ): Promise<UploadedRevision> {
-  if (format !== undefined)
-    throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", format)]);
+  if (query.format !== undefined)
+    throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", query.format)]);
   const selection = await readBody(call, EpisodeSelection, settings.maxShortBodyBytes);
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
   const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
   const { accountId, actor } = requesterOf(call);
-  const upload = { accountId, actor, datasetId: id, format: "presage" as const, isGzip: false, isAppended };
+  const upload = { accountId, actor, datasetId: id, ...ownLines, isAppended };
   const lines = episodeLines(requesterOf(call), selection);
   try {
     return await uploads.uploadRevision(
@@ -150,8 +155,8 @@ async function reviseFromEpisodes(
     );
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
-    const { line, reason } = error.fault;
-    const message = line === undefined ? noEpisodes : reason;
+    const [fault] = error.faults;
+    const message = fault?.line === undefined ? noEpisodes : fault.reason;
     throw new InvalidRequestError([valueError(["body"], message)]);
   } finally {
     sweeper.schedule();

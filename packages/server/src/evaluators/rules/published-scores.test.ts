@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { readers } from "../../datasets/formats.ts";
+import { readChatTrajectory, readPredictionLine } from "../../datasets/formats.ts";
 import type { RuleFamily } from "../family.ts";
 import { NotApplicableError, type Sample, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
@@ -106,7 +106,7 @@ test("`mdlm-exact` and `mdlm-semantic` have exactly the verdicts of mdlm_world_m
 
 test("a file of predictions has the counts and means that mdlm_world_modeling prints", () => {
   const [file] = linesOf("mdlm-file");
-  const samples = (file?.rows ?? []).flatMap((row, index) => [...readers.predictions(row, index + 1)]);
+  const samples = (file?.rows ?? []).flatMap((row, index) => [...readPredictionLine(row, index + 1)]);
   const predicted = samples.flatMap(({ prediction: output, next_state: goldAnswer }) =>
     output === undefined ? [] : [{ output, goldAnswer }],
   );
@@ -120,7 +120,9 @@ test("a file of predictions has the counts and means that mdlm_world_modeling pr
 
 test("conversations have Word2World's accuracy, overall and by step", () => {
   const [file] = linesOf("word2world");
-  const samples = (file?.conversations ?? []).flatMap((line, index) => [...readers.chat(line, index + 1)]);
+  const samples = (file?.conversations ?? []).flatMap((line, index) => [
+    ...readChatTrajectory(line, index + 1),
+  ]);
   const verdicts = samples.map(({ next_state: goldAnswer }, index) =>
     passes(word2world, { output: file?.predictions[index] ?? "", goldAnswer }),
   );

@@ -50,6 +50,11 @@ const before = [
 export const migrations: Record<string, Migration> = {
   ...Object.fromEntries(before.map((name) => [name, { async up() {} }])),
   [baselineName]: { up: createSchema },
+  "035-dataset-imports": {
+    async up(db: Kysely<unknown>) {
+      await sql`alter table dataset_revisions add column import text`.execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {

@@ -65,6 +65,8 @@ export interface DatasetRevisionsTable {
   created_at: Micros;
   /** When its upload last wrote something. */
   touched_at: Micros;
+  /** JSON, as the contract has it: how its lines were made of traces. */
+  import: string | null;
 }
 
 /** The columns that samples are found by. */

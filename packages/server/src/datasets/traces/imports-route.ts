@@ -1,0 +1,114 @@
+import {
+  HTTPValidationError,
+  ImportFormatsResponse,
+  ImportPreview,
+  ImportPreviewQuery,
+} from "@presage/contract";
+import { requesterOf } from "../../http/call.ts";
+import { errorResponse, response } from "../../http/describe.ts";
+import { receiveUpload } from "../../http/receive-upload.ts";
+import { reply, route } from "../../http/route.ts";
+import { exampleSample } from "../samples-route.ts";
+import type { DatasetUploads } from "../upload/upload-revision.ts";
+import { readImport } from "./import.ts";
+import { layouts } from "./layouts.ts";
+
+const formats: ImportFormatsResponse = {
+  data: layouts.map(({ format, about }) => ({
+    format,
+    title: about.title,
+    recognised_by: about.recognisedBy,
+    trajectory: about.trajectory,
+    action: about.action,
+    answer: about.answer,
+    context: about.context,
+    also: about.also,
+    left_out: about.leftOut,
+    example: about.example,
+  })),
+};
+
+const listFormats = route({
+  method: "GET",
+  path: "/v1/imports/formats",
+  needs: "evaluate",
+  id: "listImportFormats",
+  tag: "datasets",
+  summary: "List the layouts of traces",
+  description:
+    "The layouts of recorded traces that an upload may have, each with a small example, in the order in which a file's is told.",
+  responses: { "200": response("The layouts", ImportFormatsResponse, { data: formats.data.slice(0, 1) }) },
+  handle: () => reply(200, formats),
+});
+
+const examplePreview: ImportPreview = {
+  format: "openai-chat",
+  files: [
+    {
+      file: "runs.jsonl",
+      format: "openai-chat",
+      recognised_by: "messages with tool calls",
+      reader_version: 1,
+    },
+  ],
+  trajectories: 1,
+  samples: 1,
+  tools: ["shell"],
+  with: { time: 0, usage: 0, reward: 1, done: 0 },
+  left_out: { last_message_of_agent: 1 },
+  redacted: {},
+  repaired: 0,
+  skipped: 0,
+  faults: [],
+  first: [exampleSample],
+  complete: true,
+  other_formats: [{ format: "atif", why_not: "It needs `schema_version` that begins with `ATIF-v1.`." }],
+};
+
+const previewOfImport = route({
+  method: "POST",
+  path: "/v1/imports/preview",
+  needs: "evaluate",
+  id: "previewImport",
+  tag: "datasets",
+  summary: "Preview an import",
+  description:
+    "Reads a file of recorded traces as an upload to a dataset would, at most its first 64 MiB, and says what it understood: the layout, how many trajectories and samples, what is left out and why, and the first three samples. Nothing is stored. Lines or documents that cannot be read are listed in `faults`.",
+  query: ImportPreviewQuery,
+  refusesUnknown: true,
+  more: {
+    requestBody: {
+      required: true,
+      description: "The file; as `multipart/form-data`, several.",
+      content: {
+        "application/octet-stream": {},
+        "multipart/form-data": {},
+      },
+    },
+  },
+  responses: {
+    "200": response("What the import would store", ImportPreview, examplePreview),
+    "413": errorResponse(
+      "The file is 200 times as long as its compressed form",
+      "The body becomes more than 200 times as long when it is decompressed. Send it without gzip.",
+    ),
+    "422": response("No layout fits, or the request is not valid", HTTPValidationError, {
+      detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known layout: its keys are "foo"' }],
+    }),
+  },
+  async handle({ datasets }: { datasets: DatasetUploads }, { call, query }) {
+    const { maxBytes, floor, uploads } = datasets;
+    const { accountId } = requesterOf(call);
+    const contentType = call.request.headers.get("content-type") ?? undefined;
+    const preview = await receiveUpload(call, (body, { isGzip }) =>
+      uploads.previewImport(
+        { accountId, ...readImport(query), contentType, isGzip, maxBytes, floor },
+        body,
+        call.request.signal,
+      ),
+    );
+    return reply(200, preview);
+  },
+});
+
+export const importRoutes = [listFormats, previewOfImport];

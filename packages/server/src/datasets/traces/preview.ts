@@ -1,0 +1,36 @@
+import type { ImportPreview } from "@presage/contract";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { createCanonicaliser, lineOf } from "../canonical-samples.ts";
+import { importedSamples, type ReadUpload } from "../upload/upload-revision.ts";
+import { TraceImport } from "./import.ts";
+import { layouts } from "./layouts.ts";
+
+/** How much of an upload is read, decompressed. */
+const previewBytes = 64 * 1024 * 1024;
+const firstSamples = 3;
+
+/** What an upload would store, of its first 64 MiB. Nothing is stored. Faults are reported, whatever becomes of them in an upload. */
+export async function previewImport(
+  database: Database,
+  upload: ReadUpload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<ImportPreview> {
+  const traces = new TraceImport(upload.options);
+  const canonicalise = createCanonicaliser();
+  const first: ImportPreview["first"] = [];
+  const reading = { stopAtBytes: previewBytes, isComplete: true };
+  for await (const samples of importedSamples(database, upload, traces, body, reading)) {
+    for (const { sample } of samples.slice(0, firstSamples - first.length))
+      first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));
+  }
+  const figures = traces.figures();
+  const told = new Set(figures.files.map(({ format }) => format));
+  return {
+    ...figures,
+    first,
+    complete: reading.isComplete,
+    other_formats: layouts
+      .filter(({ format }) => !told.has(format))
+      .map(({ format, about }) => ({ format, why_not: `It needs ${about.recognisedBy}.` })),
+  };
+}
