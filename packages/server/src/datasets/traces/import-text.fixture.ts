@@ -21,7 +21,7 @@ export async function importText(
   const body = (async function* () {
     yield new TextEncoder().encode(text);
   })();
-  for await (const read of traces.read(name, readDocuments(body)))
+  for await (const read of traces.read(name, readDocuments(body, { maxBytes: 1e9 })))
     samples.push(...read.map(({ sample }) => sample));
   traces.check();
   return { samples, figures: traces.figures() };

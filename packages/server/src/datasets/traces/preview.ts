@@ -18,7 +18,7 @@ export async function previewImport(
   const traces = new TraceImport(upload.options);
   const canonicalise = createCanonicaliser();
   const first: ImportPreview["first"] = [];
-  const reading = { stopAtBytes: previewBytes, isComplete: true };
+  const reading = { maxBytes: upload.maxBytes, stopAtBytes: previewBytes, isComplete: true };
   for await (const samples of importedSamples(database, upload, traces, body, reading)) {
     for (const { sample } of samples.slice(0, firstSamples - first.length))
       first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));

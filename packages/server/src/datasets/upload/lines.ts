@@ -68,10 +68,10 @@ function tooLarge(maxBytes: number): ServiceError {
 }
 
 const lineFeed = 0x0a;
-const maxLineBytes = 16 * 1024 * 1024;
+export const maxLineBytes = 16 * 1024 * 1024;
 
 /** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine[], void> {
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine[], void> {
   let number = 0;
   let begun: Uint8Array[] = [];
   let begunBytes = 0;
@@ -115,9 +115,9 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ra
 const chunkSize = 256 * 1024;
 
 /** Far more than recorded texts compress by. What is above it fills a disk with a few megabytes. */
-const maxRatio = 200;
+export const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
-const bytesOfAnyRatio = 32 * 1024 * 1024;
+export const bytesOfAnyRatio = 32 * 1024 * 1024;
 
 /** Decompresses gzip as fast as it is read, to no more than 200 times its length or, if that is more, 32 MiB. */
 export async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
@@ -134,16 +134,22 @@ export async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
       yield chunk;
     }
   } catch (error) {
-    throw isOfZlib(error)
-      ? new UploadError({ line: undefined, path: [], reason: "The body is not valid gzip, or it is cut off" })
-      : error;
+    throw isOfZlib(error) ? malformed("gzip") : error;
   } finally {
     source.destroy();
     gunzip.destroy();
   }
 }
 
-function tooDense(): ServiceError {
+export function malformed(what: string): UploadError {
+  return new UploadError({
+    line: undefined,
+    path: [],
+    reason: `The body is not valid ${what}, or it is cut off`,
+  });
+}
+
+export function tooDense(): ServiceError {
   const message = `The body becomes more than ${maxRatio} times as long when it is decompressed. Send it without gzip.`;
   return new ServiceError("body_too_large", message);
 }

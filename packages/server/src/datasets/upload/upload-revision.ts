@@ -20,7 +20,7 @@ import {
 } from "../revisions-store.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
-import { readDocuments } from "../traces/documents.ts";
+import { type Reading, readDocuments } from "../traces/documents.ts";
 import { filesOf } from "../traces/files.ts";
 import { type ImportedSample, type ImportOptions, TraceImport } from "../traces/import.ts";
 import { createWritePace } from "../write-pace.ts";
@@ -304,11 +304,11 @@ export async function* importedSamples(
   { isGzip, maxBytes, floor, contentType, source }: ReadUpload,
   traces: TraceImport,
   body: AsyncIterable<Uint8Array>,
-  reading: { stopAtBytes?: number; isComplete?: boolean } = {},
+  reading: Reading = { maxBytes },
 ): AsyncGenerator<ImportedSample[], void> {
   const chunks = withinDisk(database, isGzip ? gunzip(body) : body, floor);
   for await (const file of filesOf(chunks, { contentType, source }))
-    yield* traces.read(file.name, readDocuments(file.chunks, { maxBytes, reading }));
+    yield* traces.read(file.name, readDocuments(file.chunks, reading));
 }
 
 function noSamples(traces: TraceImport): UploadError {

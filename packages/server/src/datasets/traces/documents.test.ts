@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { type Found, readDocuments } from "./documents.ts";
+
+const objects = [{ a: 1 }, { b: 'x"\\{[' }, { c: [1, { d: "é€😀" }] }];
+const texts: Record<string, [string, "line" | "document"]> = {
+  "JSON lines": [objects.map((one) => JSON.stringify(one)).join("\n"), "line"],
+  "lines with blank ones and a byte order mark": [
+    `\ufeff\n${objects.map((one) => `${JSON.stringify(one)}\r\n\n`).join("")}`,
+    "line",
+  ],
+  "an array": [JSON.stringify(objects), "document"],
+  "an array over lines": [JSON.stringify(objects, null, 2), "document"],
+  "objects over lines": [objects.map((one) => JSON.stringify(one, null, 2)).join("\n"), "document"],
+};
+
+async function read(bytes: Uint8Array, chunkBytes = bytes.length): Promise<Found[]> {
+  async function* chunks() {
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.slice(at, at + chunkBytes);
+  }
+  return (await Array.fromAsync(readDocuments(chunks(), { maxBytes: 100_000_000 }))).flat();
+}
+
+const valuesOf = (found: readonly Found[]) =>
+  found.map((one) => ("document" in one ? one.document.value : one.fault.reason));
+
+for (const [name, [text, unit]] of Object.entries(texts)) {
+  test(`${name}: the same documents at any boundary of chunks, plain, gzip and zstd`, async () => {
+    const bytes = Buffer.from(text);
+    for (const packed of [bytes, gzipSync(bytes), zstdCompressSync(bytes)])
+      for (const chunkBytes of [1, 2, 3, 7, packed.length]) {
+        const found = await read(packed, chunkBytes);
+        expect(valuesOf(found)).toEqual(objects);
+        expect(found.every((one) => "document" in one && one.document.place[0] === unit)).toBe(true);
+      }
+  });
+}
+
+test("an object's known array gives its elements, with the fields before it", async () => {
+  const document = {
+    info: { policy: "p" },
+    tasks: [1],
+    simulations: [{ id: 1 }, { id: 2, data: [{}] }],
+    after: [{}],
+  };
+  for (const text of [JSON.stringify(document), JSON.stringify(document, null, 1)])
+    for (const chunkBytes of [1, 1000])
+      expect(
+        (await read(Buffer.from(`${text}\n`), chunkBytes)).map((one) =>
+          "document" in one ? [one.document.value, one.document.within, one.document.envelope] : one,
+        ),
+      ).toEqual(
+        document.simulations.map((one) => [one, "simulations", { info: { policy: "p" }, tasks: [1] }]),
+      );
+});
+
+test("an object with messages is whole, and so is one whose array has no objects", async () => {
+  for (const one of [{ messages: [], data: [{ a: 1 }] }, { data: ["id-1"] }, { data: [] }, { runs: 1 }])
+    for (const text of [JSON.stringify(one), JSON.stringify(one, null, 1)])
+      expect(valuesOf(await read(Buffer.from(text), 3))).toEqual([one]);
+});
+
+test("a broken line is a fault, and the others are read", async () => {
+  const found = await read(Buffer.from('{"a":1}\n{"b":\n{"c":1}\n\xff'));
+  expect(valuesOf(found)).toEqual([{ a: 1 }, "The line is not JSON", { c: 1 }, "The line is not JSON"]);
+});
+
+test("an array that is cut off, and one with a broken element", async () => {
+  expect(valuesOf(await read(Buffer.from('[{"a":1},{"b":'), 4))).toEqual([{ a: 1 }, "The JSON is cut off"]);
+  expect(valuesOf(await read(Buffer.from('[{"a":1},{b},{"c":1}]'), 4))).toEqual([
+    { a: 1 },
+    "The document is not JSON",
+    { c: 1 },
+  ]);
+});
+
+test("JSON that is too deep or has too many values is a fault", async () => {
+  const deep = `${"[".repeat(201)}${"]".repeat(201)}`;
+  expect(valuesOf(await read(Buffer.from(`[${deep},1]`)))).toEqual([
+    "It is nested deeper than 200 levels",
+    1,
+  ]);
+  const many = `[[${"0,".repeat(2_000_001)}0],1]`;
+  expect(valuesOf(await read(Buffer.from(many), 65_536))).toEqual(["It has more than 2000000 values", 1]);
+});
+
+test("a compressed bomb is refused, and so is what is cut off", async () => {
+  const bomb = Buffer.alloc(90_000_000, " \n");
+  for (const packed of [gzipSync(bomb), zstdCompressSync(bomb)])
+    expect(read(packed, 1000)).rejects.toThrow("200 times as long");
+  const whole = Buffer.from(JSON.stringify(Array.from({ length: 999 }, Math.random)));
+  expect(read(gzipSync(whole).subarray(0, 500))).rejects.toThrow("not valid gzip");
+  expect(read(zstdCompressSync(whole).subarray(0, 500))).rejects.toThrow("not valid zstd");
+});
+
+test("a zip gives the JSON files in it by name, stored, deflated or by zstd, and leaves no file behind", async () => {
+  const zip = await Bun.file(new URL("zip.fixture.zip", import.meta.url)).bytes();
+  const found = await read(zip, 100);
+  expect(found.map((one) => ("document" in one ? [one.document.entry, one.document.value] : one))).toEqual([
+    ["a.json", { a: 1 }],
+    ["b/one.jsonl", { b: 1 }],
+    ["b/one.jsonl", { b: 2 }],
+    ["z.json", { z: 1 }],
+  ]);
+  expect(read(zip.subarray(0, 100))).rejects.toThrow("not valid zip");
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith("presage-import-"))).toEqual([]);
+});
