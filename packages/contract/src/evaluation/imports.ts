@@ -170,7 +170,12 @@ export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
     first: z.array(sample).meta({ description: "The first three samples." }),
     complete: z.boolean().meta({ description: "False if only the first 64 MiB were read." }),
     other_formats: z
-      .array(z.object({ format: DatasetFormat, why_not: z.string() }))
+      .array(
+        z.object({
+          format: DatasetFormat.meta({ description: "Its name." }),
+          why_not: z.string().meta({ description: "What it needs." }),
+        }),
+      )
       .meta({ description: "The other layouts, and what each needs that is not there." }),
   });
 }

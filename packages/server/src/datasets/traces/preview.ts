@@ -1,4 +1,5 @@
 import type { ImportPreview } from "@presage/contract";
+import { UploadError } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { createCanonicaliser, lineOf } from "../canonical-samples.ts";
 import { importedSamples, type ReadUpload } from "../upload/upload-revision.ts";
@@ -24,6 +25,8 @@ export async function previewImport(
       first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));
   }
   const figures = traces.figures();
+  if (figures.files.length === 0 && figures.faults.length === 0)
+    throw new UploadError({ line: undefined, path: [], reason: "The body is empty" });
   const told = new Set(figures.files.map(({ format }) => format));
   return {
     ...figures,
