@@ -109,6 +109,9 @@ export const DatasetImport = z
   .meta({ id: "DatasetImport" });
 export type DatasetImport = z.infer<typeof DatasetImport>;
 
+/** A number from 0 to 1 in a query. */
+const share = z.string().regex(/^(0|1|0?\.\d{1,6}|1\.0+)$/, "Input should be a number from 0 to 1");
+
 /** The options of an import that say how turns become samples. */
 export const importOptions = {
   format: z
@@ -141,6 +144,16 @@ export const importOptions = {
   }),
   score: storableText().min(1).max(200).optional().meta({
     description: "Of logs with several scores, the one that is the reward. By default the first.",
+  }),
+  split_by: z.enum(["trajectory", "task"]).optional().meta({
+    description:
+      "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a trajectory, or of a task, have the same one, in later uploads to the dataset too.",
+  }),
+  test: share
+    .optional()
+    .meta({ description: "With `split_by`: the share of groups that test. By default 0.2." }),
+  calibration: share.optional().meta({
+    description: "With `split_by`: the share of groups that calibrate confidences. By default none.",
   }),
   redact: z.enum(["default", "strict", "none"]).optional().meta({
     description:

@@ -7,6 +7,7 @@ import { LeftOut, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
+import { readSplit, type Split, splitOf } from "./split.ts";
 import { TraceFile } from "./trace-file.ts";
 import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
@@ -19,12 +20,13 @@ export interface ImportOptions extends StepOptions {
   /** Undefined: by the layout. */
   redaction: Redaction | undefined;
   skipsFaults: boolean;
+  split: Split | undefined;
 }
 
 /** What a request says of an import. */
 export function readImport(query: ImportPreviewQuery) {
-  const { format, source, assistant_is, step, keep, score, redact, on_fault } = query;
-  const given = { format, assistant_is, step, keep, score, redact, on_fault };
+  const { source, ...given } = query;
+  const { format, assistant_is, step, keep, score, redact, on_fault } = query;
   return {
     source,
     given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
@@ -36,6 +38,7 @@ export function readImport(query: ImportPreviewQuery) {
       skipsFaults: on_fault === "skip",
       step: step ?? "call",
       keepsThoughts: keep === "thoughts",
+      split: readSplit(query),
     } satisfies ImportOptions,
   };
 }
@@ -73,6 +76,7 @@ export class TraceImport {
   readonly #redacting: TraceTexts;
   readonly #verbatim: TraceTexts;
   readonly #takenIds: Set<string>;
+  readonly #salt: string;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
   readonly #formats = new Set<DatasetFormat>();
@@ -85,9 +89,13 @@ export class TraceImport {
   #documents = 0;
   #faulty = 0;
 
-  /** `taken` are the ids of the trajectories that are there already. */
-  constructor(options: ImportOptions, taken: Iterable<string> = []) {
+  /** `taken` are the ids of the trajectories that are there already; `salt` makes a dataset's splits its own. */
+  constructor(
+    options: ImportOptions,
+    { taken = [], salt = "" }: { taken?: Iterable<string>; salt?: string } = {},
+  ) {
     this.#options = options;
+    this.#salt = salt;
     this.#redacting = new TraceTexts(createRedactor(options.redaction ?? "default"));
     this.#verbatim = new TraceTexts(createRedactor(options.redaction ?? "none"));
     this.#takenIds = new Set(taken);
@@ -201,7 +209,7 @@ export class TraceImport {
           ? this.#asTold(file, one.sample)
           : this.#samplesOfTrace(file, one.trace, place)) {
           this.#count(sample);
-          yield { sample, place };
+          yield { sample: this.#inItsSplit(sample), place };
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
@@ -246,6 +254,12 @@ export class TraceImport {
     for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${cut}/${number}`;
     this.#takenIds.add(unique);
     return unique;
+  }
+
+  #inItsSplit(sample: ReadSample): ReadSample {
+    const { split } = this.#options;
+    if (split === undefined) return sample;
+    return { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, this.#salt) } };
   }
 
   #count(sample: ReadSample): void {

@@ -117,12 +117,12 @@ const previewOfImport = route({
     }),
   },
   async handle({ datasets }: { datasets: DatasetUploads }, { call, query }) {
-    const { maxBytes, floor, uploads } = datasets;
+    const { maxBytes, uploads } = datasets;
     const { accountId } = requesterOf(call);
     const contentType = call.request.headers.get("content-type") ?? undefined;
     const preview = await receiveUpload(call, (body, { isGzip }) =>
       uploads.previewImport(
-        { accountId, ...readImport(query), contentType, isGzip, maxBytes, floor },
+        { accountId, ...readImport(query), contentType, isGzip, maxBytes },
         body,
         call.request.signal,
       ),
