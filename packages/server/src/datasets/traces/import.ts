@@ -333,7 +333,8 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function toImportFault({ line, unit = "line", path, reason, file }: UploadFault) {
+/** A fault as answers list it. */
+export function toImportFault({ line, unit = "line", path, reason, file }: UploadFault) {
   const loc = ["body", ...(line === undefined ? [] : [unit, line]), ...path];
   return { loc, msg: reason, ...(file === undefined ? {} : { file }) };
 }
