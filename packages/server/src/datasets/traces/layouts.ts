@@ -5,12 +5,14 @@ import { anthropic } from "./layouts/anthropic.ts";
 import { claudeCode } from "./layouts/claude-code.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sts } from "./layouts/sts.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
   llmSim,
   presage,
   predictions,
+  sts,
   claudeCode,
   anthropic,
   openAiChat,
