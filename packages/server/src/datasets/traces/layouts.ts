@@ -5,6 +5,7 @@ import { anthropic } from "./layouts/anthropic.ts";
 import { claudeCode } from "./layouts/claude-code.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
 
 /** All layouts, in the order in which a file's is told. */
@@ -16,6 +17,7 @@ export const layouts: readonly Layout[] = [
   claudeCode,
   anthropic,
   openAiChat,
+  sharegpt,
   chat,
 ];
 
