@@ -7,6 +7,7 @@ import { openAiChat } from "./layouts/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
+import { tau } from "./layouts/tau.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
@@ -15,6 +16,7 @@ export const layouts: readonly Layout[] = [
   predictions,
   sts,
   claudeCode,
+  tau,
   anthropic,
   openAiChat,
   sharegpt,
