@@ -129,7 +129,8 @@ export function idOf(id = ""): string {
   return `${characters.slice(0, 140).join("")}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
-function storable(text: string): string {
+/** The text without what a database cannot store. */
+export function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "");
 }
 

@@ -1,6 +1,7 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
+import { agentworld } from "./layouts/agentworld.ts";
 import { anthropic } from "./layouts/anthropic.ts";
 import { claudeCode } from "./layouts/claude-code.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
@@ -14,6 +15,7 @@ export const layouts: readonly Layout[] = [
   llmSim,
   presage,
   predictions,
+  agentworld,
   sts,
   claudeCode,
   tau,
