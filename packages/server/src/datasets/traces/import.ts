@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
-import { LeftOut, TraceTexts } from "./content.ts";
+import { idOf, LeftOut, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
@@ -68,7 +67,6 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
 const maxSteps = 10_000;
 const maxTextCharacters = 4 * 1024 * 1024;
 const maxListed = 100;
-const maxTrajectoryIdCharacters = 180;
 
 /** Reads the files of one import, one after the other. */
 export class TraceImport {
@@ -233,7 +231,7 @@ export class TraceImport {
     const steps = stepsOf(trace, this.#options, texts);
     if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
     const context = contextOf(trace, texts);
-    const trajectory_id = this.#newId(trace.id ?? file.source ?? `line-${number}`);
+    const trajectory_id = this.#newId(idOf(trace.id) || idOf(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";
     for (const turn of trace.turns)
       if (turn.by === "agent")
@@ -246,12 +244,10 @@ export class TraceImport {
     }
   }
 
-  /** The id, cut if it is long, and numbered if there is another trajectory of this id. */
+  /** The id, numbered if there is another trajectory of this id. */
   #newId(id: string): string {
-    const cut =
-      id.length <= maxTrajectoryIdCharacters ? id : `${id.slice(0, 140)}${digestOf(id).slice(0, 16)}`;
-    let unique = cut;
-    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${cut}/${number}`;
+    let unique = id;
+    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${id}/${number}`;
     this.#takenIds.add(unique);
     return unique;
   }
@@ -327,10 +323,6 @@ function toSample(
       ),
     ),
   };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** A fault as answers list it. */

@@ -1,11 +1,29 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
+import { agentworld } from "./layouts/agentworld.ts";
+import { anthropic } from "./layouts/anthropic.ts";
+import { claudeCode } from "./layouts/claude-code.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sharegpt } from "./layouts/sharegpt.ts";
+import { sts } from "./layouts/sts.ts";
+import { tau } from "./layouts/tau.ts";
 
 /** All layouts, in the order in which a file's is told. */
-export const layouts: readonly Layout[] = [llmSim, presage, predictions, openAiChat, chat];
+export const layouts: readonly Layout[] = [
+  llmSim,
+  presage,
+  predictions,
+  agentworld,
+  sts,
+  claudeCode,
+  tau,
+  anthropic,
+  openAiChat,
+  sharegpt,
+  chat,
+];
 
 export function findLayout(format: string): Layout {
   const layout = layouts.find((one) => one.format === format);
