@@ -2,11 +2,12 @@ import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
 import { atif } from "./layouts/atif.ts";
+import { inspect } from "./layouts/inspect.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 
 /** All layouts, in the order in which a file's is told. */
-export const layouts: readonly Layout[] = [llmSim, presage, predictions, atif, openAiChat, chat];
+export const layouts: readonly Layout[] = [llmSim, presage, predictions, atif, inspect, openAiChat, chat];
 
 export function findLayout(format: string): Layout {
   const layout = layouts.find((one) => one.format === format);

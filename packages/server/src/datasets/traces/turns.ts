@@ -59,7 +59,8 @@ export interface Trace {
   reward?: number | undefined;
   /** Whether the layout says that it came to its end. */
   isDone?: boolean | undefined;
-  tags?: { model?: string | undefined; agent?: string | undefined; task?: string | undefined };
+  /** `model`, `agent`, `task` (its id) as far as known, and what else the layout tells in a word. */
+  tags?: Record<string, string | undefined>;
 }
 
 /** How turns become samples. */
