@@ -4,10 +4,20 @@ import type { Layout, TraceDocument } from "./layout.ts";
 import { atif } from "./layouts/atif.ts";
 import { inspect } from "./layouts/inspect.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
+import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 
 /** All layouts, in the order in which a file's is told. */
-export const layouts: readonly Layout[] = [llmSim, presage, predictions, atif, inspect, openAiChat, chat];
+export const layouts: readonly Layout[] = [
+  llmSim,
+  presage,
+  predictions,
+  atif,
+  openHands,
+  inspect,
+  openAiChat,
+  chat,
+];
 
 export function findLayout(format: string): Layout {
   const layout = layouts.find((one) => one.format === format);
