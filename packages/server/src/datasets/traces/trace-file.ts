@@ -72,8 +72,9 @@ export class TraceFile {
   *end(): Generator<Read, void> {
     if (this.#reader === undefined && this.#held.length > 0) yield* this.#open();
     const last = this.#last;
-    if (this.#reader?.end === undefined || last === undefined) return;
-    yield* this.#guard(last, this.#reader.end());
+    const reader = this.#reader;
+    if (reader?.end === undefined || last === undefined) return;
+    yield* this.#guard(last, () => reader.end?.() ?? []);
   }
 
   close(): void {
@@ -99,12 +100,12 @@ export class TraceFile {
 
   *#read(reader: TraceReader, document: TraceDocument): Generator<Read, void> {
     this.#last = document;
-    yield* this.#guard(document, reader.read(document));
+    yield* this.#guard(document, () => reader.read(document));
   }
 
-  *#guard(document: TraceDocument, recorded: Iterable<Recorded>): Generator<Read, void> {
+  *#guard(document: TraceDocument, read: () => Iterable<Recorded>): Generator<Read, void> {
     try {
-      for (const one of recorded) yield [one, document];
+      for (const one of read()) yield [one, document];
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
       this.#options.onFault(document, this.#explain(document, error));
