@@ -123,7 +123,7 @@ export class TraceImport {
             file = undefined;
           }
           entry = document.entry;
-          file ??= new TraceFile(entry ?? name, this.#fileOptions(entry ?? name));
+          file ??= new TraceFile(name, entry, this.#fileOptions(name));
           samples.push(...this.#samplesOf(file, file.add(document)));
         }
         if (samples.length > 0) yield samples;
@@ -178,7 +178,8 @@ export class TraceImport {
       assistantIs,
       score,
       leftOut: this.#redacting.leftOut,
-      onFault: (place: TraceDocument["place"], error: LineError) => this.#addFault(name, place, error),
+      onFault: ({ entry, place }: TraceDocument, error: LineError) =>
+        this.#addFault(entry ?? name, place, error),
     };
   }
 
@@ -201,7 +202,7 @@ export class TraceImport {
     file: TraceFile,
     recorded: Iterable<[Recorded, TraceDocument]>,
   ): Generator<ImportedSample, void> {
-    for (const [one, { place }] of recorded) {
+    for (const [one, { place, entry }] of recorded) {
       try {
         for (const sample of "sample" in one
           ? this.#asTold(file, one.sample)
@@ -211,7 +212,7 @@ export class TraceImport {
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
-        this.#addFault(file.name, place, error);
+        this.#addFault(entry ?? file.name, place, error);
       }
     }
   }

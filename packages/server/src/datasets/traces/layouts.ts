@@ -3,8 +3,11 @@ import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
 import { agentworld } from "./layouts/agentworld.ts";
 import { anthropic } from "./layouts/anthropic.ts";
+import { atif } from "./layouts/atif.ts";
 import { claudeCode } from "./layouts/claude-code.ts";
+import { inspect } from "./layouts/inspect.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
+import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
@@ -16,9 +19,12 @@ export const layouts: readonly Layout[] = [
   presage,
   predictions,
   agentworld,
+  atif,
   sts,
   claudeCode,
+  openHands,
   tau,
+  inspect,
   anthropic,
   openAiChat,
   sharegpt,
