@@ -119,6 +119,13 @@ export function listIn(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
+/** What a file that Presage wrote says of its samples besides its turns, by step; undefined in others. */
+export function statedIn(value: unknown): readonly unknown[] | undefined {
+  const extra = isObject(value) ? value.extra : undefined;
+  const stated = isObject(extra) ? extra.presage : undefined;
+  return Array.isArray(stated) ? stated : undefined;
+}
+
 const maxIdCharacters = 180;
 
 /** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */

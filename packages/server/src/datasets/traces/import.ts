@@ -2,13 +2,14 @@ import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
-import { idOf, LeftOut, TraceTexts } from "./content.ts";
+import { idOf, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
 import { readSplit, type Split, splitOf } from "./split.ts";
 import { TraceFile } from "./trace-file.ts";
-import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
+import { samplesOfTrace } from "./trace-samples.ts";
+import type { StepOptions, Trace } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {
   /** Undefined: each file's contents tell. */
@@ -64,8 +65,6 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
   with: { time: number; usage: number; reward: number; done: number };
 }
 
-const maxSteps = 10_000;
-const maxTextCharacters = 4 * 1024 * 1024;
 const maxListed = 100;
 
 /** Reads the files of one import, one after the other. */
@@ -228,21 +227,12 @@ export class TraceImport {
     trace: Trace,
     [, number]: TraceDocument["place"],
   ): Generator<ReadSample, void> {
-    const texts = this.#redacting;
-    const steps = stepsOf(trace, this.#options, texts);
-    if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
-    const context = contextOf(trace, texts);
-    const trajectory_id = this.#newId(idOf(trace.id) || idOf(file.source) || `line-${number}`);
-    const source = file.told?.layout.format ?? "";
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? []) if (this.#tools.size < maxListed) this.#tools.add(name);
-    for (const [step, made] of steps.entries()) {
-      const texts = [made.state, made.action, made.next];
-      if (texts.some(({ length }) => length > maxTextCharacters))
-        throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
-      yield toSample(made, { trajectory_id, step, context, tags: { ...trace.tags, source } });
-    }
+    const trajectory_id = this.#newId(idOf(trace.id) || idOf(file.source) || `line-${number}`);
+    const source = file.told?.layout.format ?? "";
+    yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, this.#redacting);
   }
 
   /** The id, numbered if there is another trajectory of this id. */
@@ -278,52 +268,6 @@ export class TraceImport {
     if (this.#faults.length === maxListed) return;
     this.#faults.push({ line: number, unit, path, reason: message, file });
   }
-}
-
-function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
-  // What it has of media is counted where it is said.
-  const said = trace.turns.flatMap((turn) =>
-    turn.by === "environment" ? [texts.of(turn.content, new LeftOut())] : [],
-  );
-  const task = trace.task ?? said.find((text) => text !== "");
-  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
-  const context = {
-    task_context: task === undefined ? undefined : texts.clean(task),
-    tool_schemas: toolsText(trace.tools, texts),
-    domain_knowledge: system.filter((text) => text !== "").join("\n\n") || undefined,
-  };
-  return Object.values(context).every((text) => text === undefined) ? undefined : context;
-}
-
-function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
-  if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
-}
-
-function toSample(
-  { state, action, next, reward, done, at, usage, isError, model, thought }: Step,
-  {
-    tags,
-    ...place
-  }: Pick<ReadSample, "trajectory_id" | "step" | "context"> & {
-    tags: Record<string, string | undefined>;
-  },
-): ReadSample {
-  const all = { ...tags, model: model ?? tags.model, error: isError ? "true" : undefined, thought };
-  return {
-    ...place,
-    interaction: { state, action },
-    next_state: next,
-    reward,
-    done,
-    at,
-    usage,
-    tags: Object.fromEntries(
-      Object.entries(all).flatMap(([name, text]) =>
-        text ? [[name, text.slice(0, maxTagCharacters).toWellFormed().replaceAll("\0", "")]] : [],
-      ),
-    ),
-  };
 }
 
 /** A fault as answers list it. */

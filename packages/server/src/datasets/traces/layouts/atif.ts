@@ -1,4 +1,4 @@
-import { isObject, textIn, timeOf } from "../content.ts";
+import { isObject, statedIn, textIn, timeOf } from "../content.ts";
 import {
   type At,
   fault,
@@ -29,6 +29,7 @@ function* tracesOf(trajectory: At, session: string | undefined): Generator<Trace
     tools: isObject(agent) ? agent.tool_definitions : undefined,
     reward: rewardOf(extraOf(final_metrics).reward),
     tags: { agent: textIn(agent, "name"), model: textIn(agent, "model_name") },
+    stated: statedIn(value),
   };
   for (const subagent of optionalObjectsIn(trajectory, "subagent_trajectories"))
     yield* tracesOf(subagent, own);

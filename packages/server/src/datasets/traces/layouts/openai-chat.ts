@@ -1,6 +1,6 @@
 import { readChatTrajectory } from "../../formats.ts";
 import { LineError } from "../../upload/lines.ts";
-import { isObject } from "../content.ts";
+import { isObject, statedIn } from "../content.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessages } from "../messages.ts";
 
@@ -41,6 +41,7 @@ export const openAiChat: Layout = {
   recognises(document) {
     const messages = messagesOf(document);
     if (messages === undefined) return undefined;
+    if (statedIn(document.value) !== undefined) return "messages with `extra.presage`";
     return isObject(document.value) && document.value.messages === undefined
       ? "output.history"
       : reasonOf(messages);
@@ -59,6 +60,7 @@ export const openAiChat: Layout = {
       turns: turnsOfMessages(messages, leftOut),
       tools: value.tools ?? value.functions,
       reward: rewardIn(value),
+      stated: statedIn(value),
     };
     yield { trace };
   }),
