@@ -6,6 +6,7 @@ import { inspect } from "./layouts/inspect.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sweAgent } from "./layouts/swe-agent.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
@@ -14,6 +15,7 @@ export const layouts: readonly Layout[] = [
   predictions,
   atif,
   openHands,
+  sweAgent,
   inspect,
   openAiChat,
   chat,
