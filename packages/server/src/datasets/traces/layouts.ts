@@ -11,6 +11,7 @@ import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
+import { sweAgent } from "./layouts/swe-agent.ts";
 import { tau } from "./layouts/tau.ts";
 
 /** All layouts, in the order in which a file's is told. */
@@ -23,6 +24,7 @@ export const layouts: readonly Layout[] = [
   sts,
   claudeCode,
   openHands,
+  sweAgent,
   tau,
   inspect,
   anthropic,

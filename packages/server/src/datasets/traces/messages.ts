@@ -37,7 +37,11 @@ export function turnsOfMessage(
   if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
   if (role === "user" || role === "human") return turnsOfUser(message, facts);
   if (role === "tool" || role === "function") return [answerOf(message, facts)];
-  if (role === "assistant" || role === "ai") return [agentTurn(message, facts, leftOut)];
+  if (role === "assistant" || role === "ai") {
+    if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
+    leftOut.count("turn_without_loss");
+    return [];
+  }
   const reason = "Input should be system, developer, user, assistant, tool or function";
   throw new LineError(role === undefined ? "Field required" : reason, [...path, "role"]);
 }
