@@ -178,7 +178,7 @@ export function timeOf(value: unknown): string | undefined {
     const text = `${date}T${time}${offset.toUpperCase()}`;
     return Number.isNaN(Date.parse(text)) ? undefined : text;
   }
-  const count = value === null || value === "" ? Number.NaN : Number(value);
+  const count = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
   if (!(count > 0 && count < 1e20)) return undefined;
   const ms = count < 1e11 ? count * 1e3 : count < 1e14 ? count : count < 1e17 ? count / 1e3 : count / 1e6;
   return new Date(ms).toISOString();
