@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
@@ -7,6 +8,7 @@ import { LeftOut, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
+import { type RedactRules, readRedactRules } from "./redact-rules.ts";
 import { TraceFile } from "./trace-file.ts";
 import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
@@ -18,13 +20,17 @@ export interface ImportOptions extends StepOptions {
   score: string | undefined;
   /** Undefined: by the layout. */
   redaction: Redaction | undefined;
+  /** What else is to be redacted. */
+  rules?: RedactRules;
   skipsFaults: boolean;
 }
 
-/** What a request says of an import. */
+/** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
-  const { format, source, assistant_is, step, keep, score, redact, on_fault } = query;
-  const given = { format, assistant_is, step, keep, score, redact, on_fault };
+  const { format, source, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
+  // Rules may hold secrets, and whoever reads the dataset sees its options.
+  const rules_digest = redact_rules && `sha256:${digestOf(redact_rules)}`;
+  const given = { format, assistant_is, step, keep, score, redact, redact_rules: rules_digest, on_fault };
   return {
     source,
     given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
@@ -32,12 +38,23 @@ export function readImport(query: ImportPreviewQuery) {
       format: format === "auto" ? undefined : format,
       assistantIs: assistant_is,
       score,
-      redaction: redact,
+      ...(redact_rules === undefined
+        ? { redaction: redact }
+        : { redaction: redact ?? "default", rules: readRules(redact_rules, redact) }),
       skipsFaults: on_fault === "skip",
       step: step ?? "call",
       keepsThoughts: keep === "thoughts",
     } satisfies ImportOptions,
   };
+}
+
+function readRules(text: string, redact: Redaction | undefined): RedactRules {
+  try {
+    if (redact === "none") throw new Error("with redact=none nothing is redacted; leave one of them out");
+    return readRedactRules(text);
+  } catch (error) {
+    throw new InvalidRequestError([valueError(["query", "redact_rules"], (error as Error).message)]);
+  }
 }
 
 /** Of uploads whose lines Presage has written itself. */
@@ -88,8 +105,9 @@ export class TraceImport {
   /** `taken` are the ids of the trajectories that are there already. */
   constructor(options: ImportOptions, taken: Iterable<string> = []) {
     this.#options = options;
-    this.#redacting = new TraceTexts(createRedactor(options.redaction ?? "default"));
-    this.#verbatim = new TraceTexts(createRedactor(options.redaction ?? "none"));
+    const { redaction, rules } = options;
+    this.#redacting = new TraceTexts(createRedactor(redaction ?? "default", rules));
+    this.#verbatim = redaction === undefined ? new TraceTexts(createRedactor("none")) : this.#redacting;
     this.#takenIds = new Set(taken);
   }
 
@@ -147,9 +165,6 @@ export class TraceImport {
 
   figures(): ImportFigures {
     const [only, ...others] = this.#formats;
-    const redacted = this.#redacting.redacted();
-    for (const [kind, count] of Object.entries(this.#verbatim.redacted()))
-      redacted[kind] = (redacted[kind] ?? 0) + count;
     return {
       format: others.length > 0 || only === undefined ? "mixed" : only,
       files: this.#files,
@@ -158,7 +173,7 @@ export class TraceImport {
       tools: [...this.#tools],
       with: { ...this.#with },
       left_out: this.#redacting.leftOut.counts(),
-      redacted,
+      redacted: this.#redacting.redacted(),
       repaired: this.#redacting.repaired(),
       skipped: this.#faulty,
       faults: this.#faults.map(toImportFault),
