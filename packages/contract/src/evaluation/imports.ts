@@ -159,6 +159,10 @@ export const importOptions = {
     description:
       "What becomes of secrets: `default` replaces API keys, tokens and passwords by their form, `strict` also values by their names, `none` nothing. If not given, `default`, but `none` for `presage`, `chat`, `llm-sim` and `predictions`.",
   }),
+  redact_rules: storableText().min(1).max(8_192).optional().meta({
+    description:
+      "What else is replaced, as YAML or JSON: `rules`, a list of at most 50 of `{name, pattern}` (RE2), `emails: true` and `phones: true`. With rules `redact` is `default` or `strict`.",
+  }),
 };
 
 /** Query of `POST /v1/imports/preview`. */

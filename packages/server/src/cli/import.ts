@@ -9,6 +9,7 @@ import { commandName, countOf, printable, printableJson } from "../platform/word
 import { CommandError, choice, examples, json, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "./connect.ts";
+import { checkFiles } from "./files.ts";
 import { bodyOf, type ImportFile, withFiles } from "./import-files.ts";
 import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
 import { previewsHere, withConnection } from "./open-connection.ts";
@@ -114,7 +115,7 @@ export async function importTraces(
   { name, ...flags }: ImportFlags & { name?: string },
 ): Promise<void> {
   await withFiles(paths, async (files) => {
-    const options = readFlags(flags);
+    const options = await readFlags(flags);
     const good = await previewFiles(config, files, options, flags);
     if (flags.preview || name === undefined) return;
     await withConnection(
@@ -180,18 +181,21 @@ export async function importFiles(
   }
 }
 
-function readFlags(flags: ImportFlags): ImportOptions {
+async function readFlags(flags: ImportFlags): Promise<ImportOptions> {
   const { format, assistantIs, step, keep, score, splitBy, test, calibration, onFault, redact } = flags;
   return {
     ...{ format, step, keep, score, test, calibration },
     ...{ assistant_is: assistantIs, split_by: splitBy, on_fault: onFault },
-    redact: readRedaction(redact),
+    ...(await readRedaction(redact)),
   };
 }
 
-function readRedaction(redact: string | undefined): ImportOptions["redact"] {
-  if (redact === undefined || redact === "default" || redact === "strict" || redact === "none") return redact;
-  throw new CommandError("--redact takes default, strict or none");
+/** A name of rules, or a file of one's own beside the usual ones. */
+async function readRedaction(redact: string | undefined): Promise<ImportOptions> {
+  if (redact === undefined || redact === "default" || redact === "strict" || redact === "none")
+    return { redact };
+  checkFiles(redact, undefined);
+  return { redact: "default", redact_rules: await Bun.file(redact).text() };
 }
 
 const maxDescribed = 10;

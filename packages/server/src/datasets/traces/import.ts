@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
@@ -6,6 +8,7 @@ import { idOf, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
+import { type RedactRules, readRedactRules } from "./redact-rules.ts";
 import { readSplit, type Split, splitOf } from "./split.ts";
 import { TraceFile } from "./trace-file.ts";
 import { samplesOfTrace } from "./trace-samples.ts";
@@ -19,14 +22,18 @@ export interface ImportOptions extends StepOptions {
   score: string | undefined;
   /** Undefined: by the layout. */
   redaction: Redaction | undefined;
+  /** What else is to be redacted. */
+  rules?: RedactRules;
   skipsFaults: boolean;
   split: Split | undefined;
 }
 
-/** What a request says of an import. */
+/** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
   const { source, ...given } = query;
-  const { format, assistant_is, step, keep, score, redact, on_fault } = query;
+  const { format, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
+  // Rules may hold secrets, and whoever reads the dataset sees its options.
+  if (redact_rules) given.redact_rules = `sha256:${createHash("sha256").update(redact_rules).digest("hex")}`;
   return {
     source,
     given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
@@ -34,13 +41,24 @@ export function readImport(query: ImportPreviewQuery) {
       format: format === "auto" ? undefined : format,
       assistantIs: assistant_is,
       score,
-      redaction: redact,
+      ...(redact_rules === undefined
+        ? { redaction: redact }
+        : { redaction: redact ?? "default", rules: readRules(redact_rules, redact) }),
       skipsFaults: on_fault === "skip",
       step: step ?? "call",
       keepsThoughts: keep === "thoughts",
       split: readSplit(query),
     } satisfies ImportOptions,
   };
+}
+
+function readRules(text: string, redact: Redaction | undefined): RedactRules {
+  try {
+    if (redact === "none") throw new Error("with redact=none nothing is redacted; leave one of them out");
+    return readRedactRules(text);
+  } catch (error) {
+    throw new InvalidRequestError([valueError(["query", "redact_rules"], (error as Error).message)]);
+  }
 }
 
 /** Of uploads whose lines Presage has written itself. */
@@ -93,8 +111,9 @@ export class TraceImport {
   ) {
     this.#options = options;
     this.#salt = salt;
-    this.#redacting = new TraceTexts(createRedactor(options.redaction ?? "default"));
-    this.#verbatim = new TraceTexts(createRedactor(options.redaction ?? "none"));
+    const { redaction, rules } = options;
+    this.#redacting = new TraceTexts(createRedactor(redaction ?? "default", rules));
+    this.#verbatim = redaction === undefined ? new TraceTexts(createRedactor("none")) : this.#redacting;
     this.#takenIds = new Set(taken);
   }
 
@@ -152,9 +171,6 @@ export class TraceImport {
 
   figures(): ImportFigures {
     const [only, ...others] = this.#formats;
-    const redacted = this.#redacting.redacted();
-    for (const [kind, count] of Object.entries(this.#verbatim.redacted()))
-      redacted[kind] = (redacted[kind] ?? 0) + count;
     return {
       format: others.length > 0 || only === undefined ? "mixed" : only,
       files: this.#files,
@@ -163,7 +179,7 @@ export class TraceImport {
       tools: [...this.#tools],
       with: { ...this.#with },
       left_out: this.#redacting.leftOut.counts(),
-      redacted,
+      redacted: this.#redacting.redacted(),
       repaired: this.#redacting.repaired(),
       skipped: this.#faulty,
       faults: this.#faults.map(toImportFault),

@@ -326,7 +326,7 @@ function noSamples(traces: TraceImport): UploadError {
 /** Gives the revision its number, unless the dataset has one with the same lines. */
 async function seal(
   database: Database,
-  { accountId, actor, datasetId, isAppended }: Upload,
+  { accountId, actor, datasetId, isAppended, options }: Upload,
   {
     id,
     digest,
@@ -347,7 +347,8 @@ async function seal(
     if (revision === undefined)
       throw new ServiceError("conflict", "The upload was interrupted for too long.");
     await updateLastRevision(transaction, datasetId, number);
-    const detail = { name: dataset.name, revision: number, samples: revision.samples };
+    const redact = options.redaction === "none" ? { redact: "none" } : {};
+    const detail = { name: dataset.name, revision: number, samples: revision.samples, ...redact };
     const change = { action: "dataset.add_revision", objectId: datasetId, detail } as const;
     await recordChange(transaction, { accountId, actor }, change);
     return { revision, isNew: true };
