@@ -33,13 +33,13 @@ export const SampleUsage = z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "Tokens of the prompt, cached ones included." }),
+      .meta({ description: "Tokens of the prompt, as the layout counts them: of some without the cached ones." }),
     completion_tokens: z.int().min(0).optional().meta({ description: "Tokens of the answer." }),
     cached_tokens: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "Of the prompt's, those read from a cache." }),
+      .meta({ description: "Tokens that were read from a cache." }),
     cost_usd: z.number().min(0).optional().meta({ description: "What the call cost, in US dollars." }),
   })
   .meta({ id: "SampleUsage" });

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import packageJson from "../../package.json" with { type: "json" };
+import { actionText, callOf, type Trajectory } from "./trajectory.ts";
+
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Span {
+  /** What its ids are made of: the same each time. */
+  key: string;
+  parent?: string;
+  name: string;
+  /** RFC 3339. A span without times has its place in the order alone. */
+  start: string | undefined;
+  end: string | undefined;
+  isError?: boolean;
+  attributes: Attributes;
+}
+
+/** The spans of one trace as an `ExportTraceServiceRequest` of OTLP in JSON. */
+export function toOtlp(trace: string, spans: readonly Span[]): object {
+  const traceId = digestOf(trace).slice(0, 32);
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: toAttributes({ "service.name": "presage" }) },
+        scopeSpans: [
+          {
+            scope: { name: "presage", version: packageJson.version },
+            spans: spans.map((span, index) => ({
+              traceId,
+              spanId: spanIdOf(trace, span.key),
+              ...(span.parent !== undefined && { parentSpanId: spanIdOf(trace, span.parent) }),
+              name: span.name,
+              kind: 1,
+              startTimeUnixNano: nanosOf(span.start, index),
+              endTimeUnixNano: nanosOf(span.end, index + 1),
+              attributes: toAttributes(span.attributes),
+              status: span.isError ? { code: 2 } : {},
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** A trajectory as the invocation of an agent, each action as the execution of a tool. Texts only with `content`. */
+export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { content: boolean }): object {
+  const [first] = samples;
+  const agent = {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.agent.name": first?.tags?.agent ?? "presage",
+    "gen_ai.conversation.id": id,
+    "gen_ai.request.model": first?.tags?.model,
+    "gen_ai.tool.definitions": (content && first?.context?.tool_schemas) || undefined,
+    "gen_ai.system_instructions": content ? partsOf(first?.context?.domain_knowledge) : undefined,
+    "gen_ai.input.messages": content ? messagesOf("user", first?.context?.task_context) : undefined,
+  };
+  const root: Span = {
+    key: "agent",
+    name: "invoke_agent presage",
+    start: first?.at,
+    end: samples.at(-1)?.at,
+    attributes: agent,
+  };
+  const steps = samples.map((sample, index): Span => {
+    const call = callOf(sample, index) ?? {
+      id: `call_${index + 1}`,
+      name: "act",
+      input: { text: actionText(sample) },
+    };
+    const { at, reward, done, step, next_state, tags, usage } = sample;
+    return {
+      key: `step ${step}`,
+      parent: "agent",
+      name: `execute_tool ${call.name}`,
+      start: samples[index - 1]?.at ?? at,
+      end: at,
+      isError: tags?.error === "true",
+      attributes: {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.conversation.id": id,
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.id,
+        "gen_ai.tool.call.arguments": content ? JSON.stringify(call.input) : undefined,
+        "gen_ai.tool.call.result": content ? next_state : undefined,
+        "gen_ai.usage.input_tokens": usage?.prompt_tokens,
+        "gen_ai.usage.output_tokens": usage?.completion_tokens,
+        "presage.step": step,
+        "presage.reward": reward,
+        "presage.done": done,
+      },
+    };
+  });
+  return toOtlp(id, [root, ...steps]);
+}
+
+function partsOf(text: string | null | undefined): string | undefined {
+  return text ? JSON.stringify([{ type: "text", content: text }]) : undefined;
+}
+
+/** A text as the messages of one role, in the form of the semantic conventions. */
+export function messagesOf(role: string, text: string | null | undefined): string | undefined {
+  return text ? JSON.stringify([{ role, parts: [{ type: "text", content: text }] }]) : undefined;
+}
+
+function toAttributes(attributes: Attributes) {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: toValue(value) }],
+  );
+}
+
+/** OTLP has whole numbers as texts. */
+function toValue(value: string | number | boolean) {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+function nanosOf(time: string | undefined, place: number): string {
+  return time === undefined ? String(place) : `${Date.parse(time)}000000`;
+}
+
+function spanIdOf(trace: string, key: string): string {
+  return digestOf(`${trace}\n${key}`).slice(0, 16);
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
