@@ -7,6 +7,7 @@ import { openAiChat } from "./layouts/openai-chat.ts";
 import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 import { sweAgent } from "./layouts/swe-agent.ts";
+import { verifiers } from "./layouts/verifiers.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
@@ -17,6 +18,7 @@ export const layouts: readonly Layout[] = [
   openHands,
   sweAgent,
   inspect,
+  verifiers,
   openAiChat,
   chat,
 ];
