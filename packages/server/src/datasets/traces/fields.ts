@@ -60,3 +60,13 @@ export function rewardOf(value: unknown): number | undefined {
   if (typeof value === "boolean") return value ? 1 : 0;
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
+
+/** What a text of JSON says; any other value as it is. */
+export function parsedText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}

@@ -13,6 +13,7 @@ import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
 import { sweAgent } from "./layouts/swe-agent.ts";
 import { tau } from "./layouts/tau.ts";
+import { verifiers } from "./layouts/verifiers.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
@@ -27,6 +28,7 @@ export const layouts: readonly Layout[] = [
   sweAgent,
   tau,
   inspect,
+  verifiers,
   anthropic,
   openAiChat,
   sharegpt,

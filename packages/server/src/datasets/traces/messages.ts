@@ -1,6 +1,7 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
 import { isObject, isPart, type LeftOut, listIn, numberIn, textIn } from "./content.ts";
+import { parsedText } from "./fields.ts";
 import type { Call, Turn } from "./turns.ts";
 
 /** What a layout knows of a message besides what is said. */
@@ -115,9 +116,10 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   };
 }
 
-/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, or with both beside the id. */
+/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, or with both beside the id; or as texts of that. */
 export function callsIn(message: Record<string, unknown>): Call[] {
-  const calls = listIn(message, "tool_calls").flatMap((call): Call[] => {
+  const calls = listIn(message, "tool_calls").flatMap((told): Call[] => {
+    const call = parsedText(told);
     if (!isObject(call)) return [];
     const { function: called } = call;
     const of = isObject(called) ? called : call;

@@ -89,7 +89,7 @@ test.each([
   [{ subagent_trajectories: [1] }, ["subagent_trajectories", 0]],
 ])("the fault of %j", async (change, path) => {
   const refused = importText(JSON.stringify({ ...trajectory, ...change }));
-  expect(refused).rejects.toMatchObject({ faults: [{ path }] });
+  await expect(refused).rejects.toMatchObject({ faults: [{ path }] });
 });
 
 test("values of other types are passed over", async () => {

@@ -27,9 +27,7 @@ function recognises(document: TraceDocument): string | undefined {
 }
 
 const scoreLetters: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
-
 const maxScores = 40;
-const maxScoreNameCharacters = 100;
 
 /** The named score as the reward, else the first one; the others as tags. */
 function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "reward" | "tags"> {
@@ -38,16 +36,15 @@ function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "rewar
   const valueIn = (score: unknown) => (isObject(score) ? score.value : undefined);
   const value = valueIn(told.find(([one]) => one === chosen)?.[1]);
   const others = told
-    .filter(
-      ([one, score]) => one !== chosen && one.length <= maxScoreNameCharacters && valueIn(score) != null,
-    )
+    .filter(([one, score]) => one !== chosen && valueIn(score) != null)
     .slice(0, maxScores)
-    .map(([one, score]) => [`score_${one.toWellFormed().replaceAll("\0", "")}`, textOf(valueIn(score))]);
+    .map(([one, score]) => [tagOf(one), textOf(valueIn(score))]);
   const reward =
     typeof value === "string" && Object.hasOwn(scoreLetters, value) ? scoreLetters[value] : rewardOf(value);
   return { reward, tags: Object.fromEntries(others) };
 }
 
+const tagOf = (name: string) => `score_${name.slice(0, 100).toWellFormed().replaceAll("\0", "")}`;
 const textOf = (value: unknown) =>
   (typeof value === "string" ? value : canonicalJson(value)).slice(0, maxTagCharacters);
 

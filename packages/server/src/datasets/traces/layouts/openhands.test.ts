@@ -102,7 +102,9 @@ test.each([
   [{ kind: "AgentErrorEvent", source: "agent", error: {} }, ["error"]],
   [{ ...user, llm_message: "Go." }, ["llm_message"]],
 ])("the fault of %j", async (event, path) => {
-  expect(importText(JSON.stringify([user, event]))).rejects.toMatchObject({ faults: [{ line: 2, path }] });
+  await expect(importText(JSON.stringify([user, event]))).rejects.toMatchObject({
+    faults: [{ line: 2, path }],
+  });
 });
 
 test("values of other types are passed over, and a circle of parents ends", async () => {

@@ -84,7 +84,9 @@ test.each([
   [{ history: [1] }, ["history", 0]],
   [{ history: {} }, ["history"]],
 ])("the fault of %j", async (change, path) => {
-  expect(importText(JSON.stringify({ ...run, ...change }))).rejects.toMatchObject({ faults: [{ path }] });
+  await expect(importText(JSON.stringify({ ...run, ...change }))).rejects.toMatchObject({
+    faults: [{ path }],
+  });
 });
 
 test("values of other types are passed over", async () => {

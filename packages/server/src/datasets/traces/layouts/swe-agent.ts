@@ -1,5 +1,5 @@
 import { isObject, type LeftOut, listIn, textIn } from "../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../fields.ts";
+import { type At, fault, objectAt, objectsIn, optionalObjectsIn, parsedText } from "../fields.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
 import type { Trace, Turn } from "../turns.ts";
 
@@ -45,21 +45,13 @@ function textOf({ value, path }: At, name: string): string {
 
 /** What the run was configured with, which is kept as a text of JSON. */
 function tagsOf({ replay_config }: Record<string, unknown>): NonNullable<Trace["tags"]> {
-  const config = typeof replay_config === "string" ? parsed(replay_config) : replay_config;
+  const config = parsedText(replay_config);
   if (!isObject(config)) return {};
   const { agent, problem_statement } = config;
   return {
     model: isObject(agent) ? textIn(agent.model, "name") : undefined,
     task: textIn(problem_statement, "id"),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Runs of SWE-agent. */
