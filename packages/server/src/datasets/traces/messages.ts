@@ -84,7 +84,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   if (textIn(message, "refusal") !== undefined) leftOut.count("other_event");
   return {
     by: "agent",
-    content: said ?? message.content,
+    content: said?.length === 0 ? undefined : (said ?? message.content),
     calls,
     reasoning,
     usage: facts.usage,
