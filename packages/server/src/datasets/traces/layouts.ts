@@ -2,11 +2,20 @@ import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
+import { openInference } from "./layouts/openinference.ts";
 import { otelGenAi } from "./layouts/otel-genai.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 
 /** All layouts, in the order in which a file's is told. */
-export const layouts: readonly Layout[] = [llmSim, presage, predictions, otelGenAi, openAiChat, chat];
+export const layouts: readonly Layout[] = [
+  llmSim,
+  presage,
+  predictions,
+  otelGenAi,
+  openInference,
+  openAiChat,
+  chat,
+];
 
 export function findLayout(format: string): Layout {
   const layout = layouts.find((one) => one.format === format);

@@ -1,5 +1,5 @@
 import { LineError } from "../upload/lines.ts";
-import { type Content, isObject, type LeftOut, listIn, textIn } from "./content.ts";
+import { type Content, isObject, LeftOut, listIn, textIn } from "./content.ts";
 import { hasBlocks, turnsOfMessages } from "./messages.ts";
 import { parsed } from "./span-values.ts";
 import type { Call, Turn } from "./turns.ts";
@@ -157,7 +157,17 @@ function answerIn(value: unknown): unknown {
   return output === undefined || output === null ? value : answerIn(parsed(output));
 }
 
-/** The text of what a value's first user says. */
-export function firstUserIn(recorded: unknown, leftOut: LeftOut): Content {
-  return looseTurns(recorded, leftOut).find(({ by }) => by === "environment")?.content;
+/** The text of what the first user says in what may be messages. */
+export function firstUserIn(recorded: unknown): string | undefined {
+  if (typeof parsed(recorded) === "string") return undefined;
+  const said = looseTurns(recorded, new LeftOut()).find(({ by }) => by === "environment");
+  return said?.by === "environment" ? textOf(said.content) : undefined;
+}
+
+/** What is said in words. */
+export function textOf(content: Content): string | undefined {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.map((part) => (isObject(part) ? (part.text ?? part.content) : part));
+  return texts.every((text) => typeof text === "string") ? texts.join("") : undefined;
 }

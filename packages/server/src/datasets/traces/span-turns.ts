@@ -1,4 +1,5 @@
-import { canonicalJson, isObject, type LeftOut } from "./content.ts";
+import { canonicalJson, type LeftOut } from "./content.ts";
+import { textOf } from "./loose-messages.ts";
 import type { Kept } from "./spans.ts";
 import type { Call, Trace, Turn } from "./turns.ts";
 
@@ -136,13 +137,7 @@ const environment = (content: string): Said => ({ by: "environment", content });
 const isSaid = (turn: Turn): turn is Said => turn.by === "environment";
 
 /** By which what is said is known again. */
-function keyOf({ content }: Said): string {
-  if (typeof content === "string") return content;
-  const texts = Array.isArray(content)
-    ? content.map((part) => (isObject(part) ? (part.text ?? part.content) : part))
-    : [undefined];
-  return texts.every((text) => typeof text === "string") ? texts.join("") : canonicalJson(content);
-}
+const keyOf = ({ content }: Said) => textOf(content) ?? canonicalJson(content);
 
 /** How many of the first of `texts` are the last of what was seen. */
 function overlap(seen: readonly string[], texts: readonly string[]): number {
