@@ -1,6 +1,7 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
+import { langfuse } from "./layouts/langfuse.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { openInference } from "./layouts/openinference.ts";
 import { otelGenAi } from "./layouts/otel-genai.ts";
@@ -13,6 +14,7 @@ export const layouts: readonly Layout[] = [
   predictions,
   otelGenAi,
   openInference,
+  langfuse,
   openAiChat,
   chat,
 ];

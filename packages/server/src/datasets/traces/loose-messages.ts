@@ -157,6 +157,18 @@ function answerIn(value: unknown): unknown {
   return output === undefined || output === null ? value : answerIn(parsed(output));
 }
 
+/** What a tool answered, which may be recorded as the message that says so to the model. */
+export function toolAnswer(recorded: unknown): {
+  of?: string | undefined;
+  content: Content;
+  isError: boolean;
+} {
+  const message = isObject(recorded) ? plainMessage(recorded) : undefined;
+  if (message?.role !== "tool") return { content: recorded, isError: false };
+  const { content, status } = message;
+  return { of: textIn(message, "tool_call_id"), content, isError: status === "error" };
+}
+
 /** The text of what the first user says in what may be messages. */
 export function firstUserIn(recorded: unknown): string | undefined {
   if (typeof parsed(recorded) === "string") return undefined;

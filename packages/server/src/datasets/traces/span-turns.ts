@@ -1,6 +1,7 @@
 import { canonicalJson, type LeftOut } from "./content.ts";
+import type { TraceDocument, TraceReader } from "./layout.ts";
 import { textOf } from "./loose-messages.ts";
-import type { Kept } from "./spans.ts";
+import { type Kept, spanReader } from "./spans.ts";
 import type { Call, Trace, Turn } from "./turns.ts";
 
 type AgentTurn = Extract<Turn, { by: "agent" }>;
@@ -28,6 +29,23 @@ export interface SpanItem extends Kept {
   input?: string | undefined;
   tools?: unknown;
   agent?: string | undefined;
+}
+
+export interface TraceItem extends SpanItem {
+  trace: string;
+}
+
+/** A reader of spans whose traces are trajectories. */
+export function traceReader(
+  itemsOf: (document: TraceDocument) => readonly TraceItem[],
+  leftOut: LeftOut,
+): TraceReader {
+  return spanReader<TraceItem>(
+    (document) => itemsOf(document).map((item) => [[item.trace], item]),
+    function* (items) {
+      yield { trace: { ...traceOfSpans(items, leftOut), id: items[0]?.trace } };
+    },
+  );
 }
 
 /** A usage of the counts that are known. */

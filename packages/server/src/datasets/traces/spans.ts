@@ -18,6 +18,9 @@ export interface Kept {
   start: string;
 }
 
+export const byStart = (one: Kept, other: Kept) =>
+  one.start < other.start ? -1 : one.start > other.start ? 1 : 0;
+
 /** The spans of a file, until all of it is read: those of one trace may stand anywhere in it. */
 export interface SpanCollector<Item extends Kept> {
   /** Keeps a span as JSON, with those that share one of its keys. */
@@ -64,7 +67,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
         groups.delete(group);
         const inOrder = group.entries.sort(([one], [other]) => one - other);
         const items = inOrder.map(([at, bytes]): Item => JSON.parse(log.read(at, bytes).toString()));
-        yield items.sort((one, other) => (one.start < other.start ? -1 : one.start > other.start ? 1 : 0));
+        yield items.sort(byStart);
       }
     },
     close: log.close,

@@ -1,7 +1,7 @@
 import { type LeftOut, textIn } from "../content.ts";
 import type { Layout, TraceDocument } from "../layout.ts";
 import { firstUserIn, looseAnswer, looseTurns } from "../loose-messages.ts";
-import { type SpanItem, traceOfSpans, usageOf } from "../span-turns.ts";
+import { type SpanItem, type TraceItem, traceReader, usageOf } from "../span-turns.ts";
 import {
   attributesOf,
   countAt,
@@ -14,11 +14,6 @@ import {
   spanValues,
   textAt,
 } from "../span-values.ts";
-import { spanReader } from "../spans.ts";
-
-interface Item extends SpanItem {
-  trace: string;
-}
 
 const kindName = "openinference.span.kind";
 
@@ -48,20 +43,14 @@ export const openInference: Layout = {
     return undefined;
   },
   admits: hasSpans,
-  open: ({ leftOut }) =>
-    spanReader<Item>(
-      (document) => itemsOf(document, leftOut).map((item) => [[item.trace], item]),
-      function* (items) {
-        yield { trace: { ...traceOfSpans(items, leftOut), id: items[0]?.trace } };
-      },
-    ),
+  open: ({ leftOut }) => traceReader((document) => itemsOf(document, leftOut), leftOut),
 };
 
-function itemsOf(document: TraceDocument, leftOut: LeftOut): Item[] {
+function itemsOf(document: TraceDocument, leftOut: LeftOut): TraceItem[] {
   return spansIn(document).map((span) => {
     const { attributes, start, trace } = span;
     const kind = (textAt(attributes, kindName) ?? textIn(span.value, "span_kind") ?? "").toUpperCase();
-    const item: Item = { start, trace, agent: textAt(attributes, "agent.name") };
+    const item: TraceItem = { start, trace, agent: textAt(attributes, "agent.name") };
     if (kind === "TOOL") return { ...item, tool: toolOf(span) };
     if (kind === "LLM") Object.assign(item, modelOf(span, leftOut));
     else if (kind !== "AGENT" && kind !== "CHAIN") leftOut.count("other_event");
