@@ -2,6 +2,7 @@ import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
 import { langfuse } from "./layouts/langfuse.ts";
+import { langsmith } from "./layouts/langsmith.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { openInference } from "./layouts/openinference.ts";
 import { otelGenAi } from "./layouts/otel-genai.ts";
@@ -15,6 +16,7 @@ export const layouts: readonly Layout[] = [
   otelGenAi,
   openInference,
   langfuse,
+  langsmith,
   openAiChat,
   chat,
 ];
