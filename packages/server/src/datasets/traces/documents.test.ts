@@ -62,6 +62,15 @@ test("an object with messages is whole, and so is one whose array has no objects
       expect(valuesOf(await read(Buffer.from(text), 3))).toEqual([one]);
 });
 
+test("a page of observations gives them, a trace with an id and observations is whole", async () => {
+  const observations = [{ id: "o1" }, { id: "o2" }];
+  for (const indent of [0, 1]) {
+    const found = (one: object) => read(Buffer.from(JSON.stringify(one, null, indent)), 5);
+    expect(valuesOf(await found({ meta: {}, observations }))).toEqual(observations);
+    expect(valuesOf(await found({ id: "t1", observations }))).toEqual([{ id: "t1", observations }]);
+  }
+});
+
 test("a broken line is a fault, and the others are read", async () => {
   const found = await read(Buffer.from('{"a":1}\n{"b":\n{"c":1}\n\xff'));
   expect(valuesOf(found)).toEqual([{ a: 1 }, "The line is not JSON", { c: 1 }, "The line is not JSON"]);

@@ -1,12 +1,18 @@
 import { isObject } from "./content.ts";
 
 /** Arrays of a document whose elements are documents by themselves. */
-const innerArrays = new Set(["simulations", "resourceSpans", "data", "spans", "runs", "traces", "samples"]);
+const innerArrays = new Set([
+  ...["simulations", "resourceSpans", "resource_spans", "data", "spans", "runs", "traces", "samples"],
+  "observations",
+]);
 /** Fields of documents that are read whole, whatever arrays they have. */
 const wholeFields = new Set([
-  ...["messages", "conversations", "nodes", "trajectory", "steps", "observations"],
+  ...["messages", "conversations", "nodes", "trajectory", "steps"],
   ...["next_state", "interaction", "tick_state"],
 ]);
+/** Whether a field is read with its document as a whole: a trace with an id and observations is one, a page of observations is not. */
+const isWhole = (field: string, hasId: boolean) =>
+  wholeFields.has(field) || (field === "observations" && hasId);
 
 /** Where documents are elements of an object's array: the array's name, and the fields before it. */
 export interface Surroundings {
@@ -199,6 +205,7 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
   const whole = { base: 0, around: undefined, at: start };
   let depth = 0;
   let key = "";
+  let hasId = false;
   for (let at = start; at < text.length; at += 1) {
     const byte = text[at] as number;
     if (byte === quote) {
@@ -207,7 +214,8 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
       if (depth === 1) key = Buffer.from(text.subarray(at + 1, Math.min(end, at + 65))).toString("latin1");
       at = end;
     } else if (byte === colon && depth === 1) {
-      if (wholeFields.has(key)) return whole;
+      hasId ||= key === "id";
+      if (isWhole(key, hasId)) return whole;
       const array = innerArrays.has(key) ? arrayOfObjects(text, at + 1) : false;
       if (array === undefined) return undefined;
       if (array !== false) {
@@ -260,7 +268,7 @@ export function innerElements(
   if (!isObject(value)) return undefined;
   const envelope: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
-    if (wholeFields.has(name)) return undefined;
+    if (isWhole(name, "id" in value)) return undefined;
     if (innerArrays.has(name) && Array.isArray(field) && isObject(field[0]))
       return { elements: field, around: { within: name, envelope } };
     envelope[name] = field;

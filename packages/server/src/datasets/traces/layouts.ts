@@ -6,8 +6,12 @@ import { anthropic } from "./layouts/anthropic.ts";
 import { atif } from "./layouts/atif.ts";
 import { claudeCode } from "./layouts/claude-code.ts";
 import { inspect } from "./layouts/inspect.ts";
+import { langfuse } from "./layouts/langfuse.ts";
+import { langsmith } from "./layouts/langsmith.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { openHands } from "./layouts/openhands.ts";
+import { openInference } from "./layouts/openinference.ts";
+import { otelGenAi } from "./layouts/otel-genai.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
 import { sharegpt } from "./layouts/sharegpt.ts";
 import { sts } from "./layouts/sts.ts";
@@ -29,6 +33,10 @@ export const layouts: readonly Layout[] = [
   tau,
   inspect,
   verifiers,
+  otelGenAi,
+  openInference,
+  langfuse,
+  langsmith,
   anthropic,
   openAiChat,
   sharegpt,
