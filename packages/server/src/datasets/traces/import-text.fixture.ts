@@ -9,6 +9,7 @@ const defaults: ImportOptions = {
   skipsFaults: false,
   step: "call",
   keepsThoughts: false,
+  split: undefined,
 };
 
 /** What an import of one file makes: its samples and its figures. Refuses it as an upload would be. */

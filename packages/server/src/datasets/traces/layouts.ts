@@ -1,12 +1,18 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
+import { agentworld } from "./layouts/agentworld.ts";
+import { anthropic } from "./layouts/anthropic.ts";
 import { atif } from "./layouts/atif.ts";
+import { claudeCode } from "./layouts/claude-code.ts";
 import { inspect } from "./layouts/inspect.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
 import { openHands } from "./layouts/openhands.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sharegpt } from "./layouts/sharegpt.ts";
+import { sts } from "./layouts/sts.ts";
 import { sweAgent } from "./layouts/swe-agent.ts";
+import { tau } from "./layouts/tau.ts";
 import { verifiers } from "./layouts/verifiers.ts";
 
 /** All layouts, in the order in which a file's is told. */
@@ -14,12 +20,18 @@ export const layouts: readonly Layout[] = [
   llmSim,
   presage,
   predictions,
+  agentworld,
   atif,
+  sts,
+  claudeCode,
   openHands,
   sweAgent,
+  tau,
   inspect,
   verifiers,
+  anthropic,
   openAiChat,
+  sharegpt,
   chat,
 ];
 

@@ -61,6 +61,8 @@ export interface Trace {
   isDone?: boolean | undefined;
   /** `model`, `agent`, `task` (its id) as far as known, and what else the layout tells in a word. */
   tags?: Record<string, string | undefined>;
+  /** Of a file that Presage wrote: by step, the fields of the sample that its turns do not tell. Null stands for one that is not there. */
+  stated?: readonly unknown[] | undefined;
 }
 
 /** How turns become samples. */
