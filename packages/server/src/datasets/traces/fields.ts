@@ -1,4 +1,3 @@
-import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
 import { isObject } from "./content.ts";
 
@@ -43,22 +42,6 @@ export function requiredText({ value, path }: At, name: string): string {
     ...path,
     name,
   ]);
-}
-
-/** What a call to a model took, as far as it is told by numbers that can be. */
-export function usageOf(told: Record<keyof SampleUsage, unknown>): SampleUsage | undefined {
-  const isCount = (name: string, value: number) =>
-    value >= 0 && (name === "cost_usd" ? Number.isFinite(value) : Number.isSafeInteger(value));
-  const usage = Object.entries(told).filter(
-    ([name, value]) => typeof value === "number" && isCount(name, value),
-  );
-  return usage.length === 0 ? undefined : Object.fromEntries(usage);
-}
-
-/** A reward as a number, where success may be told by yes and no. */
-export function rewardOf(value: unknown): number | undefined {
-  if (typeof value === "boolean") return value ? 1 : 0;
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /** What a text of JSON says; any other value as it is. */

@@ -1,16 +1,14 @@
 import { isObject, statedIn, textIn, timeOf } from "../content.ts";
-import {
-  type At,
-  fault,
-  objectAt,
-  objectsIn,
-  optionalObjectsIn,
-  requiredText,
-  rewardOf,
-  usageOf,
-} from "../fields.ts";
+import { type At, fault, objectAt, objectsIn, optionalObjectsIn, requiredText } from "../fields.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
+import { rewardIn, usageIn } from "../messages.ts";
 import type { Trace, Turn } from "../turns.ts";
+
+const rewardNames = ["reward"];
+const metricNames = {
+  ...{ prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" },
+  ...{ cached_tokens: "cached_tokens", cost_usd: "cost_usd" },
+};
 
 const versionOf = ({ value }: TraceDocument) => {
   const version = textIn(value, "schema_version");
@@ -27,7 +25,7 @@ function* tracesOf(trajectory: At, session: string | undefined): Generator<Trace
     id: ids.join("/") || undefined,
     turns: objectsIn(trajectory, "steps").flatMap(turnsOf),
     tools: isObject(agent) ? agent.tool_definitions : undefined,
-    reward: rewardOf(extraOf(final_metrics).reward),
+    reward: rewardIn(extraOf(final_metrics), rewardNames),
     tags: { agent: textIn(agent, "name"), model: textIn(agent, "model_name") },
     stated: statedIn(value),
   };
@@ -46,24 +44,22 @@ function turnsOf(step: At): Turn[] {
       ...step.path,
       "source",
     ]);
-  const { metrics } = value;
-  const { prompt_tokens, completion_tokens, cached_tokens, cost_usd } = isObject(metrics) ? metrics : {};
   const calls = optionalObjectsIn(step, "tool_calls").map((call) => ({
     id: textIn(call.value, "tool_call_id"),
     name: requiredText(call, "function_name"),
     input: call.value.arguments,
   }));
   const reasoning = textIn(value, "reasoning_content");
-  const { reward, done } = extraOf(value);
+  const extra = extraOf(value);
   const turn: Turn = {
     by: "agent",
     content: message,
     calls,
     reasoning: reasoning === undefined ? [] : [reasoning],
-    usage: usageOf({ prompt_tokens, completion_tokens, cached_tokens, cost_usd }),
+    usage: usageIn(value.metrics, metricNames),
     model: textIn(value, "model_name"),
-    reward: rewardOf(reward),
-    done: done === true ? true : undefined,
+    reward: rewardIn(extra, rewardNames),
+    done: extra.done === true ? true : undefined,
     leftOutAs: value.is_copied_context === true ? "other_event" : undefined,
   };
   return [turn, ...answersOf(step, calls.length)];

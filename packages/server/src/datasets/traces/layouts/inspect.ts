@@ -1,7 +1,7 @@
 import { canonicalJson, isObject, type LeftOut, textIn } from "../content.ts";
-import { fault, objectAt, rewardOf } from "../fields.ts";
+import { fault, objectAt } from "../fields.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
-import { turnsOfMessages } from "../messages.ts";
+import { rewardIn, turnsOfMessages } from "../messages.ts";
 import { maxTagCharacters, type Trace } from "../turns.ts";
 
 const sampleEntry = /^samples\/.+_epoch_\d+\.json$/s;
@@ -26,7 +26,7 @@ function recognises(document: TraceDocument): string | undefined {
     : document.entry;
 }
 
-const scoreLetters: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
+const scoreLetters = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
 const maxScores = 40;
 
 /** The named score as the reward, else the first one; the others as tags. */
@@ -34,13 +34,13 @@ function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "rewar
   const told = Object.entries(isObject(scores) ? scores : {});
   const chosen = name ?? told[0]?.[0];
   const valueIn = (score: unknown) => (isObject(score) ? score.value : undefined);
-  const value = valueIn(told.find(([one]) => one === chosen)?.[1]);
+  const score = told.find(([one]) => one === chosen)?.[1];
   const others = told
     .filter(([one, score]) => one !== chosen && valueIn(score) != null)
     .slice(0, maxScores)
     .map(([one, score]) => [tagOf(one), textOf(valueIn(score))]);
-  const reward =
-    typeof value === "string" && Object.hasOwn(scoreLetters, value) ? scoreLetters[value] : rewardOf(value);
+  const letter = scoreLetters.get(textIn(score, "value") ?? "");
+  const reward = letter ?? (isObject(score) ? rewardIn(score, ["value"]) : undefined);
   return { reward, tags: Object.fromEntries(others) };
 }
 

@@ -1,9 +1,8 @@
-import { LineError } from "../../upload/lines.ts";
 import { isObject, type LeftOut, numberIn, textIn } from "../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn, type Path, usageOf } from "../fields.ts";
+import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../fields.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
-import { idIn, type MessageFacts, rewardIn, turnsOfMessages } from "../messages.ts";
-import type { Trace, Turn } from "../turns.ts";
+import { idIn, type MessageFacts, rewardIn, turnsOfMessage, usageIn } from "../messages.ts";
+import type { Trace } from "../turns.ts";
 
 const areMessages = (value: unknown) => typeof value === "string" || Array.isArray(value);
 
@@ -24,15 +23,6 @@ function recognises({ value }: TraceDocument): string | undefined {
   return rowFields(value)?.join(" and ");
 }
 
-function turnsAt(message: unknown, path: Path, leftOut: LeftOut, facts: MessageFacts = {}): Turn[] {
-  try {
-    return turnsOfMessages([message], leftOut, () => facts);
-  } catch (error) {
-    if (error instanceof LineError) throw fault(error.message, [...path, ...error.path.slice(2)]);
-    throw error;
-  }
-}
-
 /** The numbers of the nodes of the longest branch, the first one of equals, from its root. */
 function longestBranch(parents: readonly (number | undefined)[]): number[] {
   const lengths: number[] = [];
@@ -51,20 +41,19 @@ function parentOf({ value, path }: At, place: number): number | undefined {
   throw fault("Input should be the number of an earlier node", [...path, "parent"]);
 }
 
+const usageNames = {
+  ...{ prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" },
+  ...{ cached_tokens: "cached_input_tokens", cost_usd: "cost" },
+};
+
 /** What the call that made a node took. Of several that did, the last. */
 function factsByNode(document: At): Map<unknown, MessageFacts> {
   return new Map(
-    optionalObjectsIn(document, "calls").map(({ value: { node, model, usage } }) => {
-      const { prompt_tokens, completion_tokens, cached_input_tokens, cost } = isObject(usage) ? usage : {};
-      const cached = numberIn(usage, "cached_input_tokens") ?? 0;
-      const usageHere = usageOf({
-        // What was read from a cache is beside it.
-        prompt_tokens: typeof prompt_tokens === "number" ? prompt_tokens + cached : undefined,
-        completion_tokens,
-        cached_tokens: cached_input_tokens,
-        cost_usd: cost,
-      });
-      return [node, { usage: usageHere, model: typeof model === "string" ? model : undefined }];
+    optionalObjectsIn(document, "calls").map(({ value }) => {
+      const usage = usageIn(value.usage, usageNames);
+      // What was read from a cache is beside it.
+      if (usage?.prompt_tokens !== undefined) usage.prompt_tokens += usage.cached_tokens ?? 0;
+      return [value.node, { usage, model: textIn(value, "model") }];
     }),
   );
 }
@@ -81,7 +70,7 @@ function traceOfGraph(document: At, leftOut: LeftOut): Trace {
     id: textIn(value, "id"),
     turns: branch.flatMap((place) => {
       const { value: node, path } = nodes[place] as At;
-      return turnsAt(node.message, [...path, "message"], leftOut, facts.get(place));
+      return turnsOfMessage(node.message, [...path, "message"], leftOut, () => facts.get(place) ?? {});
     }),
     tools: value.tools,
     reward: sumOf(value.rewards),
@@ -106,7 +95,7 @@ function traceOfRow({ value }: At, [prompt, completion]: [string, string], leftO
   const turnsIn = (name: string, role: string) => {
     const said = value[name];
     const messages = typeof said === "string" ? [{ role, content: said }] : (said as unknown[]);
-    return messages.flatMap((message, index) => turnsAt(message, [name, index], leftOut));
+    return messages.flatMap((message, index) => turnsOfMessage(message, [name, index], leftOut));
   };
   const wasCut = value.is_timeout === true || value.is_truncated === true;
   const example = value.example_id;
