@@ -240,8 +240,8 @@ export class TraceImport {
     const steps = stepsOf(trace, this.#options, texts);
     if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
     const context = contextOf(trace, texts);
-    const trajectory_id = this.#newId(trace.id ?? file.source ?? `line-${number}`);
-    const source = file.told?.layout.format ?? "";
+    const trajectory_id = this.#newId(texts.clean(trace.id ?? file.source ?? `line-${number}`));
+    const tags = texts.cleanValue({ ...trace.tags, source: file.told?.layout.format });
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? []) if (this.#tools.size < maxListed) this.#tools.add(name);
@@ -249,7 +249,7 @@ export class TraceImport {
       const texts = [made.state, made.action, made.next];
       if (texts.some(({ length }) => length > maxTextCharacters))
         throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
-      yield toSample(made, { trajectory_id, step, context, tags: { ...trace.tags, source } });
+      yield toSample(made, { trajectory_id, step, context, tags });
     }
   }
 
