@@ -243,12 +243,15 @@ export class TraceImport {
     trace: Trace,
     [, number]: TraceDocument["place"],
   ): Generator<ReadSample, void> {
+    const texts = this.#redacting;
     for (const turn of trace.turns)
       if (turn.by === "agent")
-        for (const { name } of turn.calls ?? []) if (this.#tools.size < maxListed) this.#tools.add(name);
-    const trajectory_id = this.#newId(idOf(trace.id) || idOf(file.source) || `line-${number}`);
+        for (const { name } of turn.calls ?? [])
+          if (this.#tools.size < maxListed) this.#tools.add(texts.clean(name));
+    const told = idOf(trace.id) || idOf(file.source) || `line-${number}`;
+    const trajectory_id = this.#newId(texts.clean(told));
     const source = file.told?.layout.format ?? "";
-    yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, this.#redacting);
+    yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
   }
 
   /** The id, numbered if there is another trajectory of this id. */

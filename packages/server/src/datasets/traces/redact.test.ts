@@ -143,12 +143,14 @@ describe("by default", () => {
         [key]: 1,
         headers: { Authorization: ["Bearer abc", `Basic ${btoa("a:b")}`] },
         credentials: { secretAccessKey: awsSecret },
+        [`${key}_authorization`]: `Bearer ${"x".repeat(9)} ${key}`,
         ["__proto__"]: key,
       }),
     ).toEqual({
       "[redacted:github#1]": 1,
       headers: { Authorization: ["Bearer [redacted:authorization#1]", "Basic [redacted:authorization#2]"] },
       credentials: { secretAccessKey: "[redacted:aws_secret#1]" },
+      "[redacted:github#1]_authorization": "Bearer [redacted:authorization#3] [redacted:github#1]",
       ["__proto__"]: "[redacted:github#1]",
     });
   });

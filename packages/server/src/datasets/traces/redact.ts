@@ -6,6 +6,12 @@ import { findSecrets, type Secret } from "./secrets.ts";
 
 export type Redaction = "default" | "strict" | "none";
 
+interface FieldName {
+  redacted: string;
+  isSecret: boolean;
+  announcement: string | undefined;
+}
+
 /** Replaces secrets by `[redacted:KIND#n]`: the same secret by the same text, in all that one redactor reads. */
 export interface Redactor {
   redact(text: string): string;
@@ -20,8 +26,15 @@ const maxRemembered = 200_000;
 const maxTimes = 5;
 const noRules: RedactRules = { rules: [], emails: false, phones: false };
 const placeholder = /\[redacted:[a-z][a-z0-9_-]{0,39}#\d{1,9}\]/g;
-/** Names whose values are secrets by what stands beside them, not by their form alone. */
-const announcing = /authorization$|secret_?access_?key$/i;
+/** Of what the forms of secrets match. */
+const shortestSecret = 6;
+const maxNames = 5_000;
+const maxNameLength = 100;
+/** Names that announce a secret which its form alone does not tell, as they would in a text. */
+const announcements: readonly [RegExp, string][] = [
+  [/authorization$/i, "authorization: "],
+  [/secret_?access_?key$/i, "secret_access_key: "],
+];
 
 export function createRedactor(redaction: Redaction, rules = noRules): Redactor {
   if (redaction === "none")
@@ -29,6 +42,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
   const numbers = createNumbers();
   const isStrict = redaction === "strict";
   const hasRules = rules !== noRules;
+  const shortest = hasRules || isStrict ? 0 : shortestSecret;
   const findByRules = createRuleFinder(rules);
 
   /** Until there is no more: what was within a word may begin one where the word was cut. */
@@ -40,8 +54,9 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
   }
 
   function redactOnce(text: string, known: readonly Secret[] = []): string {
-    const secrets = findSecrets(text);
-    secrets.push(...known, ...(hasRules ? findByRules(text) : []), ...(isStrict ? findNamed(text) : []));
+    let secrets = findSecrets(text).concat(known);
+    if (isStrict) secrets = secrets.concat(findNamed(text));
+    if (hasRules) secrets = secrets.concat(findByRules(text));
     const contacts = hasRules ? findContacts(text, rules) : [];
     if (secrets.length + contacts.length === 0) return text;
     const kept = text.includes("[redacted:") ? Array.from(text.matchAll(placeholder), stretchOf) : [];
@@ -50,33 +65,48 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
     return replace(text, merge([...merged, ...others]), numbers.placeholderOf);
   }
 
-  /** A text that a field has. */
-  function redactNamed(name: string, text: string): string {
-    if (isStrict && namesSecret(name)) return redactWith(text, namedValue(text));
-    if (!announcing.test(name)) return redactWith(text);
-    const prefix = `${name}: `;
-    return redactWith(prefix + text).slice(prefix.length);
+  /** What is known of the names of fields, which are few. */
+  const names = new Map<string, FieldName>();
+  function nameOf(text: string): FieldName {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    const name = {
+      redacted: redactWith(text),
+      isSecret: isStrict && namesSecret(text),
+      announcement: announcements.find(([name]) => name.test(text))?.[1],
+    };
+    if (names.size < maxNames && text.length <= maxNameLength) names.set(text, name);
+    return name;
   }
 
-  function redactIn(value: unknown, name: string): unknown {
-    if (typeof value === "string") return redactNamed(name, value);
-    if (typeof value === "number" && isStrict && namesSecret(name)) return redactNamed(name, String(value));
+  function redactField({ isSecret, announcement }: FieldName, text: string): string {
+    if (isSecret) return redactWith(text, namedValue(text));
+    if (announcement !== undefined) return redactWith(text, findAfter(announcement, text));
+    return text.length < shortest ? text : redactWith(text);
+  }
+
+  function redactIn(value: unknown, name: FieldName): unknown {
+    if (typeof value === "string") return redactField(name, value);
+    if (typeof value === "number" && name.isSecret) return redactField(name, String(value));
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
       const items = value.map((item) => redactIn(item, name));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
-    const fields = Object.entries(value);
-    const redacted = fields.map(([key, inner]) => [redactWith(key), redactIn(inner, key)] as const);
-    const isSame = redacted.every(
-      ([key, inner], index) => key === fields[index]?.[0] && inner === fields[index][1],
-    );
-    return isSame ? value : Object.fromEntries(redacted);
+    let isSame = true;
+    const fields = Object.keys(value).map((key) => {
+      const name = nameOf(key);
+      const before: unknown = Reflect.get(value, key);
+      const after = redactIn(before, name);
+      isSame &&= after === before && name.redacted === key;
+      return [name.redacted, after] as const;
+    });
+    return isSame ? value : Object.fromEntries(fields);
   }
 
   return {
     redact: (text) => redactWith(text),
-    redactValue: <Value>(value: Value) => redactIn(value, "") as Value,
+    redactValue: <Value>(value: Value) => redactIn(value, nameOf("")) as Value,
     counts: numbers.counts,
   };
 }
@@ -100,6 +130,16 @@ function createNumbers() {
     },
     counts: () => Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1))),
   };
+}
+
+/** The secrets of a text that stands after another one. */
+function findAfter(announcement: string, text: string): Secret[] {
+  const before = announcement.length;
+  return findSecrets(announcement + text).map(({ start, end, ...secret }) => ({
+    ...secret,
+    start: start - before,
+    end: end - before,
+  }));
 }
 
 function stretchOf({ 0: text, index }: RegExpExecArray): Stretch {

@@ -63,7 +63,7 @@ const forms: readonly Form[] = [
   token("gitlab", ["glpat-", "gldt-", "glrt-", "glptt-"], "[\\w-]{20,}(?:\\.[0-9a-z]{2}\\.[0-9a-z]{2,12})?"),
   token(
     "slack",
-    [..."abeoprs"].map((letter) => `xox${letter}-`),
+    [..."abcdeoprs"].map((letter) => `xox${letter}-`),
     "[\\w-]{10,}",
     hasDigit,
   ),
@@ -125,7 +125,8 @@ export function findSecrets(text: string): Secret[] {
     // What was announced may also have a form.
     tells.lastIndex = secret.start > tell.index ? secret.start : secret.end;
   }
-  return [...found, ...found.flatMap((one) => (one.kind === "aws_key_id" ? awsSecretsNear(text, one) : []))];
+  const ids = found.filter(({ kind }) => kind === "aws_key_id");
+  return found.concat(ids.flatMap((id) => awsSecretsNear(text, id)));
 }
 
 function secretAt(text: string, at: number, tell: string): Secret | undefined {

@@ -17,10 +17,11 @@ export function* samplesOfTrace(
   const steps = stepsOf(trace, options, texts);
   if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
   const context = contextOf(trace, texts);
+  const tags = texts.cleanValue({ ...trace.tags, source });
   for (const [step, made] of steps.entries()) {
     if ([made.state, made.action, made.next].some(({ length }) => length > maxTextCharacters))
       throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
-    const sample = toSample(made, { trajectory_id, step, context, tags: { ...trace.tags, source } });
+    const sample = toSample(made, { trajectory_id, step, context, tags });
     const stated = trace.stated?.[step];
     if (stated === undefined || stated === null) yield sample;
     else yield* readOwnLine({ ...sample, ...texts.cleanValue(stated), trajectory_id });
