@@ -49,4 +49,4 @@ export * from "./prediction/prediction.ts";
 export * from "./prediction/stored-prediction.ts";
 export * from "./query.ts";
 export * from "./responses.ts";
-export { readInstant } from "./text.ts";
+export { readInstant, storableText } from "./text.ts";

@@ -40,7 +40,7 @@ export interface Call {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of `body`. */
-  content?: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+  content?: string | Uint8Array<ArrayBuffer> | Blob | FormData | ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   /**
    * Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. Absent: only

@@ -16,7 +16,7 @@ import {
   type WhoAmI,
   whoAmI,
 } from "./resources/accounts.ts";
-import { type Datasets, datasets } from "./resources/datasets.ts";
+import { type Datasets, datasets, type Imports, imports } from "./resources/datasets.ts";
 import { type Environments, type Episodes, environments, episodes } from "./resources/environments.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
 import {
@@ -87,6 +87,7 @@ export interface Presage {
   projects: Projects;
   experiments: Experiments;
   datasets: Datasets;
+  imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
   environments: Environments;
@@ -132,6 +133,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     projects: projects(transport),
     experiments: experiments(transport),
     datasets: datasets(transport),
+    imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
     environments: environments(transport),

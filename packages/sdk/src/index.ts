@@ -139,6 +139,10 @@ export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type {
   DatasetLines,
   DeleteDatasetOptions,
+  ImportedDataset,
+  ImportOptions,
+  Imports,
+  PreviewOptions,
   RevisionOptions,
   TrajectoryFilter,
   TrajectoryOptions,

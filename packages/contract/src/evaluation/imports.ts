@@ -109,6 +109,9 @@ export const DatasetImport = z
   .meta({ id: "DatasetImport" });
 export type DatasetImport = z.infer<typeof DatasetImport>;
 
+/** A number from 0 to 1 in a query. */
+const share = z.string().regex(/^(0|1|0?\.\d{1,6}|1\.0+)$/, "Input should be a number from 0 to 1");
+
 /** The options of an import that say how turns become samples. */
 export const importOptions = {
   format: z
@@ -142,9 +145,23 @@ export const importOptions = {
   score: storableText().min(1).max(200).optional().meta({
     description: "Of logs with several scores, the one that is the reward. By default the first.",
   }),
+  split_by: z.enum(["trajectory", "task"]).optional().meta({
+    description:
+      "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a trajectory, or of a task, have the same one, in later uploads to the dataset too.",
+  }),
+  test: share
+    .optional()
+    .meta({ description: "With `split_by`: the share of groups that test. By default 0.2." }),
+  calibration: share.optional().meta({
+    description: "With `split_by`: the share of groups that calibrate confidences. By default none.",
+  }),
   redact: z.enum(["default", "strict", "none"]).optional().meta({
     description:
       "What becomes of secrets: `default` replaces API keys, tokens and passwords by their form, `strict` also values by their names, `none` nothing. If not given, `default`, but `none` for `presage`, `chat`, `llm-sim` and `predictions`.",
+  }),
+  redact_rules: storableText().min(1).max(8_192).optional().meta({
+    description:
+      "What else is replaced, as YAML or JSON: `rules`, a list of at most 50 of `{name, pattern}` (RE2), `emails: true` and `phones: true`. With rules `redact` is `default` or `strict`.",
   }),
 };
 
@@ -170,7 +187,12 @@ export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
     first: z.array(sample).meta({ description: "The first three samples." }),
     complete: z.boolean().meta({ description: "False if only the first 64 MiB were read." }),
     other_formats: z
-      .array(z.object({ format: DatasetFormat, why_not: z.string() }))
+      .array(
+        z.object({
+          format: DatasetFormat.meta({ description: "Its name." }),
+          why_not: z.string().meta({ description: "What it needs." }),
+        }),
+      )
       .meta({ description: "The other layouts, and what each needs that is not there." }),
   });
 }

@@ -1,7 +1,6 @@
 import type {
   Dataset,
   DatasetCreateRequest,
-  DatasetFormat,
   DatasetListResponse,
   DatasetRevision,
   DatasetRevisionListResponse,
@@ -11,6 +10,10 @@ import type {
   DatasetTrajectoryListQuery,
   DatasetTrajectoryListResponse,
   EpisodeSelection,
+  ImportFormat,
+  ImportFormatsResponse,
+  ImportPreview,
+  ImportPreviewQuery,
 } from "@presage/contract";
 import {
   type CallOptions,
@@ -22,15 +25,22 @@ import {
 import { iterateAllPages, listAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
-/** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
-export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+/** A file: a text, bytes, a `Blob`, or a stream, which can be sent once only. `FormData` has several files. */
+export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | FormData | ReadableStream<Uint8Array>;
 
-/** How lines become a revision. */
-export interface UploadOptions extends CallOptions {
-  /** What the lines are. Absent: the fields of the first one tell. */
-  format?: DatasetFormat | undefined;
-  /** Whether the lines are compressed with gzip. */
+/** How files become samples, as the query of `POST /v1/datasets/{id}/revisions` has it. */
+export type ImportOptions = { [Name in keyof ImportPreviewQuery]?: ImportPreviewQuery[Name] | undefined };
+
+/** How a file is previewed. */
+export interface PreviewOptions extends CallOptions, ImportOptions {
+  /** Whether the body is compressed with gzip on its way. A file that is gzip, zstd or zip itself needs no flag. */
   isGzip?: boolean | undefined;
+  /** Of a stream that has several files: `multipart/form-data; boundary=…`. */
+  contentType?: string | undefined;
+}
+
+/** How files become a revision. */
+export interface UploadOptions extends PreviewOptions {
   /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
   append?: boolean | undefined;
 }
@@ -61,6 +71,20 @@ export interface DeleteDatasetOptions extends CallOptions {
   withRuns?: boolean | undefined;
 }
 
+/** The outcome of an import. */
+export interface ImportedDataset {
+  dataset: Dataset;
+  revision: DatasetRevision;
+}
+
+/** What recorded traces would become. */
+export interface Imports {
+  /** Says what an upload of the files would store, and stores nothing: `POST /v1/imports/preview`. */
+  preview(files: DatasetLines, options?: PreviewOptions): Promise<ImportPreview>;
+  /** Lists the layouts that can be imported: `GET /v1/imports/formats`. */
+  listFormats(options?: CallOptions): Promise<ImportFormat[]>;
+}
+
 /** Recorded transitions, in immutable revisions. */
 export interface Datasets {
   /** Lists all datasets, newest first: `GET /v1/datasets`. */
@@ -76,6 +100,8 @@ export interface Datasets {
    * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
    */
   upload(id: string, lines: DatasetLines, options?: UploadOptions): Promise<DatasetRevision>;
+  /** Uploads files to the dataset of this name, which is created if there is none. */
+  import(name: string, files: DatasetLines, options?: UploadOptions): Promise<ImportedDataset>;
   /**
    * Makes a revision of which each trajectory is an episode, or finds the one that has these steps:
    * `POST /v1/datasets/{id}/revisions?from=episodes`. Set `timeoutMs` for many episodes.
@@ -113,31 +139,50 @@ export function datasets({ json, lines }: Transport): Datasets {
     yield* iterateAllPages((query) => json<DatasetSampleListResponse>(call(query), options));
   }
 
+  const create: Datasets["create"] = (body, options) =>
+    json({ method: "POST", path, body, ...underOneKey(options) }, options);
+
+  const upload: Datasets["upload"] = (id, files, { append, ...options } = {}) => {
+    const { query, ...sent } = sentFiles(files, options);
+    const isOnce = append === true || files instanceof ReadableStream;
+    return json(
+      {
+        method: "POST",
+        path: `${pathOf(id)}/revisions`,
+        query: { ...query, ...(append === true && { append: "true" }) },
+        ...sent,
+        // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+        isRepeatable: !isOnce,
+      },
+      options,
+    );
+  };
+
   return {
     list: ({ atMost, ...options } = {}) =>
       listAllPages((query) => json<DatasetListResponse>(get(path, query), options), atMost),
     get: (id, options) => json(get(pathOf(id)), options),
-    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    create,
     async delete(id, { withRuns, ...options } = {}) {
       const query = { with_runs: withRuns };
       await json({ method: "DELETE", path: pathOf(id), query }, options);
     },
-    upload: (id, content, { format, isGzip, append, ...options } = {}) =>
-      json(
-        {
-          method: "POST",
-          path: `${pathOf(id)}/revisions`,
-          query: { format, ...(append === true && { append: "true" }) },
-          content,
-          headers: {
-            "content-type": "application/x-ndjson",
-            ...(isGzip ? { "content-encoding": "gzip" } : {}),
-          },
-          // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
-          isRepeatable: append !== true && !(content instanceof ReadableStream),
-        },
-        options,
-      ),
+    upload,
+    async import(name, files, options = {}) {
+      const { signal, timeoutMs, retries } = options;
+      const call = { signal, timeoutMs, retries };
+      const all = await listAllPages((query) => json<DatasetListResponse>(get(path, query), call));
+      const found = all.find((one) => one.name === name);
+      const made = found ?? (await create({ name }, call));
+      try {
+        return { dataset: made, revision: await upload(made.id, files, options) };
+      } catch (error) {
+        // A dataset that was made for nothing is not left behind.
+        if (found === undefined)
+          await json({ method: "DELETE", path: pathOf(made.id) }, call).catch(() => {});
+        throw error;
+      }
+    },
     uploadEpisodes: (id, body, { append, ...options } = {}) =>
       json(
         {
@@ -162,6 +207,45 @@ export function datasets({ json, lines }: Transport): Datasets {
     },
     exportLines: (id, { revision, ...options } = {}) =>
       lines(get(`${pathOf(id)}/export`, { revision }), options),
+  };
+}
+
+export function imports({ json }: Transport): Imports {
+  return {
+    preview: (files, options = {}) =>
+      json(
+        {
+          method: "POST",
+          path: "/v1/imports/preview",
+          ...sentFiles(files, options),
+          isRepeatable: !(files instanceof ReadableStream),
+        },
+        options,
+      ),
+    async listFormats(options) {
+      return (await json<ImportFormatsResponse>(get("/v1/imports/formats"), options)).data;
+    },
+  };
+}
+
+/** Files as they are sent. A browser writes the content type of `FormData` itself. */
+function sentFiles(content: DatasetLines, options: PreviewOptions) {
+  const {
+    isGzip,
+    contentType = "application/x-ndjson",
+    signal,
+    timeoutMs,
+    retries,
+    onResponse,
+    ...query
+  } = options;
+  return {
+    query,
+    content,
+    headers: {
+      ...(content instanceof FormData ? {} : { "content-type": contentType }),
+      ...(isGzip ? { "content-encoding": "gzip" } : {}),
+    },
   };
 }
 

@@ -20,6 +20,9 @@ function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
   );
 }
 
+/** How the file of an export begins. */
+export const accountExportStart = '{"kind":"presage account"';
+
 /** The first line of an export. */
 export interface ExportHeader {
   kind: "presage account";

@@ -83,7 +83,7 @@ async function store(
 ): Promise<Uploaded> {
   if (task.kind === "revision") return await uploadRevision(database, task.upload, body);
   if (task.kind === "predictions") return await uploadPredictions(database, task.upload, body);
-  return await previewImport(database, task.upload, body);
+  return await previewImport(task.upload, body);
 }
 
 interface Feed<Item> {

@@ -49,7 +49,7 @@ export function uploadInPlace(database: Database): UploadRunner {
   return {
     uploadRevision: (upload, body) => uploadRevision(database, upload, body),
     uploadPredictions: (upload, body) => uploadPredictions(database, upload, body),
-    previewImport: (upload, body) => previewImport(database, upload, body),
+    previewImport: (upload, body) => previewImport(upload, body),
     stop: async () => {},
   };
 }

@@ -1,8 +1,7 @@
 import { constants, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Dataset, DatasetFormat, DatasetRevision, Run } from "@presage/contract";
+import type { Dataset, Run } from "@presage/contract";
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
-import type { BunFile } from "bun";
 import { z } from "zod";
 import { generateCommandLineKey } from "../accounts/verify-api-key.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
@@ -19,13 +18,11 @@ import { CommandError } from "./command.ts";
 
 /** What commands use of the SDK. The configured database has the same without a server. */
 export interface Client {
-  datasets: Pick<Presage["datasets"], "list" | "create" | "uploadEpisodes" | "listRevisions" | "delete"> & {
-    upload(
-      id: string,
-      file: BunFile,
-      options: { format: DatasetFormat | undefined; isGzip: boolean },
-    ): Promise<DatasetRevision>;
-  };
+  datasets: Pick<
+    Presage["datasets"],
+    "list" | "create" | "upload" | "uploadEpisodes" | "listRevisions" | "delete"
+  >;
+  imports: Pick<Presage["imports"], "preview">;
   runs: Pick<
     Presage["runs"],
     "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs"
@@ -223,15 +220,16 @@ export function databaseName(url: string): string {
   return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
 }
 
-/** Opens the configured database, which must exist, for one command. Servers may run at the same time. */
+/** Opens the configured database, which by default must exist, for one command. Servers may run at the same time. */
 export async function withDatabase(
   config: Config,
   work: (store: OpenedStore) => Promise<void>,
+  options: OpenOptions = { mustExist: true },
 ): Promise<void> {
   if (isInMemory(config.databaseUrl)) {
     throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
   }
-  const store = await composeStore(config, createLog("silent"), { mustExist: true });
+  const store = await composeStore(config, createLog("silent"), options);
   try {
     await work(store);
   } finally {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { exportAccount } from "../accounts/export-account.ts";
+import { accountExportStart, exportAccount } from "../accounts/export-account.ts";
 import { type ImportOptions, importAccount } from "../accounts/import-account.ts";
 import { selectAccountNames } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/storage.ts";
@@ -30,7 +30,7 @@ import {
 } from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
-import { countOf } from "../platform/words.ts";
+import { commandName, countOf } from "../platform/words.ts";
 import { mendCorrections, mendTimes, NoSoundTimeError } from "../results/times.ts";
 import { describeFuture, lastSoundTime } from "../results/times-store.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
@@ -41,7 +41,7 @@ import { withDatabase } from "./connect.ts";
 import { explainFileError, isNoSpace } from "./errors.ts";
 import { readLines } from "./files.ts";
 
-/** `presage migrate`, `backup`, `restore`, `export` and `import`. */
+/** `presage migrate`, `backup`, `restore` and `account`. */
 export function addDatabaseCommands(program: Command): void {
   program
     .command("migrate")
@@ -65,27 +65,67 @@ export function addDatabaseCommands(program: Command): void {
     )
     .action(async (file: string, options) => restore(configure(), file, options));
 
-  program
-    .command("export <file>")
-    .summary("write an account's data as JSON lines")
-    .description("write all of an account's data as JSON lines, while servers run")
-    .option("--account <name>", "the account, if there are several")
+  const account = program
+    .command("account")
+    .description("move an account to another database")
     .addHelpText(
       "after",
-      examples("presage export account.jsonl", "presage export --account kitchen-team kitchen.jsonl"),
-    )
-    .action(async (file: string, options) => exportToFile(configure(), file, options));
-
-  program
+      examples("presage account export account.jsonl", "presage account import account.jsonl"),
+    );
+  addExportCommand(account.command("export <file>"), (file, options) =>
+    exportToFile(configure(), file, options),
+  );
+  addExportCommand(program.command("export <file>", { hidden: true }), async (file, options) => {
+    printNotice(`${commandName} export FILE is now: ${commandName} account export FILE`);
+    await exportToFile(configure(), file, options);
+  });
+  account
     .command("import <file>")
     .summary("store an exported account")
     .description("store an exported account, all of it or nothing, in an account without data")
     .option("--account <name>", "the account to store it in; by default one of the same name")
     .addHelpText(
       "after",
-      examples("presage import account.jsonl", "presage import --account restored account.jsonl"),
+      examples(
+        "presage account import account.jsonl",
+        "presage account import --account restored account.jsonl",
+      ),
     )
     .action(async (file: string, options) => importFromFile(configure(), file, options));
+}
+
+type ExportAccount = (file: string, options: { account?: string }) => Promise<void>;
+
+function addExportCommand(command: Command, run: ExportAccount): void {
+  command
+    .summary("write an account's data as JSON lines")
+    .description("write all of an account's data as JSON lines, while servers run")
+    .option("--account <name>", "the account, if there are several")
+    .addHelpText(
+      "after",
+      examples(
+        "presage account export account.jsonl",
+        "presage account export --account kitchen-team kitchen.jsonl",
+      ),
+    )
+    .action(run);
+}
+
+/** `presage import FILE`, which meant an account's export before it meant traces. */
+export async function importAccountFile(
+  config: Config,
+  files: readonly string[],
+  options: { account?: string },
+): Promise<void> {
+  const [file = "", ...others] = files;
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  const start = isFile ? await Bun.file(file).slice(0, 100).text() : accountExportStart;
+  if (others.length > 0 || !start.startsWith(accountExportStart))
+    throw new CommandError(
+      "Give --name NAME to store traces as a dataset, or --preview to see what they hold.",
+    );
+  printNotice(`${commandName} import FILE of an account's export is now: ${commandName} account import FILE`);
+  await importFromFile(config, file, options);
 }
 
 /** `presage results`. */

@@ -1,11 +1,11 @@
-import { type Dataset, type DatasetFormat, type DatasetRevision, EpisodeSelection } from "@presage/contract";
+import { type Dataset, type DatasetRevision, EpisodeSelection } from "@presage/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.ts";
-import { countOf, printable, printableJson } from "../platform/words.ts";
-import { CommandError, choice, examples, json, onServer, printNotice } from "./command.ts";
+import { printable, printableJson } from "../platform/words.ts";
+import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
-import { checkFiles } from "./files.ts";
+import { addImportOptions, describeRevision, importTraces } from "./import.ts";
 import { withConnection } from "./open-connection.ts";
 import { type Column, printList } from "./terminal.ts";
 
@@ -18,20 +18,13 @@ export function addDatasetsCommands(program: Command): void {
       "after",
       examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
     );
-  datasets
-    .command("import")
-    .description("upload a file's lines as a revision, creating the dataset if needed")
-    .requiredOption("--name <name>", "the dataset's name")
-    .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
-    .addOption(
-      choice("--format <format>", "format of the lines; by default detected from the first", [
-        "presage",
-        "chat",
-        "llm-sim",
-        "predictions",
-      ]),
-    )
-    .option(...onServer)
+  addImportOptions(
+    datasets
+      .command("import")
+      .description("store a file of recorded traces, like presage import, without saying what it holds")
+      .requiredOption("--name <name>", "the dataset's name; created if needed")
+      .requiredOption("--file <path>", "a file of any known layout, which may be compressed"),
+  )
     .addHelpText(
       "after",
       examples(
@@ -40,7 +33,7 @@ export function addDatasetsCommands(program: Command): void {
         "  --file conversations.jsonl.gz",
       ),
     )
-    .action(async (options) => importDataset(configure(), options));
+    .action(async ({ file, ...options }) => importTraces(configure(), [file], { ...options, isQuiet: true }));
   addFromEpisodesCommand(datasets);
   datasets
     .command("list")
@@ -96,56 +89,6 @@ function addFromEpisodesCommand(datasets: Command): void {
 function readNumber(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("Expected a revision number.");
   return Number(text);
-}
-
-/** Uploads a file's lines as a revision of the dataset of this name, which is created if there is none. */
-export async function uploadFile(
-  connection: Connection,
-  name: string,
-  { path, format }: { path: string; format: DatasetFormat | undefined },
-): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
-  const isGzip = await startsLikeGzip(path);
-  const dataset =
-    (await findDataset(connection, name)) ??
-    (await connection.call(({ datasets }) => datasets.create({ name })));
-  const revision = await connection.call(({ datasets }) =>
-    datasets.upload(dataset.id, Bun.file(path), { format, isGzip }),
-  );
-  for (const warning of revision.warnings ?? []) printNotice(warning);
-  return { dataset, revision };
-}
-
-export async function startsLikeGzip(path: string): Promise<boolean> {
-  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
-  return first === 0x1f && second === 0x8b;
-}
-
-interface ImportOptions extends ConnectionOptions {
-  name: string;
-  file: string;
-  format?: DatasetFormat;
-}
-
-/** Uploads a file's lines as a revision of the dataset of this name. */
-async function importDataset(
-  config: Config,
-  { name, file, format, ...options }: ImportOptions,
-): Promise<void> {
-  checkFiles(file, undefined);
-  await withConnection(config, options, async (connection) => {
-    const { dataset, revision: uploaded } = await uploadFile(connection, name, { path: file, format });
-    describeRevision(dataset, uploaded);
-  });
-}
-
-/** Says what a revision has. */
-function describeRevision(
-  dataset: Pick<Dataset, "id" | "name">,
-  { revision, samples, trajectories, digest }: DatasetRevision,
-): void {
-  process.stdout.write(
-    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
-  );
 }
 
 interface EpisodesOptions extends ConnectionOptions, EpisodeSelection {

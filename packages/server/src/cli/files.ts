@@ -33,6 +33,11 @@ export function checkFiles(file: string, out: string | undefined): void {
   }
 }
 
+export async function startsLikeGzip(path: string): Promise<boolean> {
+  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
+  return first === 0x1f && second === 0x8b;
+}
+
 /** Refuses a file that cannot be written. */
 export function checkOutputFile(out: string): void {
   if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);

@@ -1,4 +1,5 @@
-import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
+import type { ImportPreviewQuery, Run, RunCreateRequest, RunUpload } from "@presage/contract";
+import type { DatasetLines, UploadOptions } from "@presage/sdk";
 import type { BunFile } from "bun";
 import { composePrices, needsSandbox } from "../app/compose-deployments.ts";
 import { composeRunner } from "../app/compose-runs.ts";
@@ -14,6 +15,7 @@ import {
 } from "../datasets/datasets.ts";
 import { sweepRevisions } from "../datasets/revisions-store.ts";
 import { ownLines, readImport } from "../datasets/traces/import.ts";
+import { previewImport } from "../datasets/traces/preview.ts";
 import { uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { noEpisodes } from "../datasets/upload/upload-route.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
@@ -65,9 +67,10 @@ export async function withConnection(
   config: Config,
   { server }: ConnectionOptions,
   work: (connection: Connection) => Promise<void>,
+  options?: OpenOptions,
 ): Promise<void> {
   if (server !== undefined) return await work(connectToServer(server, config.clientApiKey));
-  await withDatabase(config, (store) => work(connectToStore(store, config)));
+  await withDatabase(config, (store) => work(connectToStore(store, config)), options);
 }
 
 /** A connection through which runs are made. */
@@ -190,7 +193,11 @@ async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<Ru
 
 /** What the owner has in an opened database. */
 function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { wake() {} }): Connection {
-  const client = { datasets: datasetsOf(store, config), ...runsOf(store, config, runs) };
+  const client = {
+    datasets: datasetsOf(store, config),
+    imports: previewsHere(config),
+    ...runsOf(store, config, runs),
+  };
   return {
     call: (work) => work(client),
     async findOrigin() {
@@ -224,18 +231,14 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
       const dataset = await createDataset({ store }, requester, { name, userId: owner.id });
       return toDataset({ ...dataset, latest: undefined });
     },
-    async upload(datasetId, file, options) {
-      const { isGzip, ...query } = options;
+    async upload(datasetId, files, options = {}) {
       const upload = {
         ...common,
         datasetId,
-        ...readImport(query),
-        contentType: undefined,
-        isGzip,
-        isAppended: false,
+        ...readUpload(options, common),
+        isAppended: options.append === true,
       };
-      const uploading = uploadRevision(database, upload, file.stream());
-      return toDatasetRevision((await uploading.catch(namingFile(file))).revision);
+      return toDatasetRevision((await uploadRevision(database, upload, chunksOf(files))).revision);
     },
     async uploadEpisodes(datasetId, selection, { append = false } = {}) {
       const upload = { ...common, datasetId, ...ownLines, isAppended: append };
@@ -254,6 +257,25 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
       await sweepRevisions(database, signal);
     },
   };
+}
+
+/** Says what would be imported, without a database. */
+export function previewsHere({ datasets }: Config): Client["imports"] {
+  return {
+    preview: (files, options = {}) => previewImport(readUpload(options, datasets), chunksOf(files)),
+  };
+}
+
+function readUpload(
+  { isGzip = false, contentType, ...query }: UploadOptions,
+  { maxBytes }: { maxBytes: number },
+) {
+  const { append: _, signal: __, timeoutMs: ___, retries: ____, onResponse: _____, ...options } = query;
+  return { ...readImport(options as ImportPreviewQuery), contentType, isGzip, maxBytes };
+}
+
+function chunksOf(files: DatasetLines): ReadableStream<Uint8Array> {
+  return files instanceof ReadableStream ? files : (new Response(files).body as ReadableStream<Uint8Array>);
 }
 
 function nameEpisodes(error: unknown): never {

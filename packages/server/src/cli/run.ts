@@ -10,9 +10,8 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { findDataset, findRun, hasEnded } from "./connect.ts";
-import { startsLikeGzip, uploadFile } from "./datasets.ts";
 import { readEvaluator } from "./evaluators.ts";
-import { checkFiles } from "./files.ts";
+import { checkFiles, startsLikeGzip } from "./files.ts";
 import {
   checkMinimums,
   findRegressions,
@@ -22,6 +21,8 @@ import {
   readMinimum,
   readUndecided,
 } from "./gate.ts";
+import { importFiles } from "./import.ts";
+import { withFiles } from "./import-files.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
 import {
   addRunOptions,
@@ -168,7 +169,7 @@ async function findSamples(
       .replace(/\.gz$/, "")
       .replace(/\.jsonl?$/, "");
     const format = options.format ?? protocolOf(options)?.format;
-    const uploaded = await uploadFile(connection, name, { path: dataset, format });
+    const uploaded = await withFiles([dataset], (files) => importFiles(connection, name, files, { format }));
     return { dataset_id: uploaded.dataset.id, revision: uploaded.revision.revision };
   }
   const found = await findDataset(connection, dataset);

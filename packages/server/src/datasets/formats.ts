@@ -1,9 +1,9 @@
-import { DatasetLine, maxConversationMessages } from "@presage/contract";
+import { DatasetLine, maxConversationMessages, storableText } from "@presage/contract";
 import { z } from "zod";
 import { countOf } from "../platform/words.ts";
 import { checkLine, LineError } from "./upload/lines.ts";
 
-const id = z.union([z.string(), z.int()]).nullish();
+const id = z.union([storableText(), z.int()]).nullish();
 const Conversation = z.looseObject({
   trajectory_id: id,
   id,
@@ -38,7 +38,7 @@ export function* readChatTrajectory(value: unknown, line: number): Generator<Rea
 
 const State = z.looseObject({ score: z.number().optional(), gameOver: z.boolean().optional() });
 const Transition = z.looseObject({
-  game: z.string(),
+  game: storableText(),
   state_id: z.int().min(0),
   current_state: z.looseObject({ taskDesc: z.string().optional() }),
   tick_state: State.extend({ lastAction: z.string().min(1) }),
@@ -92,7 +92,7 @@ const referenceFields = ["reference", "expected", "ground_truth"] as const;
 
 const text = z.string().nullish();
 const Row = z.looseObject({
-  index: z.union([z.string(), z.int()]).nullish(),
+  index: id,
   prediction_raw: text,
   predicted: text,
   generated: text,

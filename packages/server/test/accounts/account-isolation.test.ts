@@ -369,6 +369,9 @@ onAnyDatabase((database) => {
       "POST /v1/runs",
       "POST /v1/environments",
       "POST /v1/error-taxonomy-revision",
+      // These know no resource.
+      "GET /v1/imports/formats",
+      "POST /v1/imports/preview",
       // And this one ends the current session.
       "POST /auth/sign-out",
     ];

@@ -21,6 +21,7 @@ const unrecorded: Record<string, string> = {
   "POST /v1/evaluation-results/search": "reads",
   "POST /v1/evaluation-results/summary": "reads",
   "POST /v1/evaluation-results/review": "reads",
+  "POST /v1/imports/preview": "stores nothing",
   "POST /v1/episodes": "an episode is its own record",
   "POST /v1/episodes/:id/step": "steps are their own records",
   "POST /v1/environments/:name/openenv/mcp": "answers that there is nothing",

@@ -25,7 +25,8 @@ onEachDatabase((database) => {
   let folder: string;
   let exported: string;
 
-  const run = (url: string, ...args: string[]) => runPresage(args, { PRESAGE_DATABASE_URL: url });
+  const run = (url: string, ...args: string[]) =>
+    runPresage(["account", ...args], { PRESAGE_DATABASE_URL: url });
   const read = (name: string) => Bun.file(join(folder, name)).text();
 
   beforeAll(async () => {
@@ -120,7 +121,7 @@ onEachDatabase((database) => {
     const url = await database.create();
     const fresh = await startPresage({ PRESAGE_DATABASE_URL: url });
     await signInLocally(fresh);
-    const created = await run(url, "keys", "create", "--name", "laptop");
+    const created = await runPresage(["keys", "create", "--name", "laptop"], { PRESAGE_DATABASE_URL: url });
     expect(created.code).toBe(0);
     await fresh.stop();
     const imported = await run(url, "import", join(folder, "first.jsonl"));
@@ -197,7 +198,7 @@ onEachDatabase((database) => {
     const url = await database.create();
     const pipe = join(folder, `pipe-${database.name}`);
     expect(await Bun.spawn(["mkfifo", pipe]).exited).toBe(0);
-    const killed = Bun.spawn([process.execPath, mainFile, "import", pipe], {
+    const killed = Bun.spawn([process.execPath, mainFile, "account", "import", pipe], {
       env: { PATH: process.env.PATH ?? "", PRESAGE_DATABASE_URL: url },
       stdout: "ignore",
       stderr: "ignore",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
 import type { Redactor } from "./redact.ts";
 
@@ -53,7 +54,7 @@ export class TraceTexts {
   clean(text: string): string {
     if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
     this.#repaired += 1;
-    return this.#redactor.redact(text.toWellFormed().replaceAll("\0", ""));
+    return this.#redactor.redact(storable(text));
   }
 
   /** The same of every text in a JSON value. */
@@ -73,7 +74,8 @@ export class TraceTexts {
 
 type Part = string | { type?: unknown; text?: unknown; content?: unknown };
 
-function isPart(value: unknown): value is Part {
+/** Whether it is a part of what a turn says: a text, or media. */
+export function isPart(value: unknown): value is Part {
   if (typeof value === "string") return true;
   if (!isObject(value)) return false;
   return typeof value.type === "string" && (isTextPart(value) || placeholderOf(value.type) !== undefined);
@@ -117,6 +119,28 @@ export function listIn(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
+/** What a file that Presage wrote says of its samples besides its turns, by step; undefined in others. */
+export function statedIn(value: unknown): readonly unknown[] | undefined {
+  const extra = isObject(value) ? value.extra : undefined;
+  const stated = isObject(extra) ? extra.presage : undefined;
+  return Array.isArray(stated) ? stated : undefined;
+}
+
+const maxIdCharacters = 180;
+
+/** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
+export function idOf(id = ""): string {
+  const text = storable(id);
+  const characters = [...text];
+  if (characters.length <= maxIdCharacters) return text;
+  return `${characters.slice(0, 140).join("")}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+/** The text without what a database cannot store. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "");
+}
+
 /** JSON without spaces, with the keys of every object in the order of their code points. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -154,7 +178,7 @@ export function timeOf(value: unknown): string | undefined {
     const text = `${date}T${time}${offset.toUpperCase()}`;
     return Number.isNaN(Date.parse(text)) ? undefined : text;
   }
-  const count = value === null || value === "" ? Number.NaN : Number(value);
+  const count = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
   if (!(count > 0 && count < 1e20)) return undefined;
   const ms = count < 1e11 ? count * 1e3 : count < 1e14 ? count : count < 1e17 ? count / 1e3 : count / 1e6;
   return new Date(ms).toISOString();

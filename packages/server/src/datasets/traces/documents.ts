@@ -103,6 +103,7 @@ function latin1Of(chunks: readonly Uint8Array[]): string {
 /** Whether a file that begins with this line has a document a line. A document of several lines ends its first one in the middle. */
 function areLines(line: string): boolean {
   if (line.startsWith("[")) return false;
+  if (!line.startsWith("{")) return true;
   try {
     JSON.parse(line);
     return true;

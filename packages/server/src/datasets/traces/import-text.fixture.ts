@@ -9,17 +9,18 @@ const defaults: ImportOptions = {
   skipsFaults: false,
   step: "call",
   keepsThoughts: false,
+  split: undefined,
 };
 
-/** What an import of one file's text makes: its samples and its figures. Refuses it as an upload would be. */
+/** What an import of one file makes: its samples and its figures. Refuses it as an upload would be. */
 export async function importText(
-  text: string,
+  file: string | Uint8Array,
   { name, ...options }: Partial<ImportOptions> & { name?: string } = {},
 ): Promise<{ samples: ImportedSample["sample"][]; figures: ReturnType<TraceImport["figures"]> }> {
   const traces = new TraceImport({ ...defaults, ...options });
   const samples: ImportedSample["sample"][] = [];
   const body = (async function* () {
-    yield new TextEncoder().encode(text);
+    yield typeof file === "string" ? new TextEncoder().encode(file) : file;
   })();
   for await (const read of traces.read(name, readDocuments(body, { maxBytes: 1e9 })))
     samples.push(...read.map(({ sample }) => sample));

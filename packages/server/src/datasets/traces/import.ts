@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
-import { LeftOut, TraceTexts } from "./content.ts";
+import { idOf, TraceTexts } from "./content.ts";
 import type { Found } from "./documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction } from "./redact.ts";
+import { type RedactRules, readRedactRules } from "./redact-rules.ts";
+import { readSplit, type Split, splitOf } from "./split.ts";
 import { TraceFile } from "./trace-file.ts";
-import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
+import { samplesOfTrace } from "./trace-samples.ts";
+import type { StepOptions, Trace } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {
   /** Undefined: each file's contents tell. */
@@ -18,13 +22,18 @@ export interface ImportOptions extends StepOptions {
   score: string | undefined;
   /** Undefined: by the layout. */
   redaction: Redaction | undefined;
+  /** What else is to be redacted. */
+  rules?: RedactRules;
   skipsFaults: boolean;
+  split: Split | undefined;
 }
 
-/** What a request says of an import. */
+/** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
-  const { format, source, assistant_is, step, keep, score, redact, on_fault } = query;
-  const given = { format, assistant_is, step, keep, score, redact, on_fault };
+  const { source, ...given } = query;
+  const { format, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
+  // Rules may hold secrets, and whoever reads the dataset sees its options.
+  if (redact_rules) given.redact_rules = `sha256:${createHash("sha256").update(redact_rules).digest("hex")}`;
   return {
     source,
     given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
@@ -32,12 +41,24 @@ export function readImport(query: ImportPreviewQuery) {
       format: format === "auto" ? undefined : format,
       assistantIs: assistant_is,
       score,
-      redaction: redact,
+      ...(redact_rules === undefined
+        ? { redaction: redact }
+        : { redaction: redact ?? "default", rules: readRules(redact_rules, redact) }),
       skipsFaults: on_fault === "skip",
       step: step ?? "call",
       keepsThoughts: keep === "thoughts",
+      split: readSplit(query),
     } satisfies ImportOptions,
   };
+}
+
+function readRules(text: string, redact: Redaction | undefined): RedactRules {
+  try {
+    if (redact === "none") throw new Error("with redact=none nothing is redacted; leave one of them out");
+    return readRedactRules(text);
+  } catch (error) {
+    throw new InvalidRequestError([valueError(["query", "redact_rules"], (error as Error).message)]);
+  }
 }
 
 /** Of uploads whose lines Presage has written itself. */
@@ -62,10 +83,7 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
   with: { time: number; usage: number; reward: number; done: number };
 }
 
-const maxSteps = 10_000;
-const maxTextCharacters = 4 * 1024 * 1024;
 const maxListed = 100;
-const maxTrajectoryIdCharacters = 180;
 
 /** Reads the files of one import, one after the other. */
 export class TraceImport {
@@ -73,6 +91,7 @@ export class TraceImport {
   readonly #redacting: TraceTexts;
   readonly #verbatim: TraceTexts;
   readonly #takenIds: Set<string>;
+  readonly #salt: string;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
   readonly #formats = new Set<DatasetFormat>();
@@ -85,11 +104,16 @@ export class TraceImport {
   #documents = 0;
   #faulty = 0;
 
-  /** `taken` are the ids of the trajectories that are there already. */
-  constructor(options: ImportOptions, taken: Iterable<string> = []) {
+  /** `taken` are the ids of the trajectories that are there already; `salt` makes a dataset's splits its own. */
+  constructor(
+    options: ImportOptions,
+    { taken = [], salt = "" }: { taken?: Iterable<string>; salt?: string } = {},
+  ) {
     this.#options = options;
-    this.#redacting = new TraceTexts(createRedactor(options.redaction ?? "default"));
-    this.#verbatim = new TraceTexts(createRedactor(options.redaction ?? "none"));
+    this.#salt = salt;
+    const { redaction, rules } = options;
+    this.#redacting = new TraceTexts(createRedactor(redaction ?? "default", rules));
+    this.#verbatim = redaction === undefined ? new TraceTexts(createRedactor("none")) : this.#redacting;
     this.#takenIds = new Set(taken);
   }
 
@@ -117,7 +141,7 @@ export class TraceImport {
             file = undefined;
           }
           entry = document.entry;
-          file ??= new TraceFile(entry ?? name, this.#fileOptions(entry ?? name));
+          file ??= new TraceFile(name, entry, this.#fileOptions(name));
           samples.push(...this.#samplesOf(file, file.add(document)));
         }
         if (samples.length > 0) yield samples;
@@ -147,9 +171,6 @@ export class TraceImport {
 
   figures(): ImportFigures {
     const [only, ...others] = this.#formats;
-    const redacted = this.#redacting.redacted();
-    for (const [kind, count] of Object.entries(this.#verbatim.redacted()))
-      redacted[kind] = (redacted[kind] ?? 0) + count;
     return {
       format: others.length > 0 || only === undefined ? "mixed" : only,
       files: this.#files,
@@ -158,7 +179,7 @@ export class TraceImport {
       tools: [...this.#tools],
       with: { ...this.#with },
       left_out: this.#redacting.leftOut.counts(),
-      redacted,
+      redacted: this.#redacting.redacted(),
       repaired: this.#redacting.repaired(),
       skipped: this.#faulty,
       faults: this.#faults.map(toImportFault),
@@ -172,7 +193,8 @@ export class TraceImport {
       assistantIs,
       score,
       leftOut: this.#redacting.leftOut,
-      onFault: (place: TraceDocument["place"], error: LineError) => this.#addFault(name, place, error),
+      onFault: ({ entry, place }: TraceDocument, error: LineError) =>
+        this.#addFault(entry ?? name, place, error),
     };
   }
 
@@ -195,17 +217,17 @@ export class TraceImport {
     file: TraceFile,
     recorded: Iterable<[Recorded, TraceDocument]>,
   ): Generator<ImportedSample, void> {
-    for (const [one, { place }] of recorded) {
+    for (const [one, { place, entry }] of recorded) {
       try {
         for (const sample of "sample" in one
           ? this.#asTold(file, one.sample)
           : this.#samplesOfTrace(file, one.trace, place)) {
           this.#count(sample);
-          yield { sample, place };
+          yield { sample: this.#inItsSplit(sample), place };
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
-        this.#addFault(file.name, place, error);
+        this.#addFault(entry ?? file.name, place, error);
       }
     }
   }
@@ -221,31 +243,26 @@ export class TraceImport {
     trace: Trace,
     [, number]: TraceDocument["place"],
   ): Generator<ReadSample, void> {
-    const texts = this.#redacting;
-    const steps = stepsOf(trace, this.#options, texts);
-    if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
-    const context = contextOf(trace, texts);
-    const trajectory_id = this.#newId(trace.id ?? file.source ?? `line-${number}`);
-    const source = file.told?.layout.format ?? "";
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? []) if (this.#tools.size < maxListed) this.#tools.add(name);
-    for (const [step, made] of steps.entries()) {
-      const texts = [made.state, made.action, made.next];
-      if (texts.some(({ length }) => length > maxTextCharacters))
-        throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
-      yield toSample(made, { trajectory_id, step, context, tags: { ...trace.tags, source } });
-    }
+    const trajectory_id = this.#newId(idOf(trace.id) || idOf(file.source) || `line-${number}`);
+    const source = file.told?.layout.format ?? "";
+    yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, this.#redacting);
   }
 
-  /** The id, cut if it is long, and numbered if there is another trajectory of this id. */
+  /** The id, numbered if there is another trajectory of this id. */
   #newId(id: string): string {
-    const cut =
-      id.length <= maxTrajectoryIdCharacters ? id : `${id.slice(0, 140)}${digestOf(id).slice(0, 16)}`;
-    let unique = cut;
-    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${cut}/${number}`;
+    let unique = id;
+    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${id}/${number}`;
     this.#takenIds.add(unique);
     return unique;
+  }
+
+  #inItsSplit(sample: ReadSample): ReadSample {
+    const { split } = this.#options;
+    if (split === undefined) return sample;
+    return { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, this.#salt) } };
   }
 
   #count(sample: ReadSample): void {
@@ -269,57 +286,8 @@ export class TraceImport {
   }
 }
 
-function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
-  // What it has of media is counted where it is said.
-  const said = trace.turns.flatMap((turn) =>
-    turn.by === "environment" ? [texts.of(turn.content, new LeftOut())] : [],
-  );
-  const task = trace.task ?? said.find((text) => text !== "");
-  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
-  const context = {
-    task_context: task === undefined ? undefined : texts.clean(task),
-    tool_schemas: toolsText(trace.tools, texts),
-    domain_knowledge: system.filter((text) => text !== "").join("\n\n") || undefined,
-  };
-  return Object.values(context).every((text) => text === undefined) ? undefined : context;
-}
-
-function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
-  if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
-}
-
-function toSample(
-  { state, action, next, reward, done, at, usage, isError, model, thought }: Step,
-  {
-    tags,
-    ...place
-  }: Pick<ReadSample, "trajectory_id" | "step" | "context"> & {
-    tags: Record<string, string | undefined>;
-  },
-): ReadSample {
-  const all = { ...tags, model: model ?? tags.model, error: isError ? "true" : undefined, thought };
-  return {
-    ...place,
-    interaction: { state, action },
-    next_state: next,
-    reward,
-    done,
-    at,
-    usage,
-    tags: Object.fromEntries(
-      Object.entries(all).flatMap(([name, text]) =>
-        text ? [[name, text.slice(0, maxTagCharacters).toWellFormed().replaceAll("\0", "")]] : [],
-      ),
-    ),
-  };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-function toImportFault({ line, unit = "line", path, reason, file }: UploadFault) {
+/** A fault as answers list it. */
+export function toImportFault({ line, unit = "line", path, reason, file }: UploadFault) {
   const loc = ["body", ...(line === undefined ? [] : [unit, line]), ...path];
   return { loc, msg: reason, ...(file === undefined ? {} : { file }) };
 }

@@ -11,6 +11,7 @@ import { reply, route } from "../../http/route.ts";
 import { exampleSample } from "../samples-route.ts";
 import type { DatasetUploads } from "../upload/upload-revision.ts";
 import { readImport } from "./import.ts";
+import { openAiChat } from "./layouts/openai-chat.ts";
 import { layouts } from "./layouts.ts";
 
 const formats: ImportFormatsResponse = {
@@ -40,6 +41,28 @@ const listFormats = route({
   responses: { "200": response("The layouts", ImportFormatsResponse, { data: formats.data.slice(0, 1) }) },
   handle: () => reply(200, formats),
 });
+
+/** The body of an upload of one file, or of several. */
+export function uploadedFiles(example: string) {
+  const file = {
+    type: "string",
+    format: "binary",
+    description: "A file, plain, gzip, zstd or zip.",
+  } as const;
+  const files = {
+    type: "array",
+    items: file,
+    minItems: 1,
+    description: "The files, in their order.",
+  } as const;
+  return {
+    "application/octet-stream": { schema: file, example },
+    "multipart/form-data": {
+      schema: { type: "object", properties: { file: files }, additionalProperties: false },
+      example: { file: [example] },
+    },
+  } as const;
+}
 
 const examplePreview: ImportPreview = {
   format: "openai-chat",
@@ -80,10 +103,7 @@ const previewOfImport = route({
     requestBody: {
       required: true,
       description: "The file; as `multipart/form-data`, several.",
-      content: {
-        "application/octet-stream": {},
-        "multipart/form-data": {},
-      },
+      content: uploadedFiles(openAiChat.about.example),
     },
   },
   responses: {
@@ -97,12 +117,12 @@ const previewOfImport = route({
     }),
   },
   async handle({ datasets }: { datasets: DatasetUploads }, { call, query }) {
-    const { maxBytes, floor, uploads } = datasets;
+    const { maxBytes, uploads } = datasets;
     const { accountId } = requesterOf(call);
     const contentType = call.request.headers.get("content-type") ?? undefined;
     const preview = await receiveUpload(call, (body, { isGzip }) =>
       uploads.previewImport(
-        { accountId, ...readImport(query), contentType, isGzip, maxBytes, floor },
+        { accountId, ...readImport(query), contentType, isGzip, maxBytes },
         body,
         call.request.signal,
       ),

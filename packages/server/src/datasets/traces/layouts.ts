@@ -1,23 +1,43 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
+import { agentworld } from "./layouts/agentworld.ts";
+import { anthropic } from "./layouts/anthropic.ts";
+import { atif } from "./layouts/atif.ts";
+import { claudeCode } from "./layouts/claude-code.ts";
+import { inspect } from "./layouts/inspect.ts";
 import { langfuse } from "./layouts/langfuse.ts";
 import { langsmith } from "./layouts/langsmith.ts";
 import { openAiChat } from "./layouts/openai-chat.ts";
+import { openHands } from "./layouts/openhands.ts";
 import { openInference } from "./layouts/openinference.ts";
 import { otelGenAi } from "./layouts/otel-genai.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
+import { sharegpt } from "./layouts/sharegpt.ts";
+import { sts } from "./layouts/sts.ts";
+import { sweAgent } from "./layouts/swe-agent.ts";
+import { tau } from "./layouts/tau.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [
   llmSim,
   presage,
   predictions,
+  agentworld,
+  atif,
+  sts,
+  claudeCode,
+  openHands,
+  sweAgent,
+  tau,
+  inspect,
   otelGenAi,
   openInference,
   langfuse,
   langsmith,
+  anthropic,
   openAiChat,
+  sharegpt,
   chat,
 ];
 

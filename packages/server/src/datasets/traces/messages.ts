@@ -1,6 +1,6 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn } from "./content.ts";
+import { isObject, isPart, type LeftOut, listIn, numberIn, textIn } from "./content.ts";
 import type { Call, Turn } from "./turns.ts";
 
 /** What a layout knows of a message besides what is said. */
@@ -21,22 +21,39 @@ export function turnsOfMessages(
   leftOut: LeftOut,
   factsOf: (message: Record<string, unknown>) => MessageFacts = () => ({}),
 ): Turn[] {
-  return messages.flatMap((message, index): Turn[] => {
-    if (!isObject(message)) throw new LineError("Input should be an object", ["messages", index]);
-    const { role } = message;
-    const facts = factsOf(message);
-    if (role === "system" || role === "developer") return [{ by: "system", content: message.content }];
-    if (role === "user" || role === "human") return turnsOfUser(message, facts);
-    if (role === "tool" || role === "function") return [answerOf(message, facts)];
-    if (role === "assistant" || role === "ai") return [agentTurn(message, facts, leftOut)];
-    const reason = "Input should be system, developer, user, assistant, tool or function";
-    throw new LineError(role === undefined ? "Field required" : reason, ["messages", index, "role"]);
-  });
+  return messages.flatMap((message, index) => turnsOfMessage(message, ["messages", index], leftOut, factsOf));
+}
+
+/** The turns of one message, which stands at this path of its document. */
+export function turnsOfMessage(
+  message: unknown,
+  path: readonly (string | number)[],
+  leftOut: LeftOut,
+  factsOf: (message: Record<string, unknown>) => MessageFacts = () => ({}),
+): Turn[] {
+  if (!isObject(message)) throw new LineError("Input should be an object", [...path]);
+  const { role } = message;
+  const facts = factsOf(message);
+  if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
+  if (role === "user" || role === "human") return turnsOfUser(message, facts);
+  if (role === "tool" || role === "function") return [answerOf(message, facts)];
+  if (role === "assistant" || role === "ai") {
+    if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
+    leftOut.count("turn_without_loss");
+    return [];
+  }
+  const reason = "Input should be system, developer, user, assistant, tool or function";
+  throw new LineError(role === undefined ? "Field required" : reason, [...path, "role"]);
+}
+
+/** A list of no parts says nothing. */
+function saidIn(content: unknown): unknown {
+  return Array.isArray(content) && content.length === 0 ? undefined : content;
 }
 
 /** A user's message, whose blocks may be answers of tools, in their order. */
 function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts): Turn[] {
-  if (!hasBlocks(content, "tool_result")) return [{ by: "environment", content, at }];
+  if (!hasBlocks(content, "tool_result")) return [{ by: "environment", content: saidIn(content), at }];
   const turns: Turn[] = [];
   let said: unknown[] = [];
   const say = () => {
@@ -50,7 +67,13 @@ function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts)
     }
     say();
     const isError = block.is_error === true;
-    turns.push({ by: "answer", of: textIn(block, "tool_use_id"), content: block.content, isError, at });
+    turns.push({
+      by: "answer",
+      of: textIn(block, "tool_use_id"),
+      content: saidIn(block.content),
+      isError,
+      at,
+    });
   }
   say();
   return turns;
@@ -59,7 +82,7 @@ function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts)
 function answerOf(message: Record<string, unknown>, { at }: MessageFacts): Turn {
   const of = textIn(message, "tool_call_id") ?? textIn(message, "id");
   const isError = message.is_error === true || message.error === true || message.status === "error";
-  return { by: "answer", of, content: message.content, isError, at };
+  return { by: "answer", of, content: saidIn(message.content), isError, at };
 }
 
 /** The turn of an assistant's message. Blocks of reasoning, and its text beside calls, are the agent's own. */
@@ -77,14 +100,14 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
       reasoning.push(textIn(block, "thinking") ?? textIn(block, "reasoning") ?? textIn(block, "text") ?? "");
     else if (block.type === "tool_use")
       calls.push({ id: textIn(block, "id"), name: textIn(block, "name") ?? "", input: block.input });
-    else if (block.type === "refusal") leftOut.count("other_event");
+    else if (typeof block.type === "string" && !isPart(block)) leftOut.count("other_event");
     else return true;
     return false;
   });
   if (textIn(message, "refusal") !== undefined) leftOut.count("other_event");
   return {
     by: "agent",
-    content: said?.length === 0 ? undefined : (said ?? message.content),
+    content: saidIn(said ?? message.content),
     calls,
     reasoning,
     usage: facts.usage,
@@ -116,15 +139,31 @@ export function hasBlocks(content: unknown, type: string): content is unknown[] 
 /** The id that a line gives its conversation, as a text. */
 export function idIn(value: Record<string, unknown>): string | undefined {
   const id = value.trajectory_id ?? value.id ?? value.item_id;
-  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
+  return typeof id === "string" || typeof id === "number" ? String(id) || undefined : undefined;
 }
 
 /** The reward of a conversation, where its line has one by a common name. */
-export function rewardIn(value: Record<string, unknown>): number | undefined {
-  for (const name of ["reward", "score", "success"]) {
+export function rewardIn(
+  value: Record<string, unknown>,
+  names: readonly string[] = ["reward", "score", "success"],
+): number | undefined {
+  for (const name of names) {
     const found = value[name];
     if (typeof found === "boolean") return found ? 1 : 0;
     if (typeof found === "number" && Number.isFinite(found)) return found;
   }
   return undefined;
+}
+
+/** What a call took, by the names that a layout has for it. What is no count is passed over. */
+export function usageIn(
+  value: unknown,
+  names: { [field in keyof SampleUsage]?: string },
+): SampleUsage | undefined {
+  const found = Object.entries(names).flatMap(([field, name]) => {
+    const count = numberIn(value, name);
+    if (count === undefined || count < 0) return [];
+    return field === "cost_usd" || Number.isSafeInteger(count) ? [[field, count]] : [];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }

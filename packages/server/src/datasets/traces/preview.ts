@@ -1,6 +1,7 @@
 import type { ImportPreview } from "@presage/contract";
-import type { Database } from "../../platform/storage/schema/tables.ts";
+import { UploadError } from "../../platform/errors.ts";
 import { createCanonicaliser, lineOf } from "../canonical-samples.ts";
+import { gunzip } from "../upload/lines.ts";
 import { importedSamples, type ReadUpload } from "../upload/upload-revision.ts";
 import { TraceImport } from "./import.ts";
 import { layouts } from "./layouts.ts";
@@ -11,7 +12,6 @@ const firstSamples = 3;
 
 /** What an upload would store, of its first 64 MiB. Nothing is stored. Faults are reported, whatever becomes of them in an upload. */
 export async function previewImport(
-  database: Database,
   upload: ReadUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<ImportPreview> {
@@ -19,11 +19,14 @@ export async function previewImport(
   const canonicalise = createCanonicaliser();
   const first: ImportPreview["first"] = [];
   const reading = { maxBytes: upload.maxBytes, stopAtBytes: previewBytes, isComplete: true };
-  for await (const samples of importedSamples(database, upload, traces, body, reading)) {
+  const chunks = upload.isGzip ? gunzip(body) : body;
+  for await (const samples of importedSamples(chunks, upload, traces, reading)) {
     for (const { sample } of samples.slice(0, firstSamples - first.length))
       first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));
   }
   const figures = traces.figures();
+  if (figures.files.length === 0 && figures.faults.length === 0)
+    throw new UploadError({ line: undefined, path: [], reason: "The body is empty" });
   const told = new Set(figures.files.map(({ format }) => format));
   return {
     ...figures,

@@ -11,7 +11,7 @@ const heldBytes = 8 * 1024 * 1024;
 export interface FileOptions extends Omit<ReadOptions, "source"> {
   /** The layout that was asked for. */
   format: DatasetFormat | undefined;
-  onFault(place: TraceDocument["place"], error: LineError): void;
+  onFault(document: TraceDocument, error: LineError): void;
 }
 
 /** What was recorded, and the document with which it was complete. */
@@ -19,22 +19,32 @@ type Read = [Recorded, TraceDocument];
 
 /** Reads the documents of one file, which it holds back until they tell its layout. */
 export class TraceFile {
-  readonly name: string | undefined;
-  /** Its name without folders and extensions. */
-  readonly source: string | undefined;
+  readonly #name: string | undefined;
   readonly #options: FileOptions;
+  readonly #entry: string | undefined;
   #held: TraceDocument[] = [];
   #heldBytes = 0;
   #told: { layout: Layout; why: string } | undefined;
   #reader: TraceReader | undefined;
   #last: TraceDocument | undefined;
 
-  constructor(name: string | undefined, options: FileOptions) {
-    this.name = name;
-    this.source = name
+  /** `entry` is its name in a zip. */
+  constructor(name: string | undefined, entry: string | undefined, options: FileOptions) {
+    this.#name = name;
+    this.#entry = entry;
+    this.#options = options;
+  }
+
+  /** The zip's if its entries are one file. */
+  get name(): string | undefined {
+    return this.#told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
+  }
+
+  /** Its name without folders and extensions. */
+  get source(): string | undefined {
+    return this.name
       ?.replace(/^.*[/\\]/, "")
       .replace(/(?<=.)(\.(jsonl?|ndjson|eval|traj|gz|zst|zip))+$/i, "");
-    this.#options = options;
   }
 
   /** Its layout, once it is told. */
@@ -44,7 +54,8 @@ export class TraceFile {
 
   /** Whether a document of another entry of a zip belongs to this file. */
   joins(document: TraceDocument): boolean {
-    const layout = (this.#told ?? recognise(this.#held))?.layout;
+    const { format } = this.#options;
+    const layout = format === undefined ? (this.#told ?? recognise(this.#held))?.layout : findLayout(format);
     return layout?.joinsEntries === true && admits(layout, document);
   }
 
@@ -61,8 +72,9 @@ export class TraceFile {
   *end(): Generator<Read, void> {
     if (this.#reader === undefined && this.#held.length > 0) yield* this.#open();
     const last = this.#last;
-    if (this.#reader?.end === undefined || last === undefined) return;
-    yield* this.#guard(last, this.#reader.end());
+    const reader = this.#reader;
+    if (reader?.end === undefined || last === undefined) return;
+    yield* this.#guard(last, () => reader.end?.() ?? []);
   }
 
   close(): void {
@@ -88,15 +100,15 @@ export class TraceFile {
 
   *#read(reader: TraceReader, document: TraceDocument): Generator<Read, void> {
     this.#last = document;
-    yield* this.#guard(document, reader.read(document));
+    yield* this.#guard(document, () => reader.read(document));
   }
 
-  *#guard(document: TraceDocument, recorded: Iterable<Recorded>): Generator<Read, void> {
+  *#guard(document: TraceDocument, read: () => Iterable<Recorded>): Generator<Read, void> {
     try {
-      for (const one of recorded) yield [one, document];
+      for (const one of read()) yield [one, document];
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
-      this.#options.onFault(document.place, this.#explain(document, error));
+      this.#options.onFault(document, this.#explain(document, error));
     }
   }
 

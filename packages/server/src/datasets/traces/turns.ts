@@ -1,5 +1,5 @@
-import type { SampleUsage as Usage } from "@presage/contract";
-import { type Content, canonicalJson, type TraceTexts } from "./content.ts";
+import type { LeftOutReason, SampleUsage as Usage } from "@presage/contract";
+import { type Content, canonicalJson, LeftOut, type TraceTexts } from "./content.ts";
 
 /** A tool's call by an agent. */
 export interface Call {
@@ -14,7 +14,13 @@ export interface Call {
 export type Turn =
   | { by: "system"; content: Content }
   /** The user, the simulated user, an observation that answers no call. */
-  | { by: "environment"; content: Content; at?: string | undefined; reward?: number; done?: boolean }
+  | {
+      by: "environment";
+      content: Content;
+      at?: string | undefined;
+      reward?: number | undefined;
+      done?: boolean | undefined;
+    }
   /** What a tool answered. Without `of`, it answers the first call of the turn before that has no answer. */
   | {
       by: "answer";
@@ -22,8 +28,8 @@ export type Turn =
       content: Content;
       isError?: boolean | undefined;
       at?: string | undefined;
-      reward?: number;
-      done?: boolean;
+      reward?: number | undefined;
+      done?: boolean | undefined;
     }
   | {
       by: "agent";
@@ -33,8 +39,11 @@ export type Turn =
       reasoning?: readonly string[];
       usage?: Usage | undefined;
       model?: string | undefined;
-      reward?: number;
-      done?: boolean;
+      /** Of the whole turn: its last call's. */
+      reward?: number | undefined;
+      done?: boolean | undefined;
+      /** Its actions make no samples, but their answers are the states of what follows. It is counted as this. */
+      leftOutAs?: LeftOutReason | undefined;
     };
 
 /** A trajectory as its layout recorded it. */
@@ -50,7 +59,10 @@ export interface Trace {
   reward?: number | undefined;
   /** Whether the layout says that it came to its end. */
   isDone?: boolean | undefined;
-  tags?: { model?: string | undefined; agent?: string | undefined; task?: string | undefined };
+  /** `model`, `agent`, `task` (its id) as far as known, and what else the layout tells in a word. */
+  tags?: Record<string, string | undefined>;
+  /** Of a file that Presage wrote: by step, the fields of the sample that its turns do not tell. Null stands for one that is not there. */
+  stated?: readonly unknown[] | undefined;
 }
 
 /** How turns become samples. */
@@ -106,11 +118,13 @@ interface Exchange {
 
 /** The steps of a trajectory: one for each action that the environment answered. */
 export function stepsOf(trace: Trace, options: StepOptions, texts: TraceTexts): Step[] {
-  const { leftOut } = texts;
   const steps: Step[] = [];
+  const kept: Step[] = [];
   let before: string[] = [];
   for (const exchange of exchangesOf(trace.turns, options, texts)) {
     const said = exchange.said.map(({ text }) => text).filter((text) => text !== "");
+    const isLeftOut = exchange.turn?.leftOutAs !== undefined;
+    const leftOut = isLeftOut ? new LeftOut() : texts.leftOut;
     const made = options.step === "turn" ? togetherOf(exchange, leftOut) : answeredOf(exchange, leftOut);
     const last = made.at(-1);
     if (last === undefined) {
@@ -119,20 +133,24 @@ export function stepsOf(trace: Trace, options: StepOptions, texts: TraceTexts): 
       else latest.next = joined([latest.next, ...said]);
       continue;
     }
+    last.reward ??= exchange.turn?.reward;
+    last.done ??= exchange.turn?.done;
     // A text's answer is what was said.
     if (exchange.actions[0]?.call !== undefined) last.next = joined([last.next, ...said]);
-    for (const step of made) {
+    for (const one of made) {
       const previous = steps.at(-1);
       const state = previous === undefined ? joined(before) || noState : previous.next;
-      steps.push({ ...step, state: state.trim() === "" ? noText : state });
+      const step = { ...one, state: state.trim() === "" ? noText : state };
+      steps.push(step);
+      if (!isLeftOut) kept.push(step);
     }
   }
-  const last = steps.at(-1);
+  const last = kept.at(-1);
   if (last !== undefined) {
     last.reward ??= trace.reward;
     if (trace.isDone === true) last.done ??= true;
   }
-  return steps;
+  return kept;
 }
 
 function joined(texts: readonly string[]): string {
@@ -182,6 +200,7 @@ function* exchangesOf(
 }
 
 function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, texts: TraceTexts): Exchange {
+  if (turn.leftOutAs !== undefined) texts.leftOut.count(turn.leftOutAs);
   const said = texts.of(turn.content).trim();
   const calls = turn.calls ?? [];
   const blocks: Block[] = (turn.reasoning ?? []).map((text) => ({ reason: "reasoning", text }));
@@ -193,7 +212,12 @@ function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, tex
       : action === ""
         ? []
         : [{ call: undefined, text: action, answer: undefined }];
-  return { turn, actions, thought: thoughtOf(blocks, keepsThoughts, texts), said: [] };
+  return {
+    turn,
+    actions,
+    thought: turn.leftOutAs === undefined ? thoughtOf(blocks, keepsThoughts, texts) : undefined,
+    said: [],
+  };
 }
 
 interface Block {
@@ -282,8 +306,8 @@ function madeOf({ turn, thought }: Exchange, action: string, answers: readonly A
   return {
     action,
     next: joined(answers.map(({ text }) => text)),
-    reward: last?.reward ?? turn?.reward,
-    done: last?.done ?? turn?.done,
+    reward: last?.reward,
+    done: last?.done,
     at: last?.at,
     usage: turn?.usage,
     isError: answers.some(({ isError }) => isError),

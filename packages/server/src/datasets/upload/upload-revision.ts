@@ -276,8 +276,9 @@ async function fill(
     }
   }
   const baseSamples = filler.samples();
-  const traces = new TraceImport(options, taken);
-  for await (const samples of importedSamples(database, upload, traces, body)) {
+  const traces = new TraceImport(options, { taken, salt: upload.datasetId });
+  const chunks = withinDisk(database, upload.isGzip ? gunzip(body) : body, upload.floor);
+  for await (const samples of importedSamples(chunks, upload, traces)) {
     if (traces.isRefused()) continue;
     for (const { sample, place } of samples) {
       const added = filler.add(canonicalise(sample), place);
@@ -296,17 +297,15 @@ async function fill(
 }
 
 /** What is needed to read an upload. */
-export type ReadUpload = Pick<Upload, "isGzip" | "maxBytes" | "floor" | "contentType" | "source" | "options">;
+export type ReadUpload = Pick<Upload, "isGzip" | "maxBytes" | "contentType" | "source" | "options">;
 
 /** The samples of all files of an upload, in their order. */
 export async function* importedSamples(
-  database: Database,
-  { isGzip, maxBytes, floor, contentType, source }: ReadUpload,
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, contentType, source }: ReadUpload,
   traces: TraceImport,
-  body: AsyncIterable<Uint8Array>,
   reading: Reading = { maxBytes },
 ): AsyncGenerator<ImportedSample[], void> {
-  const chunks = withinDisk(database, isGzip ? gunzip(body) : body, floor);
   for await (const file of filesOf(chunks, { contentType, source }))
     yield* traces.read(file.name, readDocuments(file.chunks, reading));
 }
@@ -327,7 +326,7 @@ function noSamples(traces: TraceImport): UploadError {
 /** Gives the revision its number, unless the dataset has one with the same lines. */
 async function seal(
   database: Database,
-  { accountId, actor, datasetId, isAppended }: Upload,
+  { accountId, actor, datasetId, isAppended, options }: Upload,
   {
     id,
     digest,
@@ -348,7 +347,8 @@ async function seal(
     if (revision === undefined)
       throw new ServiceError("conflict", "The upload was interrupted for too long.");
     await updateLastRevision(transaction, datasetId, number);
-    const detail = { name: dataset.name, revision: number, samples: revision.samples };
+    const redact = options.redaction === "none" ? { redact: "none" } : {};
+    const detail = { name: dataset.name, revision: number, samples: revision.samples, ...redact };
     const change = { action: "dataset.add_revision", objectId: datasetId, detail } as const;
     await recordChange(transaction, { accountId, actor }, change);
     return { revision, isNew: true };

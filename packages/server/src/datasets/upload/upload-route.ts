@@ -21,6 +21,8 @@ import { toDatasetRevision } from "../datasets.ts";
 import { exampleRevision } from "../datasets-route.ts";
 import { exampleSample, noSuchRevision } from "../samples-route.ts";
 import { ownLines, readImport } from "../traces/import.ts";
+import { uploadedFiles } from "../traces/imports-route.ts";
+import { openAiChat } from "../traces/layouts/openai-chat.ts";
 import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
 
 interface UploadServices {
@@ -39,20 +41,22 @@ const uploadDatasetRevision = route({
   tag: "datasets",
   summary: "Upload a revision",
   description:
-    "Stores the body's JSON lines, of up to 16 MiB each, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line is wrong, it is named by its number and nothing is kept. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `Content-Encoding: gzip` the body is decompressed.",
+    "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line or a document is wrong, it is named by its number and nothing is kept, unless `on_fault=skip`. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `Content-Encoding: gzip` the body is decompressed.",
   params: DatasetPath,
   query: DatasetUploadQuery,
   refusesUnknown: true,
   more: {
     requestBody: {
       required: true,
-      description: "One JSON object a line. Other formats: see the parameter `format`.",
+      description:
+        "Lines of Presage's own, or a file of another layout: see the parameter `format`. As `multipart/form-data`, several files.",
       content: {
         "application/x-ndjson": { schema: DatasetLine, example: exampleLine },
         "application/json": {
           schema: EpisodeSelection,
           example: { environment: "sandbox", status: "finished" },
         },
+        ...uploadedFiles(openAiChat.about.example),
       },
     },
   },

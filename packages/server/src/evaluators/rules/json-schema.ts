@@ -1,10 +1,10 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
 import { z } from "zod";
 import { ajvLibrary, patternLibrary } from "../../platform/lazy-libraries.ts";
+import { compilePattern, maxProgramSize } from "../../platform/patterns.ts";
 import { defineFamily } from "../family.ts";
 import { EvaluationError, type Verdict } from "../outcome.ts";
 import { isDeeperThan, notJson, readJson } from "./json.ts";
-import { compilePattern, maxProgramSize } from "./regex.ts";
 import { cutText, plainRange, stripTagsSetting } from "./text.ts";
 
 /** A schema of this size compiles in 250 ms at worst. */

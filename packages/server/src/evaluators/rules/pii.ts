@@ -2,10 +2,9 @@ import { isIP } from "node:net";
 import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
 import type { CountryCode } from "libphonenumber-js/max";
 import isCreditCard from "validator/lib/isCreditCard.js";
-import isEmail from "validator/lib/isEmail.js";
 import { z } from "zod";
+import { findEmails, findPhones, type Stretch } from "../../platform/contacts.ts";
 import { phoneLibrary } from "../../platform/lazy-libraries.ts";
-import { defined } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions } from "./text.ts";
 
@@ -47,26 +46,6 @@ function isGrouped(row: string, start: number, end: number): boolean {
   if (end - start < minWrittenLength || end - start > maxCardLength) return false;
   const written = row.slice(start, end);
   return !smallGroup.test(written) && isCreditCard(written);
-}
-
-/** RFC 5321 allows 64 characters before the `@` and 255 after it. */
-const maxLocalLength = 64;
-const maxDomainLength = 255;
-const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
-const domainStart = /^[\p{L}\p{N}.-]+/u;
-
-/** Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
-function findEmails(text: string): PiiMatch[] {
-  const matches: PiiMatch[] = [];
-  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
-    const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
-    const domain = domainStart
-      .exec(text.slice(at + 1, at + 1 + maxDomainLength))?.[0]
-      .replace(/[.-]{1,255}$/, "");
-    if (domain === undefined || !isEmail(`${local}@${domain}`)) continue;
-    matches.push({ kind: "email", start: at - local.length, end: at + 1 + domain.length });
-  }
-  return matches;
 }
 
 const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
@@ -200,24 +179,14 @@ export const pii = defineFamily({
 
 function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): PiiMatch[] {
   return [
-    ...(wanted.has("email") ? findEmails(text) : []),
+    ...(wanted.has("email") ? findEmails(text).map((found) => ({ kind: "email" as const, ...found })) : []),
     ...(wanted.has("card") ? findCards(text) : []),
     ...(wanted.has("iban") ? findIbans(text) : []),
     ...(wanted.has("ip") ? findIps(text) : []),
-    ...(wanted.has("phone") ? findPhones(text, default_country) : []),
+    ...(wanted.has("phone")
+      ? findPhones(text, default_country).map((found) => ({ kind: "phone" as const, ...found }))
+      : []),
   ];
-}
-
-/** Numbers with a country code; without it only if there is a default country. */
-function findPhones(text: string, defaultCountry: CountryCode | undefined): PiiMatch[] {
-  return Array.from(
-    phoneLibrary().searchPhoneNumbersInText(text, defined({ defaultCountry })),
-    ({ startsAt, endsAt }) => ({
-      kind: "phone",
-      start: startsAt,
-      end: endsAt,
-    }),
-  );
 }
 
 function describe(count: number, places: readonly string[]): string {
@@ -233,9 +202,6 @@ function mask(value: string): string {
 
 export type PiiKind = "email" | "phone" | "card" | "iban" | "ip";
 
-/** A stretch of the text, in UTF-16 units. */
-export interface PiiMatch {
+export interface PiiMatch extends Stretch {
   kind: PiiKind;
-  start: number;
-  end: number;
 }

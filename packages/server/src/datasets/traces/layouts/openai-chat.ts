@@ -1,6 +1,6 @@
 import { readChatTrajectory } from "../../formats.ts";
 import { LineError } from "../../upload/lines.ts";
-import { isObject } from "../content.ts";
+import { isObject, statedIn } from "../content.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessages } from "../messages.ts";
 
@@ -12,13 +12,14 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
   return Array.isArray(history) ? history : undefined;
 }
 
-/** What only a chat with tools or with parts has. */
+/** What only a chat of an agent has. */
 function reasonOf(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     if (!isObject(message)) continue;
     if (callsIn(message).length > 0) return "messages with tool calls";
     if (message.role === "tool" || message.role === "function") return "messages of tools";
     if (Array.isArray(message.content)) return "messages with content parts";
+    if ("loss" in message) return "messages with loss";
   }
   return undefined;
 }
@@ -29,18 +30,20 @@ export const openAiChat: Layout = {
   version: 1,
   about: {
     title: "OpenAI's Chat Completions",
-    recognisedBy: "`messages` with `tool_calls`, a message of role `tool` or `function`, or content parts",
+    recognisedBy:
+      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
     context: "first user message; `tools`; `system` and `developer` messages",
     also: "reward from the line's `reward`, `score` or `success`",
-    leftOut: "refusals, reasoning, media",
+    leftOut: "refusals, reasoning, media, turns with `loss: false`",
     example: `{"id":"run-1","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}]}`,
   },
   recognises(document) {
     const messages = messagesOf(document);
     if (messages === undefined) return undefined;
+    if (statedIn(document.value) !== undefined) return "messages with `extra.presage`";
     return isObject(document.value) && document.value.messages === undefined
       ? "output.history"
       : reasonOf(messages);
@@ -59,6 +62,7 @@ export const openAiChat: Layout = {
       turns: turnsOfMessages(messages, leftOut),
       tools: value.tools ?? value.functions,
       reward: rewardIn(value),
+      stated: statedIn(value),
     };
     yield { trace };
   }),

@@ -9,6 +9,7 @@ import {
 } from "../../formats.ts";
 import { isObject } from "../content.ts";
 import type { Layout, TraceDocument } from "../layout.ts";
+import { openAiChat } from "./openai-chat.ts";
 
 type ReadValue = (value: unknown, line: number) => Iterable<ReadSample>;
 
@@ -98,14 +99,16 @@ export const predictions: Layout = {
   },
 };
 
-/** Conversations in which the assistant is the environment. */
+const asEnvironment = { open: verbatim(readChatTrajectory) };
+
+/** Conversations in which the assistant is the environment, unless the upload says otherwise. */
 export const chat: Layout = {
   format: "chat",
   version: 1,
   isVerbatim: true,
   about: {
     title: "Conversations with an environment (Word2World)",
-    recognisedBy: "`messages`, whose assistant is the environment",
+    recognisedBy: "`messages` of texts, whose assistant is the environment",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "a user turn before an assistant's",
     answer: "the assistant's turn",
@@ -115,5 +118,5 @@ export const chat: Layout = {
     example: `{"id":"walk-1","messages":[{"role":"system","content":"You are a kitchen."},{"role":"user","content":"open fridge"},{"role":"assistant","content":"The fridge is open."}]}`,
   },
   recognises: (document) => (has(document, "messages") ? "messages of texts alone" : undefined),
-  open: verbatim(readChatTrajectory),
+  open: (options) => (options.assistantIs === "agent" ? openAiChat : asEnvironment).open(options),
 };

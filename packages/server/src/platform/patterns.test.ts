@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { compilePattern, estimateProgramSize, maxPatternLength, maxProgramSize } from "./regex.ts";
+import { compilePattern, estimateProgramSize, maxPatternLength, maxProgramSize } from "./patterns.ts";
 
 /** Of processor time, since other tests run beside this one. */
 const maxMs = 5_000;

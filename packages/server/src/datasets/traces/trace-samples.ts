@@ -1,0 +1,74 @@
+import type { ReadSample } from "../formats.ts";
+import { readOwnLine } from "../formats.ts";
+import { LineError } from "../upload/lines.ts";
+import { LeftOut, type TraceTexts } from "./content.ts";
+import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
+
+const maxSteps = 10_000;
+const maxTextCharacters = 4 * 1024 * 1024;
+
+/** The samples of a trajectory. `source` is its layout. */
+export function* samplesOfTrace(
+  trace: Trace,
+  { trajectory_id, source }: { trajectory_id: string; source: string },
+  options: StepOptions,
+  texts: TraceTexts,
+): Generator<ReadSample, void> {
+  const steps = stepsOf(trace, options, texts);
+  if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
+  const context = contextOf(trace, texts);
+  for (const [step, made] of steps.entries()) {
+    if ([made.state, made.action, made.next].some(({ length }) => length > maxTextCharacters))
+      throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
+    const sample = toSample(made, { trajectory_id, step, context, tags: { ...trace.tags, source } });
+    const stated = trace.stated?.[step];
+    if (stated === undefined || stated === null) yield sample;
+    else yield* readOwnLine({ ...sample, ...texts.cleanValue(stated), trajectory_id });
+  }
+}
+
+function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
+  // What it has of media is counted where it is said.
+  const said = trace.turns.flatMap((turn) =>
+    turn.by === "environment" ? [texts.of(turn.content, new LeftOut())] : [],
+  );
+  const task = trace.task ?? said.find((text) => text !== "");
+  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
+  const context = {
+    task_context: task === undefined ? undefined : texts.clean(task),
+    tool_schemas: toolsText(trace.tools, texts),
+    domain_knowledge: system.filter((text) => text !== "").join("\n\n") || undefined,
+  };
+  return Object.values(context).every((text) => text === undefined) ? undefined : context;
+}
+
+function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
+  if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
+  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
+}
+
+function toSample(
+  { state, action, next, reward, done, at, usage, isError, model, thought }: Step,
+  {
+    tags,
+    ...place
+  }: Pick<ReadSample, "trajectory_id" | "step" | "context"> & {
+    tags: Record<string, string | undefined>;
+  },
+): ReadSample {
+  const all = { ...tags, model: model ?? tags.model, error: isError ? "true" : undefined, thought };
+  return {
+    ...place,
+    interaction: { state, action },
+    next_state: next,
+    reward,
+    done,
+    at,
+    usage,
+    tags: Object.fromEntries(
+      Object.entries(all).flatMap(([name, text]) =>
+        text ? [[name, text.slice(0, maxTagCharacters).toWellFormed().replaceAll("\0", "")]] : [],
+      ),
+    ),
+  };
+}

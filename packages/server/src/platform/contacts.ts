@@ -1,0 +1,42 @@
+import type { CountryCode } from "libphonenumber-js/max";
+import isEmail from "validator/lib/isEmail.js";
+import { phoneLibrary } from "./lazy-libraries.ts";
+import { defined } from "./words.ts";
+
+/** A stretch of a text, in UTF-16 units. */
+export interface Stretch {
+  start: number;
+  end: number;
+}
+
+/** RFC 5321 allows 64 characters before the `@` and 255 after it. */
+const maxLocalLength = 64;
+const maxDomainLength = 255;
+const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
+const domainStart = /^[\p{L}\p{N}.-]+/u;
+
+/** E-mail addresses. Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
+export function findEmails(text: string): Stretch[] {
+  const found: Stretch[] = [];
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
+    const domain = domainStart
+      .exec(text.slice(at + 1, at + 1 + maxDomainLength))?.[0]
+      .replace(/[.-]{1,255}$/, "");
+    if (domain === undefined || !isEmail(`${local}@${domain}`)) continue;
+    found.push({ start: at - local.length, end: at + 1 + domain.length });
+  }
+  return found;
+}
+
+/** What begins a country code. */
+const plus = /[+\uff0b]/;
+
+/** Phone numbers with a country code; without it only if there is a default country. */
+export function findPhones(text: string, defaultCountry?: CountryCode): Stretch[] {
+  if (defaultCountry === undefined && !plus.test(text)) return [];
+  return Array.from(
+    phoneLibrary().searchPhoneNumbersInText(text, defined({ defaultCountry })),
+    ({ startsAt, endsAt }) => ({ start: startsAt, end: endsAt }),
+  );
+}

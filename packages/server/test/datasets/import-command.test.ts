@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testKey } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { toLines } from "../support/resources/datasets.ts";
+
+const presage = usePresage();
+let folder: string;
+let environment: Record<string, string>;
+
+const call = { id: "c1", type: "function", function: { name: "shell", arguments: '{"cmd":"ls drawer"}' } };
+const agent = {
+  id: "run-1",
+  messages: [
+    { role: "user", content: "Find the key." },
+    { role: "assistant", content: "Let me look.", tool_calls: [call] },
+    { role: "tool", tool_call_id: "c1", content: "key.txt\nnails" },
+    { role: "assistant", content: "Found." },
+  ],
+  reward: 1,
+};
+const world = {
+  id: "walk-1",
+  messages: [
+    { role: "user", content: "open fridge" },
+    { role: "assistant", content: "The fridge is open." },
+  ],
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "presage-import-"));
+  environment = {
+    PRESAGE_DATABASE_URL: `sqlite:${join(folder, "presage.db")}`,
+    PRESAGE_API_KEY: testKey,
+  };
+  await mkdir(join(folder, "runs"));
+  for (const [name, text] of [
+    ["runs/b.jsonl", toLines([world])],
+    ["runs/a.jsonl", toLines([agent])],
+    ["runs/notes.json", '{"x": 1}'],
+    ["cut.json", '{"messages": ['],
+  ] as const)
+    await Bun.write(join(folder, name), text);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = (...args: string[]) => runPresage(args, environment);
+const file = (name: string) => join(folder, name);
+
+test("a preview says what files hold, and needs no database", async () => {
+  const { code, stdout, stderr } = await run("import", file("runs"), "--preview");
+  expect([code, stderr]).toEqual([0, `${file("runs/notes.json")} is left out: it has no known layout.\n`]);
+  for (const text of [
+    "a.jsonl   openai-chat (recognised by messages with tool calls)\n  1 trajectory, 1 sample; tools: shell;",
+    "all have a reward",
+    "left out: 1 last message of agent, 1 text beside call",
+    'first sample   run-1 step 0\n    state   Find the key.\n    action  {"input":{"cmd":"ls drawer"},"tool":"shell"}\n    next    key.txt⏎nails',
+    "b.jsonl   chat (recognised by",
+  ])
+    expect(stdout).toContain(text);
+  expect(await Bun.file(file("presage.db")).exists()).toBe(false);
+});
+
+test("files of several layouts become one revision, here and on a server alike", async () => {
+  const digests: unknown[] = [];
+  for (const place of [[], ["--server", presage.url]]) {
+    const imported = await run("import", file("runs"), "--name", "shop", "--json", ...place);
+    expect(imported.code).toBe(0);
+    const { digest, dataset_id: _, ...rest } = JSON.parse(imported.stdout);
+    expect(rest).toEqual({
+      revision: 1,
+      format: "mixed",
+      files: [
+        { file: "a.jsonl", format: "openai-chat" },
+        { file: "b.jsonl", format: "chat" },
+      ],
+      trajectories: 2,
+      samples: 2,
+      left_out: { last_message_of_agent: 1, text_beside_call: 1 },
+      redacted: {},
+      faults: [],
+    });
+    digests.push(digest);
+    const again = await run("import", file("runs"), "--name", "shop", ...place);
+    expect(again.stdout).toContain("Revision 1 of shop: 2 samples in 2 trajectories.");
+    const more = ["--append", "--split-by", "task", "--test", "1"];
+    const appended = await run("import", file("runs/a.jsonl"), "--name", "shop", ...more, ...place);
+    expect(appended.stdout).toContain("Revision 2 of shop: 3 samples in 3 trajectories.");
+  }
+  expect(digests[0]).toBe(digests[1]);
+});
+
+test("what cannot be imported is refused with its place, and leaves nothing", async () => {
+  for (const place of [[], ["--server", presage.url]]) {
+    const refused = async (...args: string[]) => {
+      const { code, stderr } = await run(...args, ...place);
+      return [code, stderr];
+    };
+    const cut = file("cut.json");
+    expect(await refused("import", cut, "--name", "none")).toEqual([
+      1,
+      `${cut}: document 1: The JSON is cut off\n`,
+    ]);
+    expect(await refused("import", file("runs/notes.json"), "--name", "none")).toEqual([
+      1,
+      expect.stringMatching(/No known layout: its keys are "x".*\npresage formats lists/),
+    ]);
+    const share = ["--split-by", "task", "--test", "0.7", "--calibration", "0.5"];
+    expect(await refused("import", file("runs/a.jsonl"), "--name", "none", ...share)).toEqual([
+      1,
+      expect.stringContaining("The shares are more than 1 together"),
+    ]);
+    expect((await run("datasets", "list", ...place)).stdout).not.toContain("none");
+  }
+  expect(await run("import", file("runs/a.jsonl"))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--name NAME"),
+  });
+});
+
+test("an account's export is told from traces", async () => {
+  const exported = file("account.jsonl");
+  expect((await run("account", "export", exported)).code).toBe(0);
+  const refused = await run("import", exported, "--name", "shop");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("account import")]);
+  const fresh = { PRESAGE_DATABASE_URL: `sqlite:${file("other.db")}` };
+  await runPresage(["migrate"], fresh);
+  const earlier = await runPresage(["import", exported], fresh);
+  expect([earlier.code, earlier.stderr]).toEqual([0, expect.stringContaining("is now: ")]);
+  const listed = await runPresage(["datasets", "list"], fresh);
+  expect(listed.stdout).toContain("shop");
+});
+
+test("every layout is listed", async () => {
+  const listed = await run("formats", "--json");
+  expect(
+    listed.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).format),
+  ).toContain("openai-chat");
+});
