@@ -144,7 +144,7 @@ test("the command line keeps the floor of the disk as well, and the doctor names
     1,
     expect.stringContaining("PRESAGE_MIN_FREE_DISK_BYTES"),
   ]);
-  const account = await runPresage(["import", file], environment);
+  const account = await runPresage(["account", "import", file], environment);
   expect([account.code, account.stderr]).toEqual([1, expect.stringContaining("PRESAGE_MIN_FREE_DISK_BYTES")]);
   const { code, stdout } = await runPresage(["doctor", "--json"], environment);
   const found = stdout

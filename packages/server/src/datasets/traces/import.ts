@@ -83,6 +83,8 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
   with: { time: number; usage: number; reward: number; done: number };
 }
 
+/** Of what a file gives at its end, which may be all that it has. */
+const batchSamples = 1_000;
 const maxListed = 100;
 
 /** Reads the files of one import, one after the other. */
@@ -136,7 +138,8 @@ export class TraceImport {
           }
           const { document } = one;
           if (file !== undefined && document.entry !== entry && !file.joins(document)) {
-            samples.push(...this.#samplesOf(file, file.end()));
+            if (samples.length > 0) yield samples.splice(0);
+            yield* inBatches(this.#samplesOf(file, file.end()));
             this.#close(file);
             file = undefined;
           }
@@ -146,8 +149,7 @@ export class TraceImport {
         }
         if (samples.length > 0) yield samples;
       }
-      const last = file === undefined ? [] : [...this.#samplesOf(file, file.end())];
-      if (last.length > 0) yield last;
+      if (file !== undefined) yield* inBatches(this.#samplesOf(file, file.end()));
     } finally {
       if (file !== undefined) this.#close(file);
     }
@@ -287,6 +289,16 @@ export class TraceImport {
     if (this.#faults.length === maxListed) return;
     this.#faults.push({ line: number, unit, path, reason: message, file });
   }
+}
+
+function* inBatches<Item>(items: Iterable<Item>): Generator<Item[], void> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    if (batch.push(item) < batchSamples) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** A fault as answers list it. */

@@ -114,7 +114,7 @@ export function attributesOf(value: Record<string, unknown>): Record<string, unk
 }
 
 /** OTLP's list of keys and values as a record; a record as it is. */
-export function recordOf(attributes: unknown): Record<string, unknown> {
+function recordOf(attributes: unknown): Record<string, unknown> {
   if (isObject(attributes)) return attributes;
   if (!Array.isArray(attributes)) return {};
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import type { Recorded, TraceDocument, TraceReader } from "./layout.ts";
 const defaultHeldBytes = 256 * 1024 * 1024;
 const defaultBlockBytes = 1024 * 1024;
 
-export interface SpanLimits {
+interface SpanLimits {
   heldBytes?: number;
   blockBytes?: number;
 }
@@ -78,9 +78,8 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
 export function spanReader<Item extends Kept>(
   itemsOf: (document: TraceDocument) => Iterable<[keys: readonly string[], item: Item]>,
   recordedOf: (items: Item[]) => Iterable<Recorded>,
-  limits?: SpanLimits,
 ): TraceReader {
-  const spans = collectSpans<Item>(limits);
+  const spans = collectSpans<Item>();
   return {
     *read(document) {
       for (const [keys, item] of itemsOf(document)) spans.add(keys, item);
