@@ -136,8 +136,8 @@ function mayImport(previews: readonly (ImportPreview | undefined)[], { on_fault 
 /** “Import 4 samples”, once all files are read. */
 function importLabel(previews: readonly (ImportPreview | undefined)[]): string {
   const read = previews.flatMap((preview) => preview ?? []);
-  if (read.length === 0 || read.length < previews.length) return "Import";
   const samples = read.reduce((sum, preview) => sum + preview.samples, 0);
+  if (samples === 0 || read.length < previews.length) return "Import";
   return `Import ${read.every(({ complete }) => complete) ? "" : "over "}${counted(samples, "sample")}`;
 }
 
