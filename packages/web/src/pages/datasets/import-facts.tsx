@@ -2,6 +2,7 @@ import type { DatasetImport, SampleUsage } from "@presage/sdk";
 import { counted, formatCost, formatCount } from "../../format/numbers.ts";
 import { TagList } from "../../parts/datasets.tsx";
 import { Fact } from "../../ui/card.tsx";
+import { ScrollRegion } from "../../ui/page.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 /** One of what is left out, and several. */
@@ -67,14 +68,16 @@ export function ImportFacts({ read }: { read: DatasetImport }) {
       )}
       {files.length > 1 && (
         <Fact look="lined" name="Files">
-          <ul className="min-w-0">
-            {files.map(({ file, format, recognised_by }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a revision never changes
-              <li key={index} className="truncate" title={`${format}, recognised by ${recognised_by}`}>
-                <InlineText text={file ?? "without a name"} />
-              </li>
-            ))}
-          </ul>
+          <ScrollRegion label="Files" className="max-h-40 min-w-0 overflow-y-auto">
+            <ul>
+              {files.map(({ file, format, recognised_by }, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a revision never changes
+                <li key={index} className="truncate" title={`${format}, recognised by ${recognised_by}`}>
+                  <InlineText text={file ?? "without a name"} />
+                </li>
+              ))}
+            </ul>
+          </ScrollRegion>
         </Fact>
       )}
       {Object.keys(options).length > 0 && (

@@ -103,7 +103,8 @@ function Figures({ preview }: { preview: ImportPreview }) {
     files.map(({ format, recognised_by }) => [`${format} ${recognised_by}`, { format, recognised_by }]),
   );
   const shareOf = (what: string, count: number) => {
-    const share = count === 0 ? "none" : count === samples ? "all" : formatCount(count);
+    const share =
+      count === 0 ? "none" : count === samples ? "all" : `${formatCount(count)} of ${formatCount(samples)}`;
     return `${what}: ${share}`;
   };
   const facts: [string, string][] = [

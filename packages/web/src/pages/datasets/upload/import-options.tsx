@@ -1,4 +1,5 @@
 import type { ImportFormat, ImportOptions } from "@presage/sdk";
+import type { ReactNode } from "react";
 import { Fold } from "../../../ui/card.tsx";
 import { WithCode } from "../../../ui/code-block.tsx";
 import { SelectField } from "../../../ui/form/fields.tsx";
@@ -12,6 +13,8 @@ interface ImportOptionFieldsProps {
   formats: readonly ImportFormat[];
   /** Whether there is a revision whose samples can be kept. */
   canAppend: boolean;
+  /** Beside the layout. */
+  children: ReactNode;
 }
 
 const choices = {
@@ -22,12 +25,12 @@ const choices = {
   },
   on_fault: {
     label: "Faulty lines",
-    hint: "More than half of them are refused all the same.",
+    hint: "If more than half are faulty, the import is refused all the same.",
     options: { "": "Refuse the import", skip: "Leave them out" },
   },
   redact: {
     label: "Secrets",
-    hint: "By default replaced, but not in Presage’s own layouts.",
+    hint: "By default replaced, except in presage, chat, llm-sim and predictions.",
     options: {
       "": "Default",
       default: "Replace keys, tokens and passwords",
@@ -43,22 +46,31 @@ const choices = {
 } as const;
 
 /** How files become samples: their layout, and what is rarely asked for in a fold. */
-export function ImportOptionFields({ options, onChange, formats, canAppend }: ImportOptionFieldsProps) {
+export function ImportOptionFields({
+  options,
+  onChange,
+  formats,
+  canAppend,
+  children,
+}: ImportOptionFieldsProps) {
   const set = (name: keyof ChosenOptions, value: string | boolean | undefined) => {
     const { [name]: _, ...others } = options;
     onChange(value ? { ...others, [name]: value } : others);
   };
   return (
     <>
-      <SelectField
-        label="Layout"
-        value={options.format ?? ""}
-        options={[
-          { value: "", label: "Detected" },
-          ...formats.map(({ format, title }) => ({ value: format, label: `${format}: ${title}` })),
-        ]}
-        onChange={(format) => set("format", format)}
-      />
+      <div className="grid gap-3 sm:auto-cols-fr sm:grid-flow-col">
+        {children}
+        <SelectField
+          label="Layout"
+          value={options.format ?? ""}
+          options={[
+            { value: "", label: "Detected" },
+            ...formats.map(({ format, title }) => ({ value: format, label: `${format}: ${title}` })),
+          ]}
+          onChange={(format) => set("format", format)}
+        />
+      </div>
       <Fold title="Further options">
         <div className="grid gap-3 sm:grid-cols-2">
           {Object.entries(choices).map(([name, { label, hint, options: labels }]) => (

@@ -23,7 +23,7 @@ export function ImportProblem({ error, files, onRetry }: ImportProblemProps) {
   return (
     <Problem title="No layout fits this file">
       <p className="wrap-anywhere text-ink-2">
-        <InlineText text={unknown.reason} />
+        <InlineText text={`${unknown.reason}.`} />
       </p>
       <Fold title="What each layout needs">
         <dl className="grid gap-x-4 gap-y-1 text-xs sm:grid-cols-[8rem_minmax(0,1fr)]">
@@ -76,7 +76,7 @@ export function FaultList({ faults, total, files, children }: FaultListProps) {
               : <InlineText text={reason} />
             </p>
             {texts.has(number) && (
-              <code className="block truncate font-mono text-xs text-ink-2">
+              <code className="line-clamp-2 font-mono text-xs wrap-anywhere text-ink-2">
                 <InlineText text={texts.get(number) ?? ""} />
               </code>
             )}

@@ -2,7 +2,7 @@ import type { DatasetRevision, ImportPreview } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { useUploadRevision } from "../../../data/dataset-revisions.ts";
+import { type NewUpload, useUploadRevision } from "../../../data/dataset-revisions.ts";
 import { type ChosenFile, importFormatsQuery, importPreviewQuery } from "../../../data/imports.ts";
 import { counted, formatSize } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -38,13 +38,14 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
 
 function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "isOpen">) {
   const presage = usePresage();
-  const upload = useUploadRevision();
+  const upload = useSending((uploaded) => {
+    onClose();
+    onUploaded(uploaded);
+  });
   const [files, setFiles] = useState<ChosenFile[]>([]);
   const [options, setOptions] = useState<ChosenOptions>({});
   const [name, setName] = useState("");
-  const [sent, setSent] = useState(0);
-  const abort = useRef<AbortController>(undefined);
-  useEffect(() => () => abort.current?.abort(new Error("The upload was cancelled.")), []);
+  const sent = files.map(({ file }) => file);
   const { append: _, ...read } = options;
   const formats = useQuery(importFormatsQuery(presage)).data ?? [];
   const previews = useQueries({
@@ -58,35 +59,29 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
     if (name === "" && dataset === undefined && chosen[0] !== undefined) setName(nameOf(chosen[0]));
   }
 
-  function submit(): void {
-    abort.current = new AbortController();
-    setSent(0);
-    const target = dataset === undefined ? { name } : { id: dataset.id };
-    const { signal } = abort.current;
-    const sending = files.map(({ file }) => file);
-    upload.mutate(
-      { dataset: target, files: sending, options, signal, onProgress: setSent },
-      {
-        onSuccess(uploaded) {
-          onClose();
-          onUploaded(uploaded);
-        },
-      },
-    );
-  }
-
   const nameIssue = issueAt(fieldIssues(upload.error, "name"), "name");
   const canImport = mayImport(previews, options) && (dataset !== undefined || name.trim() !== "");
   return (
     <form
-      className="flex flex-col gap-4 [&_*]:scroll-mb-20"
+      className="-mb-5 flex flex-col gap-4 [&_*]:scroll-mb-20"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (canImport) submit();
+        const target = dataset === undefined ? { name } : { id: dataset.id };
+        if (canImport) upload.start({ dataset: target, files: sent, options });
       }}
     >
       <FileInput hasFiles={files.length > 0} isDisabled={upload.isPending} onChoose={choose} />
+      <ImportOptionFields
+        options={options}
+        onChange={setOptions}
+        formats={formats}
+        canAppend={dataset !== undefined && dataset.latest_revision !== null}
+      >
+        {dataset === undefined && (
+          <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
+        )}
+      </ImportOptionFields>
       {files.map((chosen) => (
         <FilePreview
           key={chosen.id}
@@ -98,32 +93,39 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
           onSkipFaults={() => setOptions({ ...options, on_fault: "skip" })}
         />
       ))}
-      {dataset === undefined && (
-        <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
-      )}
-      <ImportOptionFields
-        options={options}
-        onChange={setOptions}
-        formats={formats}
-        canAppend={dataset !== undefined && dataset.latest_revision !== null}
-      />
       <LayoutList formats={formats} />
-      {upload.isPending && (
-        <Progress share={sent} bytes={files.reduce((sum, { file }) => sum + file.size, 0)} />
-      )}
       {upload.error !== null && nameIssue === undefined && (
-        <ImportProblem error={upload.error} files={files.map(({ file }) => file)} />
+        <div ref={scrollTo}>
+          <ImportProblem error={upload.error} files={sent} />
+        </div>
       )}
-      <div className="sticky bottom-0 -mx-5 -mb-5 flex items-center justify-end gap-2 border-t border-line bg-surface px-5 py-3">
-        <Button variant="quiet" onClick={onClose}>
-          {upload.isPending ? "Cancel the upload" : "Cancel"}
-        </Button>
-        <Button type="submit" variant="primary" isBusy={upload.isPending} disabled={!canImport}>
-          {importLabel(previews)}
-        </Button>
-      </div>
+      <Footer
+        sending={upload.isPending ? { share: upload.share, bytes: sizeOf(sent) } : undefined}
+        onCancel={onClose}
+        canImport={canImport}
+        label={importLabel(previews)}
+      />
     </form>
   );
+}
+
+/** Sends files, with the share that is sent. Closing the dialog cancels that. */
+function useSending(onSent: UploadDialogProps["onUploaded"]) {
+  const { mutate, error, isPending, reset } = useUploadRevision();
+  const [share, setShare] = useState(0);
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(new Error("The upload was cancelled.")), []);
+  function start(wanted: Pick<NewUpload, "dataset" | "files" | "options">): void {
+    abort.current = new AbortController();
+    setShare(0);
+    mutate({ ...wanted, signal: abort.current.signal, onProgress: setShare }, { onSuccess: onSent });
+  }
+  return { start, share, error, isPending, reset };
+}
+
+/** A problem may be far below what is in sight. */
+function scrollTo(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "nearest" });
 }
 
 /** Whether all files are read, and nothing in them would refuse the import. */
@@ -141,12 +143,48 @@ function importLabel(previews: readonly (ImportPreview | undefined)[]): string {
   return `Import ${read.every(({ complete }) => complete) ? "" : "over "}${counted(samples, "sample")}`;
 }
 
+function sizeOf(files: readonly File[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
 /** `kitchen.test.jsonl.gz` becomes `kitchen.test`. */
 function nameOf({ name }: File): string {
   return name.replace(/(?<=.)(\.(jsonl?|ndjson|txt|eval|traj|gz|zst|zip))+$/i, "");
 }
 
-function Progress({ share, bytes }: { share: number; bytes: number }) {
+interface FooterProps {
+  /** Undefined unless files are being sent. */
+  sending: ProgressProps | undefined;
+  onCancel(): void;
+  canImport: boolean;
+  label: string;
+}
+
+/** In sight wherever the dialog is scrolled to. */
+function Footer({ sending, onCancel, canImport, label }: FooterProps) {
+  const isSending = sending !== undefined;
+  return (
+    <div className="sticky -bottom-5 -mx-5 flex flex-col gap-2 rounded-b-xl border-t border-line bg-surface px-5 py-3">
+      {isSending && <Progress {...sending} />}
+      <div className="flex items-center justify-end gap-2">
+        <Button variant="quiet" onClick={onCancel}>
+          {isSending ? "Cancel the upload" : "Cancel"}
+        </Button>
+        <Button type="submit" variant="primary" isBusy={isSending} disabled={!canImport}>
+          {label}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface ProgressProps {
+  /** Of what is sent, from 0 to 1. */
+  share: number;
+  bytes: number;
+}
+
+function Progress({ share, bytes }: ProgressProps) {
   const isSent = share >= 1;
   return (
     <div className="flex flex-col gap-1 text-xs text-ink-2" role="status">
