@@ -18,7 +18,13 @@ interface ImportProblemProps {
 export function ImportProblem({ error, files, onRetry }: ImportProblemProps) {
   const unknown = unrecognised(error);
   const { faults, total } = faultsOf(error);
-  if (faults.length > 0) return <FaultList faults={faults} total={total} files={files} />;
+  if (faults.length > 0) {
+    return (
+      <FaultList faults={faults} total={total} files={files}>
+        <p className="text-ink-2">Nothing was stored. Mend the files, or leave the faulty lines out.</p>
+      </FaultList>
+    );
+  }
   if (unknown === undefined) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   return (
     <Problem title="No layout fits this file">
@@ -66,7 +72,7 @@ export function FaultList({ faults, total, files, children }: FaultListProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a line may have the same fault twice
           <li key={index} className="min-w-0">
             <p className="wrap-anywhere">
-              {file !== undefined && file !== only?.name && `${file}: `}
+              {file !== undefined && file !== only?.name && <InlineText text={`${file}: `} />}
               {unit === "line" ? "Line" : "Document"} {formatCount(number)}
               {field !== "" && (
                 <>
