@@ -137,7 +137,7 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, ListOptions, PageOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type {

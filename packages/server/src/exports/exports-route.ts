@@ -1,5 +1,6 @@
 import {
   DatasetExportQuery,
+  DatasetLine,
   DatasetPath,
   DatasetSample,
   EpisodeExportQuery,
@@ -20,11 +21,19 @@ import type { Store } from "../platform/storage/store.ts";
 import type { PromptServices } from "../predictions/stored-predictions.ts";
 import type { FindNeeds } from "../runs/runs.ts";
 import { exampleRunLine, externalTarget } from "../runs/samples-route.ts";
-import { type Export, exportDataset, exportEpisodes, exportPredictions, exportRun } from "./exports.ts";
+import {
+  type Export,
+  exportDataset,
+  exportEpisodes,
+  exportPredictions,
+  exportRun,
+  textsOf,
+} from "./exports.ts";
 
 type LogServices = Pick<HttpServices, "log">;
 type ExportServices = LogServices & { store: Store };
 
+const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const count = "`x-presage-count` says of how many samples, predictions or episodes it is made.";
 
 const exportDatasetRoute = route({
@@ -93,7 +102,7 @@ const exportEpisodesRoute = route({
   responses: {
     "200": {
       description: "One step or episode a line",
-      content: { "application/x-ndjson": { schema: DatasetSample, example: exampleSample } },
+      content: { "application/x-ndjson": { schema: DatasetLine, example: exampleLine } },
     },
     ...noSuch("environment"),
     "409": errorResponse(
@@ -134,10 +143,10 @@ async function send(
   services: LogServices,
   call: CallWithCaller,
   name: string,
-  { count, lines }: Export,
+  exported: Export,
 ): Promise<Response> {
   reservePiece(call.exchange);
-  const texts = keepOpenForEach(call, toTexts(lines));
+  const texts = keepOpenForEach(call, textsOf(exported));
   const body = await streamTexts(texts, logBrokenResponse(services, call));
   const isZipped = acceptsGzip(call.request);
   return new Response(isZipped ? zipped(body) : body, {
@@ -146,7 +155,7 @@ async function send(
       "content-disposition": `attachment; filename="${name}.jsonl"`,
       vary: "accept-encoding",
       ...(isZipped && { "content-encoding": "gzip" }),
-      ...(count !== undefined && { "x-presage-count": String(count) }),
+      ...(exported.count !== undefined && { "x-presage-count": String(exported.count) }),
     },
   });
 }
@@ -160,9 +169,4 @@ function acceptsGzip({ headers }: Request): boolean {
 
 function zipped(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   return body.pipeThrough(new CompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>);
-}
-
-async function* toTexts(lines: Export["lines"]): AsyncGenerator<string, void> {
-  for await (const piece of lines)
-    yield piece.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
 }

@@ -99,6 +99,17 @@ export async function exportRun(
   return { count, lines: written(trajectoriesOf(predicted, run, scorerOf(run, query)), format, query) };
 }
 
+/** A file's bytes. */
+export async function* bytesOf(making: Promise<Export>): AsyncGenerator<Uint8Array, void> {
+  for await (const text of textsOf(await making)) yield Buffer.from(text, "utf8");
+}
+
+/** A file's text, some lines at a time. */
+export async function* textsOf({ lines }: Export): AsyncGenerator<string, void> {
+  for await (const piece of lines)
+    yield piece.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+}
+
 function toSample(line: DatasetLine): DatasetSample {
   const given = Object.entries(line).filter(([, value]) => value !== null && value !== undefined);
   // A line of Presage's own.
