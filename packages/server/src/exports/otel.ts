@@ -6,7 +6,7 @@ import { actionText, callOf, type Trajectory } from "./trajectory.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface Span {
+interface Span {
   /** What its ids are made of: the same each time. */
   key: string;
   parent?: string;
@@ -19,7 +19,7 @@ export interface Span {
 }
 
 /** The spans of one trace as an `ExportTraceServiceRequest` of OTLP in JSON. */
-export function toOtlp(trace: string, spans: readonly Span[]): object {
+function toOtlp(trace: string, spans: readonly Span[]): object {
   const traceId = digestOf(trace).slice(0, 32);
   return {
     resourceSpans: [
@@ -147,7 +147,7 @@ function partsOf(text: string | null | undefined): string | undefined {
 }
 
 /** A text as the messages of one role, in the form of the semantic conventions. */
-export function messagesOf(role: string, text: string | null | undefined): string | undefined {
+function messagesOf(role: string, text: string | null | undefined): string | undefined {
   return text ? JSON.stringify([{ role, parts: [{ type: "text", content: text }] }]) : undefined;
 }
 
