@@ -101,21 +101,33 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A field by its name, whose dots may stand in it or be of nested fields: `{"a.b": 1}`, `{a: {b: 1}}`. */
+export function fieldAt(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, name)) return value[name];
+  for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
+    const head = name.slice(0, dot);
+    const found = Object.hasOwn(value, head) ? fieldAt(value[head], name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The field if it is a text that is not empty. */
 export function textIn(value: unknown, name: string): string | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 /** The field if it is a finite number. */
 export function numberIn(value: unknown, name: string): number | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
 /** The field if it is a list; otherwise an empty one. */
 export function listIn(value: unknown, name: string): readonly unknown[] {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return Array.isArray(found) ? found : [];
 }
 
@@ -139,6 +151,28 @@ export function idOf(id = ""): string {
 /** The text without what a database cannot store. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "");
+}
+
+/** How deep a document may be nested. */
+export const maxDepth = 200;
+
+/** Whether a value is nested deeper than a document may be. Plain loops, because every document passes here. */
+export function isTooDeep(value: unknown, levels = maxDepth): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}
+
+/** What a text of JSON says, unless it is nested too deep; any other value as it is. */
+export function parsedText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    const said: unknown = JSON.parse(value);
+    return isTooDeep(said) ? value : said;
+  } catch {
+    return value;
+  }
 }
 
 /** JSON without spaces, with the keys of every object in the order of their code points. */

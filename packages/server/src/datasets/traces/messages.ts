@@ -1,7 +1,6 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
-import { isObject, isPart, type LeftOut, listIn, numberIn, textIn } from "./content.ts";
-import { parsedText } from "./fields.ts";
+import { isObject, isPart, type LeftOut, listIn, numberIn, parsedText, textIn } from "./content.ts";
 import type { Call, Turn } from "./turns.ts";
 
 /** What a layout knows of a message besides what is said. */
@@ -48,7 +47,7 @@ export function turnsOfMessage(
 }
 
 /** A list of no parts says nothing. */
-function saidIn(content: unknown): unknown {
+export function saidIn(content: unknown): unknown {
   return Array.isArray(content) && content.length === 0 ? undefined : content;
 }
 
@@ -157,15 +156,16 @@ export function rewardIn(
   return undefined;
 }
 
-/** What a call took, by the names that a layout has for it. What is no count is passed over. */
+/** What a call took, by the names that a layout has for it, the first of which counts. What is no count is passed over. */
 export function usageIn(
   value: unknown,
-  names: { [field in keyof SampleUsage]?: string },
+  names: { [field in keyof SampleUsage]?: string | readonly string[] },
 ): SampleUsage | undefined {
   const found = Object.entries(names).flatMap(([field, name]) => {
-    const count = numberIn(value, name);
-    if (count === undefined || count < 0) return [];
-    return field === "cost_usd" || Number.isSafeInteger(count) ? [[field, count]] : [];
+    const isCount = (count: number) => count >= 0 && (field === "cost_usd" || Number.isSafeInteger(count));
+    const counts = [name].flat().map((one) => numberIn(value, one));
+    const count = counts.find((one) => one !== undefined && isCount(one));
+    return count === undefined ? [] : [[field, count]];
   });
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }

@@ -55,6 +55,21 @@ test("calls without answers and answers without calls are counted", async () => 
   expect(leftOut).toEqual({ answer_without_call: 1, call_without_answer: 1 });
 });
 
+test("arguments that are nested deeper than a document may be stay a text", async () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  const { steps } = await stepsIn(
+    [200, 201, 20_000].flatMap((levels) => [
+      { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: nested(levels) } }] },
+      { role: "tool", tool_call_id: "a", content: "x" },
+    ]),
+  );
+  expect(steps.map(([, action]) => action?.slice(0, 11))).toEqual([
+    '{"input":[[',
+    '{"input":"[',
+    '{"input":"[',
+  ]);
+});
+
 test("with step=turn the calls of a turn are one action", async () => {
   const messages = [
     { role: "user", content: "Go." },

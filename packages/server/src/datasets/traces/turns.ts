@@ -1,5 +1,5 @@
 import type { LeftOutReason, SampleUsage as Usage } from "@presage/contract";
-import { type Content, canonicalJson, LeftOut, type TraceTexts } from "./content.ts";
+import { type Content, canonicalJson, LeftOut, parsedText, type TraceTexts } from "./content.ts";
 
 /** A tool's call by an agent. */
 export interface Call {
@@ -243,17 +243,8 @@ function lastReActAction(text: string): string {
 }
 
 function actionOf({ name, input }: Call, texts: TraceTexts): string {
-  return canonicalJson({ input: texts.cleanValue(parsedInput(input)), tool: texts.clean(name) });
-}
-
-/** Arguments come as JSON's text from many clients. */
-function parsedInput(input: unknown): unknown {
-  if (typeof input !== "string") return input ?? {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
+  // Many clients write arguments as a text of JSON.
+  return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 
 function calledBy(

@@ -1,5 +1,6 @@
 import { isObject, type LeftOut, listIn, textIn, timeOf } from "../content.ts";
 import { type At, objectAt, requiredText } from "../fields.ts";
+import { saidIn } from "../messages.ts";
 import type { Turn } from "../turns.ts";
 
 /** An event of OpenHands, as far as it is used. */
@@ -52,11 +53,11 @@ function turnOf(event: At, kind: string): Turn | undefined {
   if (kind === "UserRejectObservation") return answer(requiredText(event, "rejection_reason"), true);
   if (kind === "ObservationEvent") {
     const { content, is_error } = objectAt(value.observation, [...path, "observation"]).value;
-    return answer(emptyAsNone(content), is_error === true);
+    return answer(saidIn(content), is_error === true);
   }
   if (kind === "MessageEvent") {
     const message = objectAt(value.llm_message, [...path, "llm_message"]).value;
-    const content = emptyAsNone(message.content);
+    const content = saidIn(message.content);
     if (value.source !== "agent") return { by: "environment", content, at };
     return { by: "agent", content, reasoning: reasoningOf(message) };
   }
@@ -65,11 +66,8 @@ function turnOf(event: At, kind: string): Turn | undefined {
   const name = requiredText(call, "name");
   const id = textIn(call.value, "id") ?? textIn(value, "tool_call_id");
   const calls = [{ id, name, input: call.value.arguments }];
-  return { by: "agent", content: emptyAsNone(value.thought), calls, reasoning: reasoningOf(value) };
+  return { by: "agent", content: saidIn(value.thought), calls, reasoning: reasoningOf(value) };
 }
-
-const emptyAsNone = (content: unknown) =>
-  Array.isArray(content) && content.length === 0 ? undefined : content;
 
 /** Reasoning as a text; where there is none, its blocks. */
 function reasoningOf(value: Record<string, unknown>): string[] {
