@@ -93,6 +93,8 @@ export class TraceImport {
   readonly #redacting: TraceTexts;
   readonly #verbatim: TraceTexts;
   readonly #takenIds: Set<string>;
+  /** The last number of each id that occurred again: lines without ids all have their file's. */
+  readonly #repeated = new Map<string, number>();
   readonly #salt: string;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
@@ -259,7 +261,9 @@ export class TraceImport {
   /** The id, numbered if there is another trajectory of this id. */
   #newId(id: string): string {
     let unique = id;
-    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${id}/${number}`;
+    let number = this.#repeated.get(id) ?? 1;
+    for (; this.#takenIds.has(unique); unique = idOf(`${id}/${number}`)) number += 1;
+    if (number > 1) this.#repeated.set(id, number);
     this.#takenIds.add(unique);
     return unique;
   }

@@ -37,7 +37,8 @@ export function turnsOfMessage(
   if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
   if (role === "user" || role === "human") return turnsOfUser(message, facts);
   if (role === "tool" || role === "function") return [answerOf(message, facts)];
-  if (role === "assistant" || role === "ai") {
+  // AgentBench says agent.
+  if (role === "assistant" || role === "ai" || role === "agent") {
     if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
     leftOut.count("turn_without_loss");
     return [];
@@ -105,6 +106,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
     return false;
   });
   if (textIn(message, "refusal") !== undefined) leftOut.count("other_event");
+  if (isObject(message.audio)) leftOut.count("media");
   return {
     by: "agent",
     content: saidIn(said ?? message.content),

@@ -43,11 +43,8 @@ export function eventOf(
 function turnOf(event: At, kind: string): Turn | undefined {
   const { value, path } = event;
   const at = timeOf(value.timestamp);
-  const answer = (content: unknown, isError: boolean): Turn => {
-    // The tool that ends a run answers with the agent's last words.
-    const done = !isError && value.tool_name === "finish" ? true : undefined;
-    return { by: "answer", of: textIn(value, "tool_call_id"), content, isError, at, done };
-  };
+  const of = textIn(value, "tool_call_id");
+  const answer = (content: unknown, isError: boolean): Turn => ({ by: "answer", of, content, isError, at });
   if (kind === "SystemPromptEvent") return { by: "system", content: value.system_prompt };
   if (kind === "AgentErrorEvent") return answer(requiredText(event, "error"), true);
   if (kind === "UserRejectObservation") return answer(requiredText(event, "rejection_reason"), true);
@@ -64,8 +61,7 @@ function turnOf(event: At, kind: string): Turn | undefined {
   if (kind !== "ActionEvent") return undefined;
   const call = objectAt(value.tool_call, [...path, "tool_call"]);
   const name = requiredText(call, "name");
-  const id = textIn(call.value, "id") ?? textIn(value, "tool_call_id");
-  const calls = [{ id, name, input: call.value.arguments }];
+  const calls = [{ id: textIn(call.value, "id") ?? of, name, input: call.value.arguments }];
   return { by: "agent", content: saidIn(value.thought), calls, reasoning: reasoningOf(value) };
 }
 
