@@ -134,8 +134,8 @@ export class TraceImport {
         for (const one of found) {
           this.#documents += 1;
           if ("fault" in one) {
-            const { place, reason, path } = one.fault;
-            this.#addFault(name, place, new LineError(reason, path));
+            const { place, reason, path, entry } = one.fault;
+            this.#addFault(entry ?? name, { place }, new LineError(reason, path));
             continue;
           }
           const { document } = one;
@@ -197,8 +197,8 @@ export class TraceImport {
       assistantIs,
       score,
       leftOut: this.#redacting.leftOut,
-      onFault: ({ entry, place }: TraceDocument, error: LineError) =>
-        this.#addFault(entry ?? name, place, error),
+      onFault: (document: TraceDocument, error: LineError) =>
+        this.#addFault(document.entry ?? name, document, error),
     };
   }
 
@@ -221,7 +221,8 @@ export class TraceImport {
     file: TraceFile,
     recorded: Iterable<[Recorded, TraceDocument]>,
   ): Generator<ImportedSample, void> {
-    for (const [one, { place, entry }] of recorded) {
+    for (const [one, document] of recorded) {
+      const { place, entry } = document;
       try {
         for (const sample of "sample" in one
           ? this.#asTold(file, one.sample)
@@ -231,7 +232,7 @@ export class TraceImport {
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
-        this.#addFault(entry ?? file.name, place, error);
+        this.#addFault(entry ?? file.name, document, error);
       }
     }
   }
@@ -286,12 +287,12 @@ export class TraceImport {
 
   #addFault(
     file: string | undefined,
-    [unit, number]: TraceDocument["place"],
-    { message, path }: LineError,
+    { place: [unit, number], path = [] }: Pick<TraceDocument, "place" | "path">,
+    error: LineError,
   ): void {
     this.#faulty += 1;
     if (this.#faults.length === maxListed) return;
-    this.#faults.push({ line: number, unit, path, reason: message, file });
+    this.#faults.push({ line: number, unit, path: [...path, ...error.path], reason: error.message, file });
   }
 }
 

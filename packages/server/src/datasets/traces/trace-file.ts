@@ -100,7 +100,7 @@ export class TraceFile {
   }
 
   *#read(reader: TraceReader, document: TraceDocument): Generator<Read, void> {
-    this.#first ??= document;
+    this.#first ??= { ...document, value: undefined };
     yield* this.#guard(document, () => reader.read(document));
   }
 
