@@ -7,7 +7,7 @@ import {
   splitLines,
 } from "../upload/lines.ts";
 import { isTooDeep } from "./content.ts";
-import { innerElements, JsonSplitter, maxValues, tooDeep } from "./json-values.ts";
+import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import type { TraceDocument } from "./layout.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
 
@@ -21,6 +21,9 @@ export interface DocumentFault {
 }
 
 export type Found = { document: TraceDocument } | { fault: DocumentFault };
+
+/** Of a line, which may be a whole file without line breaks. */
+const maxLineValues = 1_000_000;
 
 /** How much is read of all files together. */
 export interface Reading {
@@ -129,7 +132,7 @@ async function* lineDocuments(
   chunks: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  const readJson = createJsonLineReader(maxValues);
+  const readJson = createJsonLineReader(maxLineValues);
   for await (const lines of splitLines(chunks)) {
     // The last line may be cut off where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;

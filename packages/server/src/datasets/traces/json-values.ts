@@ -24,7 +24,7 @@ export interface Surroundings {
 export type JsonPiece = { bytes: Uint8Array; around: Surroundings | undefined } | { refusal: string };
 
 /** What a document may have. */
-export const maxValues = 2_000_000;
+const maxValues = 2_000_000;
 export const tooDeep = `It is nested deeper than ${maxDepth} levels`;
 const maxBytes = 256 * 1024 * 1024;
 /** What may stand before an inner array. */
