@@ -50,16 +50,28 @@ export class TraceTexts {
     return canonicalJson(this.cleanValue(content));
   }
 
+  /** The same of what has been counted already. */
+  again(content: Content): string {
+    const repaired = this.#repaired;
+    const text = this.of(content, new LeftOut());
+    this.#repaired = repaired;
+    return text;
+  }
+
   /** Without NUL characters, lone surrogates and secrets. */
   clean(text: string): string {
-    if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
-    this.#repaired += 1;
-    return this.#redactor.redact(storable(text));
+    return this.#redactor.redact(this.#storable(text));
   }
 
   /** The same of every text in a JSON value. */
   cleanValue<Value>(value: Value): Value {
-    return this.#redactor.redactValue(value);
+    return this.#redactor.redactValue(withTexts(value, (text) => this.#storable(text)) as Value);
+  }
+
+  #storable(text: string): string {
+    if (text.isWellFormed() && !text.includes("\0")) return text;
+    this.#repaired += 1;
+    return storable(text);
   }
 
   /** How many texts had NUL characters or lone surrogates. */
@@ -141,7 +153,7 @@ export function statedIn(value: unknown): readonly unknown[] | undefined {
 const maxIdCharacters = 180;
 
 /** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
-export function idOf(id = ""): string {
+export function idOf(id: string): string {
   const text = storable(id);
   const characters = [...text];
   if (characters.length <= maxIdCharacters) return text;
@@ -173,6 +185,23 @@ export function parsedText(value: unknown): unknown {
   } catch {
     return value;
   }
+}
+
+/** A value with all texts in it changed, those that name fields, too; the very same if none is. */
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withTexts(item, change));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isObject(value)) return value;
+  let isSame = true;
+  const fields = Object.keys(value).map((name) => {
+    const field = [change(name), withTexts(value[name], change)] as const;
+    isSame &&= field[0] === name && field[1] === value[name];
+    return field;
+  });
+  return isSame ? value : Object.fromEntries(fields);
 }
 
 /** JSON without spaces, with the keys of every object in the order of their code points. */

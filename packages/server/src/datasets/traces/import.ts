@@ -90,8 +90,7 @@ const maxListed = 100;
 /** Reads the files of one import, one after the other. */
 export class TraceImport {
   readonly #options: ImportOptions;
-  readonly #redacting: TraceTexts;
-  readonly #verbatim: TraceTexts;
+  readonly #texts: TraceTexts;
   readonly #takenIds: Set<string>;
   /** The last number of each id that occurred again: lines without ids all have their file's. */
   readonly #repeated = new Map<string, number>();
@@ -116,8 +115,7 @@ export class TraceImport {
     this.#options = options;
     this.#salt = salt;
     const { redaction, rules } = options;
-    this.#redacting = new TraceTexts(createRedactor(redaction ?? "default", rules));
-    this.#verbatim = redaction === undefined ? new TraceTexts(createRedactor("none")) : this.#redacting;
+    this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
     this.#takenIds = new Set(taken);
   }
 
@@ -182,9 +180,9 @@ export class TraceImport {
       samples: this.#samples,
       tools: [...this.#tools],
       with: { ...this.#with },
-      left_out: this.#redacting.leftOut.counts(),
-      redacted: this.#redacting.redacted(),
-      repaired: this.#redacting.repaired(),
+      left_out: this.#texts.leftOut.counts(),
+      redacted: this.#texts.redacted(),
+      repaired: this.#texts.repaired(),
       skipped: this.#faulty,
       faults: this.#faults.map(toImportFault),
     };
@@ -196,7 +194,7 @@ export class TraceImport {
       format,
       assistantIs,
       score,
-      leftOut: this.#redacting.leftOut,
+      leftOut: this.#texts.leftOut,
       onFault: (document: TraceDocument, error: LineError) =>
         this.#addFault(document.entry ?? name, document, error),
     };
@@ -237,10 +235,10 @@ export class TraceImport {
     }
   }
 
-  /** A sample that its layout made; with secrets only if its texts are stored as they are. */
+  /** A sample that its layout made; as it is if its layout's samples are, unless redaction is asked for. */
   *#asTold(file: TraceFile, sample: ReadSample): Generator<ReadSample, void> {
-    const texts = file.told?.layout.isVerbatim ? this.#verbatim : this.#redacting;
-    yield texts.cleanValue(sample);
+    const isVerbatim = file.told?.layout.isVerbatim === true && this.#options.redaction === undefined;
+    yield isVerbatim ? sample : this.#texts.cleanValue(sample);
   }
 
   *#samplesOfTrace(
@@ -248,13 +246,13 @@ export class TraceImport {
     trace: Trace,
     [, number]: TraceDocument["place"],
   ): Generator<ReadSample, void> {
-    const texts = this.#redacting;
+    const texts = this.#texts;
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? [])
           if (this.#tools.size < maxListed) this.#tools.add(texts.clean(name));
-    const told = idOf(trace.id) || idOf(file.source) || `line-${number}`;
-    const trajectory_id = this.#newId(texts.clean(told));
+    const idIn = (told = "") => idOf(texts.clean(told));
+    const trajectory_id = this.#newId(idIn(trace.id) || idIn(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";
     yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
   }
