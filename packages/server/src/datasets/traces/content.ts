@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
+import { numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
 import type { Redactor } from "./redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
@@ -180,7 +181,7 @@ export function isTooDeep(value: unknown, levels = maxDepth): boolean {
 export function parsedText(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
-    const said: unknown = JSON.parse(value);
+    const said = parseExactly(value);
     return isTooDeep(said) ? value : said;
   } catch {
     return value;
@@ -192,7 +193,7 @@ export function withTexts(value: unknown, change: (text: string) => string): unk
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) {
     const items = value.map((item) => withTexts(item, change));
-    return items.some((item, index) => item !== value[index]) ? items : value;
+    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
   }
   if (!isObject(value)) return value;
   let isSame = true;
@@ -201,16 +202,18 @@ export function withTexts(value: unknown, change: (text: string) => string): unk
     isSame &&= field[0] === name && field[1] === value[name];
     return field;
   });
-  return isSame ? value : Object.fromEntries(fields);
+  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
 }
 
-/** JSON without spaces, with the keys of every object in the order of their code points. */
+/** JSON without spaces, with the keys of every object in the order of their code points, and numbers as they were written. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const partOf = (part: unknown, name: string) =>
+    typeof part === "number" ? numberText(part, value as object, name) : canonicalJson(part);
+  if (Array.isArray(value)) return `[${value.map((item, index) => partOf(item, String(index))).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
   const fields = Object.keys(value)
     .sort(byCodePoints)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${partOf(value[key], key)}`);
   return `{${fields.join(",")}}`;
 }
 

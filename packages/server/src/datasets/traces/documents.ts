@@ -7,6 +7,7 @@ import {
   splitLines,
 } from "../upload/lines.ts";
 import { isTooDeep } from "./content.ts";
+import { parseExactly } from "./exact-json.ts";
 import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import type { TraceDocument } from "./layout.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
@@ -132,7 +133,7 @@ async function* lineDocuments(
   chunks: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  const readJson = createJsonLineReader(maxLineValues);
+  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseExactly });
   for await (const lines of splitLines(chunks)) {
     // The last line may be cut off where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
@@ -205,7 +206,7 @@ function createDocumentParser(): (piece: Piece) => Found {
       return fault("The document is not UTF-8");
     }
     try {
-      return { document: { value: JSON.parse(text), place, bytes: bytes.length, ...around } };
+      return { document: { value: parseExactly(text), place, bytes: bytes.length, ...around } };
     } catch {
       return fault(notJson("document", text));
     }

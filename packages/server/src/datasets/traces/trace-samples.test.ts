@@ -30,6 +30,40 @@ test("NUL characters and lone surrogates are mended wherever they are, and count
   expect(figures.repaired).toBe(6);
 });
 
+const numbers = '{"a":1234567890123456789,"b":[1.0,-2.50,1e-7,0.1],"c":100}';
+
+test.each([
+  ["as JSON", numbers],
+  ["as a text of JSON", JSON.stringify(numbers)],
+])("numbers %s are written as they were", async (_, input) => {
+  const trace = JSON.stringify(traceOf({}, "ANSWER", { tools: ["TOOL"], reward: 1 }))
+    .replace('"arguments":{}', `"arguments":${input}`)
+    .replace('"ANSWER"', numbers)
+    .replace('"TOOL"', numbers)
+    .replace('"reward":1', '"reward":1.0');
+  const { samples } = await importText(trace);
+  expect(samples).toMatchObject([
+    {
+      context: { tool_schemas: `[${numbers}]` },
+      interaction: { action: `{"input":${numbers},"tool":"f"}` },
+      next_state: numbers,
+      reward: 1,
+    },
+  ]);
+});
+
+test("numbers stay as they were written beside a secret, and in spans", async () => {
+  const secret = `ghp_${"a1B2".repeat(9)}`;
+  const input = `{"a":1.0,"token":"${secret}"}`;
+  const run = `{"id":"r","name":"f","run_type":"tool","trace_id":"t","inputs":${input},"outputs":{"output":[1.0,9007199254740993]}}`;
+  expect((await importText(run)).samples).toMatchObject([
+    {
+      interaction: { action: '{"input":{"a":1.0,"token":"[redacted:github#1]"},"tool":"f"}' },
+      next_state: "[1.0,9007199254740993]",
+    },
+  ]);
+});
+
 test("a text over 4 MiB is a fault, in the context, too; and so are more than 10,000 steps", async () => {
   const long = "\u00e9".repeat(2 * 1024 * 1024);
   const [call, answer] = traceOf({}, "x").messages.slice(1);

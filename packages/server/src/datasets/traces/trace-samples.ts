@@ -2,6 +2,7 @@ import type { ReadSample } from "../formats.ts";
 import { readOwnLine } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
 import type { TraceTexts } from "./content.ts";
+import { exactJson } from "./exact-json.ts";
 import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
 const maxSteps = 10_000;
@@ -52,7 +53,7 @@ function firstSaid({ turns }: Trace, texts: TraceTexts): string | undefined {
 
 function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
   if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
+  return typeof tools === "string" ? texts.clean(tools) : exactJson(texts.cleanValue(tools));
 }
 
 function toSample(
