@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
+import { numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
 import type { Redactor } from "./redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
@@ -50,16 +51,28 @@ export class TraceTexts {
     return canonicalJson(this.cleanValue(content));
   }
 
+  /** The same of what has been counted already. */
+  again(content: Content): string {
+    const repaired = this.#repaired;
+    const text = this.of(content, new LeftOut());
+    this.#repaired = repaired;
+    return text;
+  }
+
   /** Without NUL characters, lone surrogates and secrets. */
   clean(text: string): string {
-    if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
-    this.#repaired += 1;
-    return this.#redactor.redact(storable(text));
+    return this.#redactor.redact(this.#storable(text));
   }
 
   /** The same of every text in a JSON value. */
   cleanValue<Value>(value: Value): Value {
-    return this.#redactor.redactValue(value);
+    return this.#redactor.redactValue(withTexts(value, (text) => this.#storable(text)) as Value);
+  }
+
+  #storable(text: string): string {
+    if (text.isWellFormed() && !text.includes("\0")) return text;
+    this.#repaired += 1;
+    return storable(text);
   }
 
   /** How many texts had NUL characters or lone surrogates. */
@@ -101,21 +114,33 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A field by its name, whose dots may stand in it or be of nested fields: `{"a.b": 1}`, `{a: {b: 1}}`. */
+export function fieldAt(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, name)) return value[name];
+  for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
+    const head = name.slice(0, dot);
+    const found = Object.hasOwn(value, head) ? fieldAt(value[head], name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The field if it is a text that is not empty. */
 export function textIn(value: unknown, name: string): string | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 /** The field if it is a finite number. */
 export function numberIn(value: unknown, name: string): number | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
 /** The field if it is a list; otherwise an empty one. */
 export function listIn(value: unknown, name: string): readonly unknown[] {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return Array.isArray(found) ? found : [];
 }
 
@@ -129,7 +154,7 @@ export function statedIn(value: unknown): readonly unknown[] | undefined {
 const maxIdCharacters = 180;
 
 /** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
-export function idOf(id = ""): string {
+export function idOf(id: string): string {
   const text = storable(id);
   const characters = [...text];
   if (characters.length <= maxIdCharacters) return text;
@@ -141,13 +166,54 @@ export function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "");
 }
 
-/** JSON without spaces, with the keys of every object in the order of their code points. */
+/** How deep a document may be nested. */
+export const maxDepth = 200;
+
+/** Whether a value is nested deeper than a document may be. Plain loops, because every document passes here. */
+export function isTooDeep(value: unknown, levels = maxDepth): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}
+
+/** What a text of JSON says, unless it is nested too deep; any other value as it is. */
+export function parsedText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    const said = parseExactly(value);
+    return isTooDeep(said) ? value : said;
+  } catch {
+    return value;
+  }
+}
+
+/** A value with all texts in it changed, those that name fields, too; the very same if none is. */
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withTexts(item, change));
+    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
+  }
+  if (!isObject(value)) return value;
+  let isSame = true;
+  const fields = Object.keys(value).map((name) => {
+    const field = [change(name), withTexts(value[name], change)] as const;
+    isSame &&= field[0] === name && field[1] === value[name];
+    return field;
+  });
+  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
+}
+
+/** JSON without spaces, with the keys of every object in the order of their code points, and numbers as they were written. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const partOf = (part: unknown, name: string) =>
+    typeof part === "number" ? numberText(part, value as object, name) : canonicalJson(part);
+  if (Array.isArray(value)) return `[${value.map((item, index) => partOf(item, String(index))).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
   const fields = Object.keys(value)
     .sort(byCodePoints)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${partOf(value[key], key)}`);
   return `{${fields.join(",")}}`;
 }
 

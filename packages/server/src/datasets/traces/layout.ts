@@ -10,9 +10,11 @@ export interface TraceDocument {
   place: ["line" | "document", number];
   /** Of its JSON. */
   bytes: number;
-  /** Of an element of a known inner array: the array's name, and the fields that stood before it. */
+  /** Of an element of a known inner array: the array's name, and the fields around it; of a long file, those before it. */
   within?: string;
   envelope?: Record<string, unknown>;
+  /** Of an element of a line's inner array: where in the line. */
+  path?: (string | number)[];
   /** Of a zip: the entry that it stands in. */
   entry?: string;
 }

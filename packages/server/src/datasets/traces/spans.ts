@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exactJson, parseExactly } from "./exact-json.ts";
 import type { Recorded, TraceDocument, TraceReader } from "./layout.ts";
 
 /** How much JSON of spans is held in memory; what is more lies in a temporary file. */
@@ -58,7 +59,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   };
   return {
     add(keys, item) {
-      const json = Buffer.from(JSON.stringify(item));
+      const json = Buffer.from(exactJson(item));
       groupOf(keys).entries.push([log.append(json), json.length]);
     },
     *release() {
@@ -66,7 +67,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
       for (const group of groups) {
         groups.delete(group);
         const inOrder = group.entries.sort(([one], [other]) => one - other);
-        const items = inOrder.map(([at, bytes]): Item => JSON.parse(log.read(at, bytes).toString()));
+        const items = inOrder.map(([at, bytes]) => parseExactly(log.read(at, bytes).toString()) as Item);
         yield items.sort(byStart);
       }
     },

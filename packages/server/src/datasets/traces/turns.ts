@@ -1,5 +1,5 @@
 import type { LeftOutReason, SampleUsage as Usage } from "@presage/contract";
-import { type Content, canonicalJson, LeftOut, type TraceTexts } from "./content.ts";
+import { type Content, canonicalJson, LeftOut, parsedText, type TraceTexts } from "./content.ts";
 
 /** A tool's call by an agent. */
 export interface Call {
@@ -165,14 +165,14 @@ function* exchangesOf(
   texts: TraceTexts,
 ): Generator<Exchange, void> {
   const exchanges: Exchange[] = [{ turn: undefined, actions: [], thought: undefined, said: [] }];
-  const unanswered = new Map<string, Action>();
+  const unanswered = new Map<string, Action[]>();
   for (const turn of turns) {
     if (turn.by === "system") continue;
     const current = exchanges.at(-1) as Exchange;
     if (turn.by === "agent") {
       const exchange = begin(turn, keepsThoughts, texts);
-      for (const action of exchange.actions)
-        if (action.call?.id !== undefined) unanswered.set(action.call.id, action);
+      for (const [id, actions] of Map.groupBy(exchange.actions, ({ call }) => call?.id))
+        if (id !== undefined) unanswered.set(id, actions);
       // A turn of nothing but thoughts does not part what the environment said.
       if (exchange.actions.length > 0) exchanges.push(exchange);
       continue;
@@ -194,7 +194,6 @@ function* exchangesOf(
       continue;
     }
     action.answer = answer;
-    if (action.call?.id !== undefined) unanswered.delete(action.call.id);
   }
   yield* exchanges;
 }
@@ -243,25 +242,16 @@ export function lastReActAction(text: string): string {
 }
 
 function actionOf({ name, input }: Call, texts: TraceTexts): string {
-  return canonicalJson({ input: texts.cleanValue(parsedInput(input)), tool: texts.clean(name) });
-}
-
-/** Arguments come as JSON's text from many clients. */
-function parsedInput(input: unknown): unknown {
-  if (typeof input !== "string") return input ?? {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
+  // Many clients write arguments as a text of JSON.
+  return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 
 function calledBy(
   id: string | undefined,
   { actions }: Exchange,
-  unanswered: Map<string, Action>,
+  unanswered: Map<string, Action[]>,
 ): Action | undefined {
-  const named = id === undefined ? undefined : unanswered.get(id);
+  const named = unanswered.get(id ?? "")?.find(({ answer }) => answer === undefined);
   if (named !== undefined) return named;
   return actions.find(
     ({ call, answer }) =>

@@ -59,7 +59,7 @@ export const agentworld: Layout = {
     const system = line.system_str ? [{ role: "system" as const, content: line.system_str }] : [];
     yield {
       sample: {
-        trajectory_id: idOf(idIn({ id: line.id })) || `line-${place[1]}`,
+        trajectory_id: idOf(idIn({ id: line.id }) ?? "") || `line-${place[1]}`,
         step: at,
         messages: [...system, ...before, { role: "user", content: prompt }],
         next_state,

@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type LeftOut, textIn } from "../content.ts";
+import { canonicalJson, isObject, type LeftOut, textIn, withTexts } from "../content.ts";
 import { fault, objectAt } from "../fields.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
 import { rewardIn, turnsOfMessages } from "../messages.ts";
@@ -51,14 +51,10 @@ const textOf = (value: unknown) =>
 const reference = /^(attachment|tc):\/\//;
 
 /** A value with the texts that are kept apart from it, by their hash. */
-function filled(value: unknown, attachments: Record<string, unknown>): unknown {
-  if (typeof value === "string") {
-    const hash = value.replace(reference, "");
-    return hash !== value && Object.hasOwn(attachments, hash) ? attachments[hash] : value;
-  }
-  if (Array.isArray(value)) return value.map((one) => filled(one, attachments));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, attachments)]));
+function filled(value: unknown, attachments: unknown): unknown {
+  return withTexts(value, (text) =>
+    reference.test(text) ? (textIn(attachments, text.replace(reference, "")) ?? text) : text,
+  );
 }
 
 /** A message as other layouts have it: an error's text where the tool said nothing, without what the model's provider did by itself. */
@@ -85,9 +81,7 @@ function traceOf(
   const { value } = objectAt(document.value);
   if (!Array.isArray(value.messages))
     throw fault(value.messages === undefined ? "Field required" : "Input should be a list", ["messages"]);
-  const { attachments } = value;
-  const hasAttachments = isObject(attachments) && Object.keys(attachments).length > 0;
-  const messages = hasAttachments ? (filled(value.messages, attachments) as unknown[]) : value.messages;
+  const messages = filled(value.messages, value.attachments) as unknown[];
   const ids = [of.task, value.id, value.epoch].map((id) => (typeof id === "number" ? String(id) : id));
   const known = ids.filter((id): id is string => typeof id === "string" && id !== "");
   const { reward, tags } = scoresOf(value.scores, score);

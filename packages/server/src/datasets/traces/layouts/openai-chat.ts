@@ -37,7 +37,7 @@ export const openAiChat: Layout = {
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
     context: "first user message; `tools`; `system` and `developer` messages",
     also: "reward from the line's `reward`, `score` or `success`",
-    leftOut: "refusals, reasoning, media, turns with `loss: false`",
+    leftOut: "refusals, `audio`, reasoning, media, turns with `loss: false`",
     example: `{"id":"run-1","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}]}`,
   },
   recognises(document) {

@@ -41,9 +41,14 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
   const { branch, others } = activeBranch(conversation);
   leftOut.count("branch", others);
   const turns: Turn[] = [];
+  const finishing = new Set<string | undefined>();
   let response: string | undefined;
   for (const { turn, response: of } of branch) {
     if (turn === undefined) continue;
+    if (turn.by === "agent")
+      for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
+    // The call that ends a run is answered with the agent's last words.
+    const isEnd = turn.by === "answer" && turn.isError !== true && finishing.has(turn.of);
     const last = turns.at(-1);
     if (
       turn.by === "agent" &&
@@ -59,7 +64,7 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
         calls: [...last.calls, ...turn.calls],
         reasoning: [...(last.reasoning ?? []), ...(turn.reasoning ?? [])],
       };
-    else turns.push(turn);
+    else turns.push(isEnd ? { ...turn, done: true } : turn);
     response = of;
   }
   const tools = branch.findLast((event) => event.tools !== undefined)?.tools;

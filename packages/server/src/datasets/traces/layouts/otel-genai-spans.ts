@@ -1,7 +1,8 @@
-import { isObject, type LeftOut } from "../content.ts";
+import { fieldAt, isObject, type LeftOut, textIn } from "../content.ts";
 import { looseAnswer, looseTurns } from "../loose-messages.ts";
-import { type SpanItem, usageOf } from "../span-turns.ts";
-import { countAt, fieldAt, listAt, parsed, type Span, textAt } from "../span-values.ts";
+import { usageIn } from "../messages.ts";
+import type { SpanItem } from "../span-turns.ts";
+import { listAt, parsed, type Span } from "../span-values.ts";
 import type { Turn } from "../turns.ts";
 
 /** What is kept of a span with `gen_ai.*` attributes, or of another of its trace. */
@@ -26,15 +27,15 @@ export function genAiItems(span: Span, leftOut: LeftOut): GenAiItem[] {
   const { start, trace, id, parent } = span;
   const event = span.events.find(({ name }) => name === details)?.attributes;
   const attributes = event === undefined ? span.attributes : { ...event, ...span.attributes };
-  const operation = textAt(attributes, "gen_ai.operation.name");
-  const conversation = textAt(attributes, "gen_ai.conversation.id");
+  const operation = textIn(attributes, "gen_ai.operation.name");
+  const conversation = textIn(attributes, "gen_ai.conversation.id");
   const place = { start, trace, id, parent, conversation };
   const item: GenAiItem = {
     ...place,
     tools: parsed(fieldAt(attributes, "gen_ai.tool.definitions")) ?? undefined,
-    agent: textAt(attributes, "gen_ai.agent.name"),
+    agent: textIn(attributes, "gen_ai.agent.name"),
   };
-  const name = textAt(attributes, "gen_ai.tool.name");
+  const name = textIn(attributes, "gen_ai.tool.name");
   if (operation === "execute_tool" || (operation === undefined && name !== undefined))
     return [{ ...item, tool: toolOf(span, name ?? span.name.replace(/^execute_tool /, "")) }];
   const isAgents = operation !== undefined && agentOperation.test(operation);
@@ -70,7 +71,7 @@ function toolOf(
 ): NonNullable<SpanItem["tool"]> {
   return {
     call: {
-      id: textAt(attributes, "gen_ai.tool.call.id"),
+      id: textIn(attributes, "gen_ai.tool.call.id"),
       name,
       input: fieldAt(attributes, "gen_ai.tool.call.arguments") ?? undefined,
     },
@@ -97,15 +98,15 @@ function modelOf(
           leftOut,
         );
   const output = looseAnswer(answered.length > 0 ? answered : old.answered, leftOut);
-  const usage = {
-    prompt_tokens: countAt(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-    completion_tokens: countAt(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
-    cached_tokens: countAt(attributes, "gen_ai.usage.cache_read.input_tokens"),
-  };
-  const model = textAt(attributes, "gen_ai.response.model") ?? textAt(attributes, "gen_ai.request.model");
+  const usage = usageIn(attributes, {
+    prompt_tokens: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+    completion_tokens: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+    cached_tokens: "gen_ai.usage.cache_read.input_tokens",
+  });
+  const model = textIn(attributes, "gen_ai.response.model") ?? textIn(attributes, "gen_ai.request.model");
   return {
     input: [...system, ...looseTurns(told.length > 0 ? told : old.told, leftOut)],
-    output: output && { ...output, usage: usageOf(usage), model },
+    output: output && { ...output, usage, model },
   };
 }
 
@@ -118,7 +119,7 @@ function messagesOf(attributes: Fields, names: readonly string[], leftOut: LeftO
         : message,
     );
     if (found.length > 0) return found;
-    if (textAt(attributes, name) !== undefined) leftOut.count("other_event");
+    if (textIn(attributes, name) !== undefined) leftOut.count("other_event");
   }
   return [];
 }
