@@ -119,7 +119,9 @@ export class TraceFile {
     if (layout === undefined || admits(layout, document)) return error;
     const other = layouts.find((one) => one !== layout && one.recognises(document) !== undefined);
     if (other === undefined) return error;
-    const reason = `${error.message}. It looks like ${other.format}, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const before = `, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const isNamed = this.#options.format !== undefined;
+    const reason = `${error.message}. It looks like ${other.format}${isNamed ? `, not ${layout.format}` : before}`;
     return new LineError(reason, error.path);
   }
 }
