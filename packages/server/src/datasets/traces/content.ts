@@ -156,10 +156,24 @@ const maxIdCharacters = 180;
 /** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
 export function idOf(id: string): string {
   const text = storable(id);
-  const characters = [...text];
-  if (characters.length <= maxIdCharacters) return text;
-  return `${characters.slice(0, 140).join("")}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  if (beginningOf(text, maxIdCharacters) === text) return text;
+  const digest = createHash("sha256").update(text).digest("hex");
+  return `${beginningOf(text, 140)}${digest.slice(0, 16)}`;
 }
+
+/** A text's first characters. */
+export function beginningOf(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  return [...text.slice(0, 2 * characters)].slice(0, characters).join("");
+}
+
+/** As much of a text as a tag may have. */
+export function tagOf(text: string): string {
+  return beginningOf(storable(text), maxTagCharacters);
+}
+
+/** Of each of a trace's tags. */
+export const maxTagCharacters = 256;
 
 /** The text without what a database cannot store. */
 export function storable(text: string): string {
@@ -232,7 +246,7 @@ export function byCodePoints(one: string, other: string): number {
   return one.length - other.length;
 }
 
-const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:\d\d)?$/;
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)(?:[Zz]|([+-]\d\d):?(\d\d))?$/;
 
 /**
  * A time of a trace as RFC 3339; undefined if it is none. A text without an offset, as Python writes it, is of UTC. Numbers are
@@ -240,8 +254,8 @@ const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\
  */
 export function timeOf(value: unknown): string | undefined {
   if (typeof value === "string" && !/^\d+(\.\d+)?$/.test(value)) {
-    const [, date, time, offset = "Z"] = rfc3339.exec(value) ?? [];
-    const text = `${date}T${time}${offset.toUpperCase()}`;
+    const [, date, time, hours, minutes] = rfc3339.exec(value) ?? [];
+    const text = `${date}T${time}${hours === undefined ? "Z" : `${hours}:${minutes}`}`;
     return Number.isNaN(Date.parse(text)) ? undefined : text;
   }
   const count = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;

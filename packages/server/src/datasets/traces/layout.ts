@@ -74,6 +74,13 @@ export interface LayoutTexts {
   example: string;
 }
 
+/** A reader of documents that have samples as they are. */
+export function eachSample(read: (value: unknown, line: number) => Iterable<ReadSample>): Layout["open"] {
+  return eachDocument(function* ({ value, place: [, number] }) {
+    for (const sample of read(value, number)) yield { sample };
+  });
+}
+
 /** A reader of documents that each stand by themselves. */
 export function eachDocument(
   read: (document: TraceDocument, options: ReadOptions) => Iterable<Recorded>,

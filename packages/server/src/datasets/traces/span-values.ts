@@ -188,8 +188,11 @@ export function timeIn(
     const isNanoseconds = /nano$/i.test(name);
     const nanoseconds = isNanoseconds ? nanosecondsOf(field) : undefined;
     if (nanoseconds !== undefined) {
-      const at = new Date(Number(nanoseconds / 1_000_000n)).toISOString();
-      return { at, order: orderOf(nanoseconds) };
+      const ms = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, -1);
+      const rest = String(nanoseconds % 1_000_000n)
+        .padStart(6, "0")
+        .replace(/0+$/, "");
+      return { at: `${ms}${rest}Z`, order: orderOf(nanoseconds) };
     }
     const at = isNanoseconds ? undefined : timeOf(field);
     if (at === undefined) continue;

@@ -116,10 +116,13 @@ export class TraceFile {
   /** A document of another layout than its file's: the fault says which to ask for. */
   #explain(document: TraceDocument, error: LineError): LineError {
     const layout = this.#told?.layout;
-    if (layout === undefined || admits(layout, document)) return error;
-    const other = layouts.find((one) => one !== layout && one.recognises(document) !== undefined);
-    if (other === undefined) return error;
-    const reason = `${error.message}. It looks like ${other.format}, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const other = layouts.find((one) => one.recognises(document) !== undefined);
+    if (layout === undefined || other === undefined || other === layout) return error;
+    // What it admits it reads, unless an earlier layout would have been told.
+    if (admits(layout, document) && layouts.indexOf(layout) < layouts.indexOf(other)) return error;
+    const before = `, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const isNamed = this.#options.format !== undefined;
+    const reason = `${error.message}. It looks like ${other.format}${isNamed ? `, not ${layout.format}` : before}`;
     return new LineError(reason, error.path);
   }
 }

@@ -1,9 +1,9 @@
 import type { ReadSample } from "../formats.ts";
 import { readOwnLine } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
-import type { TraceTexts } from "./content.ts";
+import { type TraceTexts, tagOf } from "./content.ts";
 import { exactJson } from "./exact-json.ts";
-import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
+import { type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
 const maxSteps = 10_000;
 const maxTextBytes = 4 * 1024 * 1024;
@@ -75,9 +75,7 @@ function toSample(
     at,
     usage,
     tags: Object.fromEntries(
-      Object.entries(all).flatMap(([name, text]) =>
-        text ? [[name, text.slice(0, maxTagCharacters).toWellFormed().replaceAll("\0", "")]] : [],
-      ),
+      Object.entries(all).flatMap(([name, text]) => (text ? [[name, tagOf(text)]] : [])),
     ),
   };
 }

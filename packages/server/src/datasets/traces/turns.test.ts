@@ -57,6 +57,18 @@ test("calls of one id are answered in order, and an id may be used again in a la
   expect(leftOut).toEqual({});
 });
 
+test("kept thoughts are the first 256 characters of a step's, and others are counted", async () => {
+  const thought = "\u{1f511}".repeat(300);
+  const messages = [
+    { role: "assistant", content: null, reasoning_content: "Nothing is done." },
+    { role: "assistant", reasoning_content: thought, tool_calls: [call("a", "ls", {})] },
+    { role: "tool", tool_call_id: "a", content: "x" },
+  ];
+  const { samples, figures } = await importText(lineOf(messages), { keepsThoughts: true });
+  expect(samples.map(({ tags }) => tags?.thought)).toEqual(["\u{1f511}".repeat(256)]);
+  expect(figures.left_out).toEqual({ reasoning: 1 });
+});
+
 test("calls without answers and answers without calls are counted", async () => {
   const { steps, leftOut } = await stepsIn([
     { role: "assistant", tool_calls: [call("a", "ls", {}), call("b", "pwd", {})] },

@@ -1,5 +1,13 @@
 import type { LeftOutReason, SampleUsage as Usage } from "@presage/contract";
-import { type Content, canonicalJson, LeftOut, parsedText, type TraceTexts } from "./content.ts";
+import {
+  type Content,
+  canonicalJson,
+  LeftOut,
+  maxTagCharacters,
+  parsedText,
+  type TraceTexts,
+  tagOf,
+} from "./content.ts";
 
 /** A tool's call by an agent. */
 export interface Call {
@@ -86,9 +94,6 @@ export interface Step {
   model: string | undefined;
   thought: string | undefined;
 }
-
-/** Of each of a trace's tags. */
-export const maxTagCharacters = 256;
 
 const noState = "(start)";
 const noText = "(no output)";
@@ -214,7 +219,10 @@ function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, tex
   return {
     turn,
     actions,
-    thought: turn.leftOutAs === undefined ? thoughtOf(blocks, keepsThoughts, texts) : undefined,
+    thought:
+      turn.leftOutAs === undefined
+        ? thoughtOf(blocks, keepsThoughts && actions.length > 0, texts)
+        : undefined,
     said: [],
   };
 }
@@ -231,7 +239,7 @@ function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts
     if (areKept && thought.length < maxTagCharacters) thought += `${thought === "" ? "" : "\n"}${text}`;
     else texts.leftOut.count(reason);
   }
-  return thought === "" ? undefined : texts.clean(thought).slice(0, maxTagCharacters);
+  return thought === "" ? undefined : tagOf(texts.clean(thought));
 }
 
 /** What stands behind the last `Action:` that begins a line, as ReAct's agents write it. */

@@ -106,7 +106,7 @@ export const atif: Layout = {
   open: eachDocument(function* (document) {
     const trajectory = objectAt(document.value);
     if (versionOf(document) === undefined)
-      throw fault("Input should begin with ATIF-v1.", ["schema_version"]);
+      throw fault("Input should begin with `ATIF-v1.`", ["schema_version"]);
     for (const trace of tracesOf(trajectory, undefined)) yield { trace };
   }),
 };

@@ -1,8 +1,16 @@
-import { canonicalJson, isObject, type LeftOut, textIn, withTexts } from "../content.ts";
+import {
+  beginningOf,
+  canonicalJson,
+  isObject,
+  type LeftOut,
+  storable,
+  textIn,
+  withTexts,
+} from "../content.ts";
 import { fault, objectAt } from "../fields.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
 import { rewardIn, turnsOfMessages } from "../messages.ts";
-import { maxTagCharacters, type Trace } from "../turns.ts";
+import type { Trace } from "../turns.ts";
 
 const sampleEntry = /^samples\/.+_epoch_\d+\.json$/s;
 const chunkEntry = /^samples\/.+_epoch_\d+\/.+\.json$/s;
@@ -38,15 +46,14 @@ function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "rewar
   const others = told
     .filter(([one, score]) => one !== chosen && valueIn(score) != null)
     .slice(0, maxScores)
-    .map(([one, score]) => [tagOf(one), textOf(valueIn(score))]);
+    .map(([one, score]) => [nameOf(one), textOf(valueIn(score))]);
   const letter = scoreLetters.get(textIn(score, "value") ?? "");
   const reward = letter ?? (isObject(score) ? rewardIn(score, ["value"]) : undefined);
   return { reward, tags: Object.fromEntries(others) };
 }
 
-const tagOf = (name: string) => `score_${name.slice(0, 100).toWellFormed().replaceAll("\0", "")}`;
-const textOf = (value: unknown) =>
-  (typeof value === "string" ? value : canonicalJson(value)).slice(0, maxTagCharacters);
+const nameOf = (name: string) => `score_${beginningOf(storable(name), 100)}`;
+const textOf = (value: unknown) => (typeof value === "string" ? value : canonicalJson(value));
 
 const reference = /^(attachment|tc):\/\//;
 

@@ -115,7 +115,7 @@ export const openHands: Layout = {
     answer:
       "`ObservationEvent.observation.content` by `tool_call_id`; `AgentErrorEvent` and `UserRejectObservation` as errors",
     context: "the user's first `MessageEvent`; `SystemPromptEvent.system_prompt` and `.tools`",
-    also: "`timestamp`; done: a `finish` call that was answered",
+    also: "`timestamp`; done: a `finish` call that was answered without an error",
     leftOut: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
     example: `[{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Find the key."}]}},{"kind":"ActionEvent","source":"agent","tool_call_id":"c1","tool_call":{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}},{"kind":"ObservationEvent","source":"environment","tool_call_id":"c1","observation":{"content":[{"type":"text","text":"key.txt"}]}}]`,
   },

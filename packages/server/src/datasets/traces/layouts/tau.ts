@@ -75,7 +75,7 @@ export const tau: Layout = {
   about: {
     title: "τ²-bench",
     recognisedBy:
-      "`simulations` of `task_id` and `messages` behind `info`, or one simulation with `reward_info` and `termination_reason`",
+      "`simulations` of `task_id` and `messages`, with `info` (before them in a file over 4 MiB); or one simulation with `reward_info` and `termination_reason`",
     trajectory: "a simulation; `id`",
     action: "the assistant's `tool_calls`; without calls, its `content`",
     answer:
