@@ -5,11 +5,10 @@ import { type RunEvaluator, toRun } from "../runs/run.ts";
 import type { promptOf } from "../runs/runner/missing-work.ts";
 import { numberOf, type RunOfDataset } from "./predicted.ts";
 
+type Usage = RunExportLine["details"]["usage"];
+
 /** The evaluator's name in the log. */
-export function nameOf(
-  { evaluators }: Pick<RunOfDataset, "evaluators">,
-  { id, profile }: RunEvaluator,
-): string {
+export function nameOf({ evaluators }: RunOfDataset, { id, profile }: RunEvaluator): string {
   return evaluators.filter((one) => one.id === id).length > 1 ? `${id}/${profile.name}` : id;
 }
 
@@ -44,66 +43,59 @@ export function startOf(run: RunOfDataset, dataset: string) {
   };
 }
 
-const statuses = { finished: "success", cancelled: "cancelled", failed: "error" } as const;
+const statuses = new Map(Object.entries({ finished: "success", cancelled: "cancelled", failed: "error" }));
 const errorOf = (message: string) => ({ message, traceback: "", traceback_ansi: "" });
 const instantOf = (micros: number | null) => (micros === null ? "" : toIsoInstant(micros));
 
 /** How the run ended, as Inspect's `EvalLog` has it behind the start. */
 export function endOf({ status, status_reason, started_at, finished_at }: RunOfDataset) {
   return {
-    status: status in statuses ? statuses[status as keyof typeof statuses] : "started",
+    status: statuses.get(status) ?? "started",
     error: status === "failed" ? errorOf(status_reason ?? "The run failed.") : null,
     times: { started_at: instantOf(started_at), completed_at: instantOf(finished_at) },
   };
 }
 
-/** A name that no reader of zip files takes for a path elsewhere, or for a part of a sample. */
-const unsafeId = /\\|(^|\/)\.\.(\/|$)|_epoch_\d+\//;
+/** A prediction with what is written beside it. */
+export type ExplainedLine = Omit<RunExportLine, "verdicts"> & {
+  verdicts: (RunExportLine["verdicts"][number] & { explanation?: string | undefined })[];
+};
+
+/** Of an id: what readers of zip files take for a path elsewhere, or Inspect for a part of a sample. */
+const unsafePath = /\\|^\/|\/\/|(^|\/)\.\.(\/|$)|_epoch_\d+\//;
 const stopReasons = new Map(
   Object.entries({ stop: "stop", length: "max_tokens", content_filter: "content_filter" }),
 );
 
-/** A prediction as Inspect's `EvalSample`. Its id tells when it was stored: it is a UUIDv7. */
+/** A prediction as Inspect's `EvalSample`. When it was stored is told by its id, a UUIDv7. */
 export function sampleOf(
-  sample: DatasetSample,
-  line: RunExportLine,
-  { model, input, scores }: { model: string; input: ReturnType<typeof promptOf>; scores: Scores },
+  run: RunOfDataset,
+  model: string,
+  { dataset_sample_id, trajectory_id, step, tags, next_state }: DatasetSample,
+  line: ExplainedLine,
+  input: ReturnType<typeof promptOf>,
 ) {
-  const { dataset_sample_id: id, trajectory_id, step, tags, next_state } = sample;
   const { prediction, reasoning, details } = line;
-  const { prompt_tokens: prompt, completion_tokens: completion } = details.usage;
-  const time = details.latency_ms === null ? undefined : details.latency_ms / 1000;
-  const endedMs = Number.parseInt(details.id.replace("-", "").slice(0, 12), 16);
-  const usage =
-    prompt === null && completion === null
-      ? undefined
-      : {
-          input_tokens: prompt ?? 0,
-          output_tokens: completion ?? 0,
-          total_tokens: (prompt ?? 0) + (completion ?? 0),
-        };
-  const content = [
-    { type: "reasoning", reasoning },
-    { type: "text", text: prediction },
-  ];
-  const message = { role: "assistant", content: reasoning ? content : prediction, source: "generate", model };
+  const content = reasoning ? [{ type: "reasoning", reasoning }, textPart(prediction)] : prediction;
+  const message = { role: "assistant", content, source: "generate", model };
   const failure =
     prediction === null ? (line.error_message ?? details.error_category ?? "failed") : undefined;
   const stop_reason = stopReasons.get(details.finish_reason ?? "") ?? "unknown";
+  const usage = usageOf(details.usage);
+  const time = details.latency_ms === null ? undefined : details.latency_ms / 1000;
+  const endedMs = Number.parseInt(details.id.replace("-", "").slice(0, 12), 16);
   return {
-    id: unsafeId.test(id) ? encodeURIComponent(id) : id,
+    id: unsafePath.test(dataset_sample_id) ? encodeURIComponent(dataset_sample_id) : dataset_sample_id,
     epoch: line.repeat + 1,
-    input: input.map((turn) => ({ ...turn, source: "input" })),
+    input,
     target: next_state,
-    messages: [...input, ...(failure === undefined ? [message] : [])],
+    messages: failure === undefined ? [...input, message] : input,
     output: {
-      model,
+      ...{ model, usage, time, error: failure },
       choices: failure === undefined ? [{ message, stop_reason }] : [],
-      completion: prediction ?? "",
-      ...{ usage, time, error: failure },
     },
-    scores,
-    metadata: { dataset_sample_id: id, trajectory_id, step, ...(tags && { tags }) },
+    scores: scoresOf(run, line),
+    metadata: { dataset_sample_id, trajectory_id, step, ...(tags && { tags }) },
     model_usage: usage && { [model]: usage },
     started_at: time && new Date(endedMs - time * 1000).toISOString(),
     completed_at: new Date(endedMs).toISOString(),
@@ -112,50 +104,37 @@ export function sampleOf(
   };
 }
 
-const summaryCharacters = 1000;
-const begun = (text: string) =>
-  text.length > summaryCharacters ? `${text.slice(0, summaryCharacters).toWellFormed()}…` : text;
+const textPart = (text: string | null) => ({ type: "text", text });
 
-/** What lists of samples show, as Inspect's `EvalSampleSummary`. */
-export function summaryOf({
-  input,
-  target,
-  messages,
-  output,
-  scores,
-  error,
-  ...rest
-}: ReturnType<typeof sampleOf>) {
-  const shown = Object.entries(scores).map(([name, { explanation, ...score }]) => [
-    name,
-    { ...score, explanation: explanation && begun(explanation) },
-  ]);
-  return {
-    ...rest,
-    input: input.map(({ content, ...turn }) => ({ ...turn, content: begun(content) })),
-    target: begun(target),
-    scores: Object.fromEntries(shown),
-    error: error && begun(error.message),
-    ...{ completed: true, message_count: messages.length },
-  };
+function usageOf({ prompt_tokens: prompt, completion_tokens: completion }: Usage) {
+  if (prompt === null && completion === null) return undefined;
+  const [input_tokens, output_tokens] = [prompt ?? 0, completion ?? 0];
+  return { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
 }
 
-type Scores = Record<string, { value: number; explanation: string | undefined; metadata: object }>;
-
-/** The scores of a prediction by the names of evaluators; explanations are by the ids of results. */
-export function scoresOf(
-  run: Pick<RunOfDataset, "evaluators">,
-  { verdicts }: RunExportLine,
-  explanations: Readonly<Record<string, string>>,
-): Scores {
+/** The scores of a prediction by the names of evaluators. */
+function scoresOf(run: RunOfDataset, { verdicts, prediction }: ExplainedLine) {
   const scores = run.evaluators.flatMap((evaluator) => {
-    const verdict = verdicts.find(
-      (one) => one.evaluator === evaluator.id && one.profile_name === evaluator.profile.name,
-    );
+    const { id, profile } = evaluator;
+    const verdict = verdicts.find((one) => one.evaluator === id && one.profile_name === profile.name);
     const value = verdict && numberOf(verdict);
-    if (value === undefined) return [];
-    const explanation = explanations[verdict?.evaluation_result_id ?? ""];
-    return [[nameOf(run, evaluator), { value, explanation, metadata: { pass: verdict?.pass } }] as const];
+    if (verdict === undefined || value === undefined) return [];
+    const { explanation, pass } = verdict;
+    const answer = begun(prediction ?? "");
+    return [[nameOf(run, evaluator), { value, answer, explanation, metadata: { pass } }] as const];
   });
   return Object.fromEntries(scores);
+}
+
+const begunCharacters = 1000;
+
+function begun<Value>(value: Value): Value | string {
+  if (typeof value !== "string" || value.length <= begunCharacters) return value;
+  return `${value.slice(0, begunCharacters).toWellFormed()}…`;
+}
+
+/** What lists of samples show, as Inspect's `EvalSampleSummary`: the beginnings of texts. */
+export function summaryOf({ messages, output: _, error, ...rest }: ReturnType<typeof sampleOf>): object {
+  const summary = { ...rest, error: error?.message, completed: true, message_count: messages.length };
+  return JSON.parse(JSON.stringify(summary, (_, value) => begun(value)));
 }

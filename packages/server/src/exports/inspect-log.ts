@@ -1,13 +1,15 @@
+import { once } from "node:events";
+import { promisify } from "node:util";
 import type { DatasetSample, RunExportLine } from "@presage/contract";
-import { TextReader, ZipWriter } from "@zip.js/zip.js";
+import ZipStream from "zip-stream";
 import { findDataset } from "../datasets/datasets.ts";
 import type { Redactor } from "../datasets/traces/redact.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { selectExplanations } from "../runs/run-samples-store.ts";
 import { promptOf } from "../runs/runner/missing-work.ts";
 import type { FindNeeds } from "../runs/runs.ts";
-import { endOf, nameOf, sampleOf, scoresOf, startOf, summaryOf } from "./inspect-documents.ts";
-import { type PredictedSample, type RunOfDataset, readPredicted } from "./predicted.ts";
+import { type ExplainedLine, endOf, nameOf, sampleOf, startOf, summaryOf } from "./inspect-documents.ts";
+import { type RunOfDataset, readPredicted } from "./predicted.ts";
 
 /** A file within the log. */
 type Entry = readonly [name: string, value: object];
@@ -28,19 +30,25 @@ export async function* inspectLog(
     made.push(piece);
     bytes += piece.length;
   };
-  const options = { useWebWorkers: false, lastModDate: new Date(run.created_at / 1000) };
-  const zip = new ZipWriter(new WritableStream({ write }), options);
+  const zip = new ZipStream();
+  zip.on("data", write);
+  const add = promisify(zip.entry.bind(zip));
+  const date = new Date(run.created_at / 1000);
   for await (const [name, value] of entriesOf(services, requester, run, redactor)) {
-    await zip.add(name, new TextReader(JSON.stringify(value)));
+    await add(JSON.stringify(value), { name, date });
     if (bytes < pieceBytes) continue;
     yield Buffer.concat(made.splice(0));
     bytes = 0;
   }
-  await zip.close();
+  zip.finish();
+  await once(zip, "end");
   yield Buffer.concat(made);
 }
 
-/** The start comes first, since an import needs it to read samples, and what is counted of them last. Summaries are in the journal, some at a time. */
+/**
+ * The start comes first, since an import needs it to read samples, and what is counted of them last. Summaries are in the journal,
+ * some at a time.
+ */
 async function* entriesOf(
   services: FindNeeds,
   requester: Requester,
@@ -48,20 +56,18 @@ async function* entriesOf(
   redactor: Redactor,
 ): AsyncGenerator<Entry, void> {
   const { name } = await findDataset(services, requester, run.dataset.datasetId);
-  const start = redactor.redactValue(startOf(run, name));
+  const shown = redactor.redactValue(run);
+  const start = startOf(shown, redactor.redact(name));
   yield ["_journal/start.json", start];
   const { model } = start.eval;
-  const totals = createTotals(run, model);
-  const asked = createPrompts(run);
+  const totals = createTotals(shown, model);
+  const promptFor = createPrompts(run);
   let summaries: object[] = [];
   let files = 0;
-  for await (const read of readPredicted(services, requester, [run])) {
-    const explained = await explanationsOf(services, requester, run, read);
-    const { sample, predictions, explanations } = redactor.redactValue({ ...read, explanations: explained });
-    const documents = predictions.flat().map((line) => {
-      const scores = scoresOf(run, line, explanations);
-      return sampleOf(sample, line, { model, input: asked(sample, line), scores });
-    });
+  for await (const { sample: read, predictions } of readPredicted(services, requester, [run])) {
+    const explained = await withExplanations(services, requester, run, predictions.flat());
+    const { sample, lines } = redactor.redactValue({ sample: read, lines: explained });
+    const documents = lines.map((line) => sampleOf(shown, model, sample, line, promptFor(sample, line)));
     totals.add(documents);
     for (const document of documents) yield [`samples/${document.id}_epoch_${document.epoch}.json`, document];
     summaries.push(...documents.map(summaryOf));
@@ -70,21 +76,27 @@ async function* entriesOf(
     summaries = [];
   }
   if (summaries.length > 0) yield [`_journal/summaries/${++files}.json`, summaries];
-  const { times, ...end } = redactor.redactValue(endOf(run));
+  const { times, ...end } = endOf(shown);
   const { results, model_usage } = totals.end();
   yield ["header.json", { ...start, ...end, results, stats: { ...times, model_usage } }];
 }
 
-async function explanationsOf(
+async function withExplanations(
   { store }: FindNeeds,
   requester: Requester,
   { evaluators }: RunOfDataset,
-  { predictions }: PredictedSample,
-): Promise<Record<string, string>> {
-  if (evaluators.every(({ explainStrategy }) => explainStrategy === "never")) return {};
-  const verdicts = predictions.flat().flatMap((line) => line.verdicts);
-  const resultIds = verdicts.flatMap(({ evaluation_result_id: id }) => id ?? []);
-  return await selectExplanations(store.reader(requester), resultIds);
+  lines: RunExportLine[],
+): Promise<ExplainedLine[]> {
+  if (evaluators.every(({ explainStrategy }) => explainStrategy === "never")) return lines;
+  const ids = lines.flatMap(({ verdicts }) => verdicts.flatMap((one) => one.evaluation_result_id ?? []));
+  const explanations = await selectExplanations(store.reader(requester), ids);
+  return lines.map((line) => ({
+    ...line,
+    verdicts: line.verdicts.map((one) => ({
+      ...one,
+      explanation: explanations.get(one.evaluation_result_id ?? ""),
+    })),
+  }));
 }
 
 /** What the model was asked for one prediction after the other: in free-running mode with what was predicted before. */

@@ -233,14 +233,14 @@ export async function selectRunTexts(
 export async function selectExplanations(
   reader: Database,
   resultIds: readonly string[],
-): Promise<Record<string, string>> {
-  if (resultIds.length === 0) return {};
+): Promise<Map<string, string>> {
+  if (resultIds.length === 0) return new Map();
   const rows = await reader
     .selectFrom("evaluation_payloads")
     .select(["result_id", "explanation"])
     .where("result_id", "in", resultIds.map(Number))
     .execute();
-  return Object.fromEntries(
-    rows.flatMap(({ result_id, explanation }) => (explanation ? [[result_id, explanation]] : [])),
+  return new Map(
+    rows.flatMap(({ result_id, explanation }) => (explanation ? [[`${result_id}`, explanation]] : [])),
   );
 }
