@@ -104,7 +104,7 @@ const measureReads = async (
 const writeEveryMs = 20;
 
 /** A dataset of small samples, stored while another client writes a little. */
-const measureStored = async (
+export const measureStored = async (
   group: ProcessGroup,
   upstreamOrigin: string,
   { database, url }: Database,

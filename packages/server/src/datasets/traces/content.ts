@@ -34,6 +34,7 @@ const placeholders: readonly [RegExp, string][] = [
 export class TraceTexts {
   readonly leftOut = new LeftOut();
   readonly #redactor: Redactor;
+  readonly #last = new Map<string, { text: string; cleaned: string }>();
   #repaired = 0;
 
   constructor(redactor: Redactor) {
@@ -52,7 +53,7 @@ export class TraceTexts {
 
   /** Without NUL characters, lone surrogates and secrets. */
   clean(text: string): string {
-    if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
+    if (isStorable(text)) return this.#redactor.redact(text);
     this.#repaired += 1;
     return this.#redactor.redact(storable(text));
   }
@@ -60,6 +61,25 @@ export class TraceTexts {
   /** The same of every text in a JSON value. */
   cleanValue<Value>(value: Value): Value {
     return this.#redactor.redactValue(value);
+  }
+
+  /** The same as `of` for what many traces say alike: the last one of each name is remembered. */
+  ofMany(name: string, content: Content): string {
+    if (typeof content !== "string" || !isStorable(content)) return this.of(content);
+    return this.#remember(name, content, () => this.#redactor.redact(content));
+  }
+
+  /** A value as JSON, of what many traces have alike. */
+  jsonOfMany(name: string, value: unknown): string {
+    return this.#remember(name, JSON.stringify(value), () => JSON.stringify(this.cleanValue(value)));
+  }
+
+  #remember(name: string, text: string, clean: () => string): string {
+    const last = this.#last.get(name);
+    if (last?.text === text) return last.cleaned;
+    const cleaned = clean();
+    this.#last.set(name, { text, cleaned });
+    return cleaned;
   }
 
   /** How many texts had NUL characters or lone surrogates. */
@@ -134,6 +154,10 @@ export function idOf(id = ""): string {
   const characters = [...text];
   if (characters.length <= maxIdCharacters) return text;
   return `${characters.slice(0, 140).join("")}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
 }
 
 /** The text without what a database cannot store. */

@@ -29,12 +29,10 @@ export function* samplesOfTrace(
 }
 
 function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
-  // What it has of media is counted where it is said.
-  const said = trace.turns.flatMap((turn) =>
-    turn.by === "environment" ? [texts.of(turn.content, new LeftOut())] : [],
+  const task = trace.task ?? firstSaid(trace, texts);
+  const system = trace.turns.flatMap((turn) =>
+    turn.by === "system" ? [texts.ofMany("system", turn.content)] : [],
   );
-  const task = trace.task ?? said.find((text) => text !== "");
-  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
   const context = {
     task_context: task === undefined ? undefined : texts.clean(task),
     tool_schemas: toolsText(trace.tools, texts),
@@ -43,9 +41,18 @@ function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
   return Object.values(context).every((text) => text === undefined) ? undefined : context;
 }
 
+/** The first text of the environment. What it has of media is counted where it is said. */
+function firstSaid({ turns }: Trace, texts: TraceTexts): string | undefined {
+  for (const turn of turns) {
+    const text = turn.by === "environment" ? texts.of(turn.content, new LeftOut()) : "";
+    if (text !== "") return text;
+  }
+  return undefined;
+}
+
 function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
   if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
+  return typeof tools === "string" ? texts.clean(tools) : texts.jsonOfMany("tools", tools);
 }
 
 function toSample(

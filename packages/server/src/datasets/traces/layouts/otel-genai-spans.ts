@@ -1,4 +1,4 @@
-import { isObject, type LeftOut } from "../content.ts";
+import { isObject, LeftOut } from "../content.ts";
 import { looseAnswer, looseTurns } from "../loose-messages.ts";
 import { type SpanItem, usageOf } from "../span-turns.ts";
 import { countAt, fieldAt, listAt, parsed, type Span, textAt } from "../span-values.ts";
@@ -6,6 +6,10 @@ import type { Turn } from "../turns.ts";
 
 /** What is kept of a span with `gen_ai.*` attributes, or of another of its trace. */
 export interface GenAiItem extends SpanItem {
+  /** Numbers what later spans of the trace may follow on. */
+  number?: number | undefined;
+  /** Its input begins with that of the span of this number. */
+  follows?: number | undefined;
   trace: string;
   id: string | undefined;
   parent: string | undefined;
@@ -22,7 +26,7 @@ const agentOperation = /agent|workflow/;
 /** The name of the event that has a span's messages, if the span has not. */
 const details = "gen_ai.client.inference.operation.details";
 
-export function genAiItems(span: Span, leftOut: LeftOut): GenAiItem[] {
+export function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
   const { start, trace, id, parent } = span;
   const event = span.events.find(({ name }) => name === details)?.attributes;
   const attributes = event === undefined ? span.attributes : { ...event, ...span.attributes };
@@ -43,8 +47,10 @@ export function genAiItems(span: Span, leftOut: LeftOut): GenAiItem[] {
     leftOut.count("other_event");
     return [item];
   }
-  const model = modelOf(attributes, span.events, leftOut);
-  if (!isAgents) return [{ ...item, model }];
+  const shared = isAgents ? undefined : inputs.read(trace, attributes);
+  if (shared !== undefined) leftOut.add(shared.leftOut);
+  const model = modelOf(attributes, span.events, leftOut, shared?.turns);
+  if (!isAgents) return [{ ...item, number: shared?.number, follows: shared?.follows, model }];
   if (model.input.length === 0 && model.output === undefined) return [item];
   // An agent says what it says when it has ended.
   const said = { ...place, start: span.endOrder, isAgents };
@@ -84,18 +90,11 @@ function modelOf(
   attributes: Fields,
   events: Span["events"],
   leftOut: LeftOut,
+  input?: Turn[],
 ): NonNullable<SpanItem["model"]> {
-  const told = messagesOf(attributes, ["gen_ai.input.messages", "gen_ai.prompt"], leftOut);
   const answered = messagesOf(attributes, ["gen_ai.output.messages", "gen_ai.completion"], leftOut);
   const old = messagesOfEvents(events);
-  const instructions = parsed(fieldAt(attributes, "gen_ai.system_instructions"));
-  const system: Turn[] =
-    instructions === undefined || instructions === null
-      ? []
-      : looseTurns(
-          [{ role: "system", [Array.isArray(instructions) ? "parts" : "content"]: instructions }],
-          leftOut,
-        );
+  const told = input ?? inputOf(attributes, old.told, leftOut);
   const output = looseAnswer(answered.length > 0 ? answered : old.answered, leftOut);
   const usage = {
     prompt_tokens: countAt(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
@@ -104,9 +103,115 @@ function modelOf(
   };
   const model = textAt(attributes, "gen_ai.response.model") ?? textAt(attributes, "gen_ai.request.model");
   return {
-    input: [...system, ...looseTurns(told.length > 0 ? told : old.told, leftOut)],
+    input: told,
     output: output && { ...output, usage: usageOf(usage), model },
   };
+}
+
+function inputOf(attributes: Fields, old: readonly unknown[], leftOut: LeftOut): Turn[] {
+  const told = messagesOf(attributes, [inputMessages, "gen_ai.prompt"], leftOut);
+  return [...systemOf(attributes, leftOut), ...looseTurns(told.length > 0 ? told : old, leftOut)];
+}
+
+function systemOf(attributes: Fields, leftOut: LeftOut): Turn[] {
+  const instructions = parsed(fieldAt(attributes, systemInstructions));
+  if (instructions === undefined || instructions === null) return [];
+  const name = Array.isArray(instructions) ? "parts" : "content";
+  return looseTurns([{ role: "system", [name]: instructions }], leftOut);
+}
+
+const inputMessages = "gen_ai.input.messages";
+const systemInstructions = "gen_ai.system_instructions";
+
+/** What a model was told, of which an earlier span of the trace may have the beginning. */
+interface SharedInput {
+  number: number;
+  follows: number | undefined;
+  /** Without what it follows. */
+  turns: Turn[];
+  /** Of all that was told. */
+  leftOut: LeftOut;
+}
+
+/** Reads what models are told. A conversation's calls each repeat what the one before was told; it is read and kept once. */
+export interface Inputs {
+  /** Undefined if it is not a list of messages as a text. */
+  read(trace: string, attributes: Fields): SharedInput | undefined;
+}
+
+/** In characters. */
+const maxRemembered = 4 * 1024 * 1024;
+
+export function createInputs(): Inputs {
+  const last = new Map<string, Pick<SharedInput, "number" | "leftOut"> & { told: string; system: unknown }>();
+  let remembered = 0;
+  let number = 0;
+
+  function remember(trace: string, entry: NonNullable<ReturnType<(typeof last)["get"]>>): void {
+    remembered += entry.told.length - (last.get(trace)?.told.length ?? 0);
+    last.delete(trace);
+    last.set(trace, entry);
+    for (const [oldest, { told }] of last) {
+      if (remembered <= maxRemembered) break;
+      last.delete(oldest);
+      remembered -= told.length;
+    }
+  }
+
+  return {
+    read(trace, attributes) {
+      const told = attributes[inputMessages];
+      if (typeof told !== "string" || !told.startsWith("[{") || !told.endsWith("}]")) return undefined;
+      number += 1;
+      const before = last.get(trace);
+      const system = fieldAt(attributes, systemInstructions);
+      const rest = before !== undefined && before.system === system ? restOf(told, before.told) : undefined;
+      const leftOut = new LeftOut();
+      const found = { [inputMessages]: rest ?? told };
+      const messages = rest === "[]" ? [] : messagesOf(found, [inputMessages], leftOut);
+      // Not JSON, or not to be read in parts.
+      if (rest !== "[]" && !isObject(messages[0])) return undefined;
+      const own = looseTurns(messages, leftOut);
+      const turns = rest === undefined ? [...systemOf(attributes, leftOut), ...own] : own;
+      if (rest !== undefined && before !== undefined) leftOut.add(before.leftOut);
+      remember(trace, { number, leftOut, told, system });
+      return { number, follows: rest === undefined ? undefined : before?.number, turns, leftOut };
+    },
+  };
+}
+
+/** The list of what a list of JSON has after another one's elements; undefined if it does not begin with them. */
+function restOf(list: string, beginning: string): string | undefined {
+  if (list === beginning) return "[]";
+  const length = beginning.length - 1;
+  return list.charAt(length) === "," && list.startsWith(beginning.slice(0, length))
+    ? `[${list.slice(length + 1)}`
+    : undefined;
+}
+
+/** The items with their whole inputs. */
+export function withInputs(items: readonly GenAiItem[]): GenAiItem[] {
+  const byNumber = new Map(items.map((item) => [item.number, item]));
+  const whole = new Map<GenAiItem, readonly Turn[]>();
+  function inputTo(item: GenAiItem): readonly Turn[] {
+    const chain: GenAiItem[] = [];
+    let of: GenAiItem | undefined = item;
+    while (of !== undefined && !whole.has(of)) {
+      chain.push(of);
+      of = of.follows === undefined ? undefined : byNumber.get(of.follows);
+    }
+    let turns = of === undefined ? [] : (whole.get(of) ?? []);
+    for (const one of chain.reverse()) {
+      turns = turns.length === 0 ? (one.model?.input ?? []) : [...turns, ...(one.model?.input ?? [])];
+      whole.set(one, turns);
+    }
+    return turns;
+  }
+  return items.map((item) =>
+    item.model === undefined || item.follows === undefined
+      ? item
+      : { ...item, model: { ...item.model, input: [...inputTo(item)] } },
+  );
 }
 
 /** The messages in the first of these attributes: a list, or fields with numbers as older conventions had. One cut off is counted. */
