@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Recorded, TraceDocument, TraceReader } from "./layout.ts";
 
 /** How much JSON of spans is held in memory; what is more lies in a temporary file. */
-const defaultHeldBytes = 16 * 1024 * 1024;
+const defaultHeldBytes = 4 * 1024 * 1024;
 const firstHeldBytes = 64 * 1024;
 
 interface SpanLimits {

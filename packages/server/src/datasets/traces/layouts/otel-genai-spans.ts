@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { isObject, LeftOut } from "../content.ts";
 import { looseAnswer, looseTurns } from "../loose-messages.ts";
 import { type SpanItem, usageOf } from "../span-turns.ts";
@@ -139,23 +140,36 @@ export interface Inputs {
   read(trace: string, attributes: Fields): SharedInput | undefined;
 }
 
-/** In characters. */
-const maxRemembered = 4 * 1024 * 1024;
+/** Of traces that are recorded beside each other. */
+const maxRemembered = 1_000;
+
+/** What a trace's last call was told: of the list, how long it is and the hash of all but its end. */
+interface Told extends Pick<SharedInput, "number" | "leftOut"> {
+  length: number;
+  hash: string;
+  systemHash: string;
+}
 
 export function createInputs(): Inputs {
-  const last = new Map<string, Pick<SharedInput, "number" | "leftOut"> & { told: string; system: unknown }>();
-  let remembered = 0;
+  const last = new Map<string, Told>();
+  const seed = BigInt(randomInt(2 ** 47));
+  const hashOf = (text: string) => Bun.hash(text, seed).toString(36);
   let number = 0;
 
-  function remember(trace: string, entry: NonNullable<ReturnType<(typeof last)["get"]>>): void {
-    remembered += entry.told.length - (last.get(trace)?.told.length ?? 0);
+  function remember(trace: string, told: Told): void {
     last.delete(trace);
-    last.set(trace, entry);
-    for (const [oldest, { told }] of last) {
-      if (remembered <= maxRemembered) break;
-      last.delete(oldest);
-      remembered -= told.length;
-    }
+    last.set(trace, told);
+    const [oldest] = last.keys();
+    if (last.size > maxRemembered && oldest !== undefined) last.delete(oldest);
+  }
+
+  /** What a list has after the one before it; undefined if it does not begin with that. */
+  function restOf(list: string, before: Told | undefined): string | undefined {
+    if (before === undefined || list.length < before.length) return undefined;
+    const end = before.length - 1;
+    if (list.length > before.length && list.charAt(end) !== ",") return undefined;
+    if (hashOf(list.slice(0, end)) !== before.hash) return undefined;
+    return list.length === before.length ? "[]" : `[${list.slice(end + 1)}`;
   }
 
   return {
@@ -163,9 +177,9 @@ export function createInputs(): Inputs {
       const told = attributes[inputMessages];
       if (typeof told !== "string" || !told.startsWith("[{") || !told.endsWith("}]")) return undefined;
       number += 1;
+      const systemHash = hashOf(JSON.stringify(fieldAt(attributes, systemInstructions)) ?? "");
       const before = last.get(trace);
-      const system = fieldAt(attributes, systemInstructions);
-      const rest = before !== undefined && before.system === system ? restOf(told, before.told) : undefined;
+      const rest = before?.systemHash === systemHash ? restOf(told, before) : undefined;
       const leftOut = new LeftOut();
       const found = { [inputMessages]: rest ?? told };
       const messages = rest === "[]" ? [] : messagesOf(found, [inputMessages], leftOut);
@@ -174,19 +188,10 @@ export function createInputs(): Inputs {
       const own = looseTurns(messages, leftOut);
       const turns = rest === undefined ? [...systemOf(attributes, leftOut), ...own] : own;
       if (rest !== undefined && before !== undefined) leftOut.add(before.leftOut);
-      remember(trace, { number, leftOut, told, system });
+      remember(trace, { number, leftOut, length: told.length, hash: hashOf(told.slice(0, -1)), systemHash });
       return { number, follows: rest === undefined ? undefined : before?.number, turns, leftOut };
     },
   };
-}
-
-/** The list of what a list of JSON has after another one's elements; undefined if it does not begin with them. */
-function restOf(list: string, beginning: string): string | undefined {
-  if (list === beginning) return "[]";
-  const length = beginning.length - 1;
-  return list.charAt(length) === "," && list.startsWith(beginning.slice(0, length))
-    ? `[${list.slice(length + 1)}`
-    : undefined;
 }
 
 /** The items with their whole inputs. */
