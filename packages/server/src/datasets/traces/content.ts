@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
-import { numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
+import { exactJson, numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
 import type { Redactor } from "./redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
@@ -35,6 +35,7 @@ const placeholders: readonly [RegExp, string][] = [
 export class TraceTexts {
   readonly leftOut = new LeftOut();
   readonly #redactor: Redactor;
+  readonly #last = new Map<string, { text: string; cleaned: string }>();
   #repaired = 0;
 
   constructor(redactor: Redactor) {
@@ -70,9 +71,28 @@ export class TraceTexts {
   }
 
   #storable(text: string): string {
-    if (text.isWellFormed() && !text.includes("\0")) return text;
+    if (isStorable(text)) return text;
     this.#repaired += 1;
     return storable(text);
+  }
+
+  /** The same as `of` for what many traces say alike: the last one of each name is remembered. */
+  ofMany(name: string, content: Content): string {
+    if (typeof content !== "string" || !isStorable(content)) return this.of(content);
+    return this.#remember(name, content, () => this.#redactor.redact(content));
+  }
+
+  /** A value as JSON, of what many traces have alike. */
+  jsonOfMany(name: string, value: unknown): string {
+    return this.#remember(name, exactJson(value), () => exactJson(this.cleanValue(value)));
+  }
+
+  #remember(name: string, text: string, clean: () => string): string {
+    const last = this.#last.get(name);
+    if (last?.text === text) return last.cleaned;
+    const cleaned = clean();
+    this.#last.set(name, { text, cleaned });
+    return cleaned;
   }
 
   /** How many texts had NUL characters or lone surrogates. */
@@ -174,6 +194,10 @@ export function tagOf(text: string): string {
 
 /** Of each of a trace's tags. */
 export const maxTagCharacters = 256;
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
 
 /** The text without what a database cannot store. */
 export function storable(text: string): string {

@@ -137,8 +137,26 @@ async function* lineDocuments(
   for await (const lines of splitLines(chunks)) {
     // The last line may be cut off where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
-    yield whole.flatMap((line) => foundIn(line, readJson));
+    for (const some of inParts(whole, ({ bytes }) => bytes.length))
+      yield some.flatMap((line) => foundIn(line, readJson));
   }
+}
+
+/** How much is parsed at once. What is parsed later lives shorter, and is collected sooner. */
+const partBytes = 32 * 1024;
+
+function* inParts<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Generator<Item[], void> {
+  let part: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    part.push(item);
+    bytes += bytesOf(item);
+    if (bytes < partBytes) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
 }
 
 function isJson(line: RawLine | undefined): boolean {
@@ -176,9 +194,10 @@ async function* splitDocuments(
   const parse = createDocumentParser();
   let isFirst = true;
   for await (const chunk of chunks) {
-    const found = splitter.split(isFirst ? withoutMark(chunk) : chunk).map(parse);
+    const pieces = splitter.split(isFirst ? withoutMark(chunk) : chunk);
     isFirst = false;
-    if (found.length > 0) yield found;
+    for (const some of inParts(pieces, (piece) => ("bytes" in piece ? piece.bytes.length : 0)))
+      yield some.map(parse);
   }
   // What is cut off where reading stopped is no fault.
   if (reading.isComplete !== false) yield splitter.finish().map(parse);

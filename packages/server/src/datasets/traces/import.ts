@@ -84,7 +84,7 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
 }
 
 /** Of what a file gives at its end, which may be all that it has. */
-const batchSamples = 1_000;
+const batchSamples = 20;
 const maxListed = 100;
 
 /** Reads the files of one import, one after the other. */

@@ -112,20 +112,14 @@ export class JsonSplitter {
 
   /** Splits a chunk, and returns what stands behind the value that ends in it. */
   #split(chunk: Uint8Array, found: JsonPiece[]): Uint8Array | undefined {
+    const base = this.#layer?.base ?? 0;
     let from = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
+    for (let at = this.#isInString ? this.#afterString(chunk, 0) : 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === backslash) this.#isEscaped = true;
-        else if (byte === quote) this.#isInString = false;
-        continue;
-      }
       // Letters, digits and what else has no meaning here.
       if (byte > comma && byte !== colon && (byte | 0x20) !== 0x7b && (byte | 0x20) !== 0x7d) {
         if (this.#hasBegun || this.#isLeaving) continue;
       }
-      const base = this.#layer?.base ?? 0;
       const isAtBase = this.#depth === base && !this.#isLeaving;
       if (isBlank(byte) || byte === comma) {
         if (byte === comma) this.#values += 1;
@@ -149,7 +143,7 @@ export class JsonSplitter {
         this.#hasBegun = true;
         from = at;
       }
-      if (byte === quote) this.#isInString = true;
+      if (byte === quote) at = this.#afterString(chunk, at + 1) - 1;
       else if (isOpening(byte)) {
         this.#depth += 1;
         if (this.#depth - base > maxDepth) this.#refusal ??= tooDeep;
@@ -157,6 +151,24 @@ export class JsonSplitter {
     }
     if (this.#hasBegun) this.#keep(chunk.subarray(from));
     return undefined;
+  }
+
+  /** Where a string that goes on at a place has ended: the chunk's length if it has not. */
+  #afterString(chunk: Uint8Array, start: number): number {
+    this.#isInString = true;
+    if (start >= chunk.length) return chunk.length;
+    for (let at = this.#isEscaped ? start + 1 : start; ; ) {
+      const end = chunk.indexOf(quote, at);
+      const before = end < 0 ? chunk.length : end;
+      let slashes = 0;
+      while (before - slashes > at && chunk[before - slashes - 1] === backslash) slashes += 1;
+      this.#isEscaped = slashes % 2 === 1;
+      if (end < 0) return chunk.length;
+      at = end + 1;
+      if (this.#isEscaped) continue;
+      this.#isInString = false;
+      return at;
+    }
   }
 
   #leaveLayer(chunk: Uint8Array, at: number): Uint8Array | undefined {

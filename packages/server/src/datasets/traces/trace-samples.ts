@@ -2,7 +2,6 @@ import type { ReadSample } from "../formats.ts";
 import { readOwnLine } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
 import { type TraceTexts, tagOf } from "./content.ts";
-import { exactJson } from "./exact-json.ts";
 import { type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
 const maxSteps = 10_000;
@@ -34,7 +33,9 @@ export function* samplesOfTrace(
 
 function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
   const task = trace.task ?? firstSaid(trace, texts);
-  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
+  const system = trace.turns.flatMap((turn) =>
+    turn.by === "system" ? [texts.ofMany("system", turn.content)] : [],
+  );
   const context = {
     task_context: task === undefined ? undefined : texts.clean(task),
     tool_schemas: toolsText(trace.tools, texts),
@@ -53,7 +54,7 @@ function firstSaid({ turns }: Trace, texts: TraceTexts): string | undefined {
 
 function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
   if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : exactJson(texts.cleanValue(tools));
+  return typeof tools === "string" ? texts.clean(tools) : texts.jsonOfMany("tools", tools);
 }
 
 function toSample(
