@@ -15,10 +15,12 @@ const serverFloors = {
   results: ["http", "evaluators"],
   runs: ["http", "upstream", "predictions", "datasets", "evaluators", "results"],
   environments: ["http", "upstream", "predictions", "datasets", "evaluators", "results"],
+  exports: ["http", "predictions", "datasets", "runs", "environments"],
   config: ["upstream"],
   app: [
     ...["http", "upstream", "usage", "accounts", "datasets", "predictions", "evaluators", "results", "runs"],
     "environments",
+    "exports",
     "config",
   ],
 };

@@ -76,7 +76,13 @@ class ScriptedServer:
             name, _, value = field.partition(":")
             headers[name.lower()] = value.strip()
         body = stream.read(int(headers.get("content-length", 0)))
-        self.received.append(Received(method, target, headers, json.loads(body) if body else None, monotonic()))
+        while "transfer-encoding" in headers and (size := int(stream.readline(), 16)) >= 0:
+            body += stream.read(size)
+            stream.readline()
+            if size == 0:
+                break
+        is_json = body and headers.get("content-type") == "application/json"
+        self.received.append(Received(method, target, headers, json.loads(body) if is_json else body, monotonic()))
 
 
 def response(status: int, body: Any, **headers: str) -> bytes:

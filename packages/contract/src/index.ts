@@ -13,6 +13,7 @@ export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
+export * from "./evaluation/exports.ts";
 export {
   DatasetFormat,
   DatasetImport,

@@ -23,6 +23,7 @@ export type {
   Dataset,
   DatasetCreateRequest,
   DatasetFormat,
+  DatasetImport,
   DatasetRevision,
   DatasetSample,
   DatasetTrajectory,
@@ -73,6 +74,8 @@ export type {
   ExperimentUpdateRequest,
   ExplainStrategy,
   ImportedEvaluationResult,
+  ImportFormat,
+  ImportPreview,
   Interaction,
   KeyScope,
   Latency,
@@ -112,6 +115,7 @@ export type {
   RunSurvival,
   RunTarget,
   RunUpload,
+  SampleUsage,
   SessionResponse,
   SignOutResponse,
   StepResponse,
@@ -133,7 +137,7 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions, ListOptions, PageOptions, WriteOptions } from "./call.ts";
+export type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type {

@@ -24,6 +24,8 @@ export interface Transport {
   json<Value>(call: Call, options: CallOptions | undefined): Promise<Value>;
   /** The response as it is. */
   text(call: Call, options: CallOptions | undefined): Promise<string>;
+  /** The response's bytes as they arrive. */
+  chunks(call: Call, options: CallOptions | undefined): AsyncGenerator<Uint8Array, void, undefined>;
   /** The response line by line, as it arrives. */
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
@@ -123,20 +125,28 @@ export function createTransport(settings: TransportSettings): Transport {
 
     text: (call, options = {}) => sendInTime(call, options, (response) => response.text()),
 
-    async *lines(call, options = {}) {
-      const deadline = start(options);
-      let response: Response | undefined;
-      try {
-        response = await send(call, options, deadline, (received) => Promise.resolve(received));
-        if (response.body === null) return;
-        yield* readLines(response.body, { beforeChunk: deadline.restart, afterChunk: deadline.pause });
-      } catch (error) {
-        throw toCallError(error, deadline.signal, baseUrl, response);
-      } finally {
-        deadline.end();
-      }
-    },
+    chunks: (call, options) => received(call, options, readChunks),
+    lines: (call, options) => received(call, options, readLines),
   };
+
+  /** What is read of a response as it arrives. */
+  async function* received<Item>(
+    call: Call,
+    options: CallOptions = {},
+    read: (chunks: ReadableStream<Uint8Array>, watch: ChunkWatch) => AsyncGenerator<Item, void, undefined>,
+  ): AsyncGenerator<Item, void, undefined> {
+    const deadline = start(options);
+    let response: Response | undefined;
+    try {
+      response = await send(call, options, deadline, (received) => Promise.resolve(received));
+      if (response.body === null) return;
+      yield* read(response.body, { beforeChunk: deadline.restart, afterChunk: deadline.pause });
+    } catch (error) {
+      throw toCallError(error, deadline.signal, baseUrl, response);
+    } finally {
+      deadline.end();
+    }
+  }
 }
 
 async function readJson<Value>(response: Response, baseUrl: string): Promise<Value> {
@@ -180,27 +190,36 @@ export interface ChunkWatch {
   afterChunk(): void;
 }
 
-/** Yields the lines of a body without their line feeds. Throws if the body does not end with one: it was cut off. */
-async function* readLines(
+async function* readChunks(
   body: ReadableStream<Uint8Array>,
   { beforeChunk, afterChunk }: ChunkWatch,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
   try {
     for (;;) {
       beforeChunk();
       const { done, value } = await reader.read();
       afterChunk();
-      if (done) break;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      yield* lines;
+      if (done) return;
+      yield value;
     }
-    if (rest !== "") throw new TypeError("The last line is incomplete.");
   } finally {
     // The reader may stop early; after a failure there is nothing left to cancel.
     await reader.cancel().catch(() => {});
   }
+}
+
+/** Yields the lines of a body without their line feeds. Throws if the body does not end with one: it was cut off. */
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  watch: ChunkWatch,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of readChunks(body, watch)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") throw new TypeError("The last line is incomplete.");
 }

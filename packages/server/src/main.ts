@@ -28,6 +28,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["users"], async () => (await import("./cli/users.ts")).addUsersCommands],
   [["audit"], async () => (await import("./cli/audit.ts")).addAuditCommand],
   [["import", "formats"], async () => (await import("./cli/import.ts")).addImportCommands],
+  [["episodes"], async () => (await import("./cli/export.ts")).addEpisodesCommands],
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],

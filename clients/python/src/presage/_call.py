@@ -6,8 +6,10 @@ import os
 import random
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http.client import HTTPResponse
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -36,8 +38,9 @@ class Call:
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     is_repeatable: bool = True  # Whether it may be sent again although it is unknown whether it took effect.
+    timeout_s: float | None = None  # In place of the client's.
 
-    def request(self, key: str | None) -> tuple[str, bytes | None, dict[str, str]]:
+    def request(self, key: str | None) -> tuple[str, bytes | Iterator[bytes] | None, dict[str, str]]:
         """Path with query, body and headers. Bytes are sent as they are, anything else as JSON."""
         if not re.fullmatch("/[!-~]*", self.path):
             raise ValueError("path must begin with a slash, and be URL-encoded.")
@@ -50,6 +53,10 @@ class Call:
         headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
         content = self.body if isinstance(self.body, bytes | None) else json.dumps(self.body, allow_nan=False).encode()
         return self.path + (f"?{query}" if query else ""), content, headers
+
+    def receive(self, response: HTTPResponse) -> bytes:
+        """The body of a response, or the beginning of one that is too long."""
+        return b"".join(islice(iter(lambda: response.read(65_536), b""), MAX_RESPONSE_BYTES // 65_536))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from ._call import MAX_RESPONSE_BYTES, Call, Server, pause_before_retry
+from ._call import Call, Server, pause_before_retry
 from .errors import ConnectionFailedError, PresageError, TimedOutError
 
 _MAX_IDLE = 256
@@ -68,7 +68,7 @@ class Connections:
 
     def send(self, call: Call) -> Any:
         """Sends a call until it succeeds, must not be sent again, or its time is over."""
-        deadline = monotonic() + self.timeout_s
+        deadline = monotonic() + (call.timeout_s or self.timeout_s)
         retry = 0
         while True:
             try:
@@ -98,13 +98,9 @@ class Connections:
                 # A server that refuses a body says so, and closes, before it has read all of it.
             response = connection.getresponse()
             is_answered = True
-            parts: list[bytes] = []
-            while chunk := response.read(65_536):
-                parts.append(chunk)
-                if len(parts) * 65_536 > MAX_RESPONSE_BYTES:
-                    raise HTTPException("too long")
-            if response.length:
-                raise HTTPException("cut off")
+            received = call.receive(response)
+            if response.length or response.read(1):
+                raise HTTPException("cut off, or too long")
         except BaseException as error:  # An interrupted exchange leaves an unusable connection.
             if connected is not None:
                 connected.sock.close()
@@ -112,7 +108,7 @@ class Connections:
             if is_reused and not is_answered and call.is_repeatable and isinstance(error, ConnectionError):
                 return self._exchange(call, deadline)
             if isinstance(error, TimeoutError):
-                message = f"Presage at {self.server.url} did not respond within {self.timeout_s:g} s."
+                message = f"Presage at {self.server.url} did not respond within {call.timeout_s or self.timeout_s:g} s."
                 raise TimedOutError(message, was_sent=connected is not None) from None
             if not isinstance(error, (OSError, HTTPException)):
                 raise
@@ -123,7 +119,7 @@ class Connections:
             limited.sock.close()
         else:
             self._idle.append(limited)
-        return response.status, {name.lower(): value for name, value in response.headers.items()}, b"".join(parts)
+        return response.status, {name.lower(): value for name, value in response.headers.items()}, received
 
     def _take(self) -> _Limited | None:
         if self._process != os.getpid():  # After a fork the sockets are the parent's.

@@ -1,13 +1,14 @@
 """Datasets and runs."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic, sleep
 from typing import Any
 
 from ._call import Call, Item, part, write
 from ._connections import Connections
 from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError
+from .tables import RunTables
+from .uploads import DatasetUploads, RunUploads
 
 PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError)  # A later call may succeed.
 
@@ -32,7 +33,7 @@ class _Resource:
                 return
 
 
-class Datasets(_Resource):
+class Datasets(_Resource, DatasetUploads):
     def list(self) -> Sequence[dict[str, Any]]:
         return [*self._pages("/v1/datasets")]
 
@@ -42,21 +43,13 @@ class Datasets(_Resource):
     def create(self, name: str, **fields: Any) -> dict[str, Any]:
         return self._send(write("/v1/datasets", {"name": name, **fields}))
 
-    def upload(self, dataset: Item, lines: str | bytes | Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
-        if not isinstance(lines, (str, bytes)):
-            lines = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines)
-        body = lines.encode() if isinstance(lines, str) else lines
-        headers = {"content-type": "application/x-ndjson"}
-        return self._send(Call("POST", f"/v1/datasets/{part(dataset)}/revisions", body, headers=headers))
-
     def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
         """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
         latest: dict[str, Any] = {} if revision else self.get(dataset)["latest_revision"] or {}
         return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=revision or latest.get("revision"))
 
 
-class Runs(_Resource):
+class Runs(_Resource, RunUploads, RunTables):
     def list(self, **filters: Any) -> Sequence[dict[str, Any]]:
         return [*self._pages("/v1/runs", **filters)]
 

@@ -29,17 +29,11 @@ export type DatasetFormat = z.infer<typeof DatasetFormat>;
 /** What the agent's call to its model took. */
 export const SampleUsage = z
   .strictObject({
-    prompt_tokens: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: "Tokens of the prompt, as the layout counts them: of some without the cached ones." }),
+    prompt_tokens: z.int().min(0).optional().meta({
+      description: "Tokens of the prompt, as the layout counts them: of some without the cached ones.",
+    }),
     completion_tokens: z.int().min(0).optional().meta({ description: "Tokens of the answer." }),
-    cached_tokens: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: "Tokens that were read from a cache." }),
+    cached_tokens: z.int().min(0).optional().meta({ description: "Tokens that were read from a cache." }),
     cost_usd: z.number().min(0).optional().meta({ description: "What the call cost, in US dollars." }),
   })
   .meta({ id: "SampleUsage" });

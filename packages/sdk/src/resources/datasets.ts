@@ -1,6 +1,7 @@
 import type {
   Dataset,
   DatasetCreateRequest,
+  DatasetExportQuery,
   DatasetListResponse,
   DatasetRevision,
   DatasetRevisionListResponse,
@@ -19,6 +20,7 @@ import {
   type CallOptions,
   type ListOptions,
   type PageOptions,
+  type QueryOf,
   underOneKey,
   type WriteOptions,
 } from "../call.ts";
@@ -29,7 +31,7 @@ import type { Transport } from "../transport.ts";
 export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | FormData | ReadableStream<Uint8Array>;
 
 /** How files become samples, as the query of `POST /v1/datasets/{id}/revisions` has it. */
-export type ImportOptions = { [Name in keyof ImportPreviewQuery]?: ImportPreviewQuery[Name] | undefined };
+export type ImportOptions = QueryOf<ImportPreviewQuery>;
 
 /** How a file is previewed. */
 export interface PreviewOptions extends CallOptions, ImportOptions {
@@ -125,11 +127,17 @@ export interface Datasets {
   getTrajectory(id: string, trajectoryId: string, options?: TrajectoryOptions): Promise<DatasetTrajectory>;
   /** Yields the lines of a revision as they arrive: `GET /v1/datasets/{id}/export`. Throws if the export was cut off. */
   exportLines(id: string, options?: RevisionOptions): AsyncGenerator<string, void, undefined>;
+  /** Yields a revision as a file of a format, as it arrives: `GET /v1/datasets/{id}/export`. */
+  export(
+    id: string,
+    query?: QueryOf<DatasetExportQuery>,
+    options?: CallOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 const path = "/v1/datasets";
 
-export function datasets({ json, lines }: Transport): Datasets {
+export function datasets({ json, lines, chunks }: Transport): Datasets {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
 
   async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
@@ -207,6 +215,7 @@ export function datasets({ json, lines }: Transport): Datasets {
     },
     exportLines: (id, { revision, ...options } = {}) =>
       lines(get(`${pathOf(id)}/export`, { revision }), options),
+    export: (id, query, options) => chunks(get(`${pathOf(id)}/export`, { ...query }), options),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   EnvironmentTask,
   Episode,
   EpisodeCreateRequest,
+  EpisodeExportQuery,
   EpisodeFigures,
   EpisodeFiguresQuery,
   EpisodeFiguresResponse,
@@ -26,6 +27,7 @@ import {
   type CallOptions,
   type ListOptions,
   type PageOptions,
+  type QueryOf,
   underOneKey,
   type WriteOptions,
 } from "../call.ts";
@@ -121,6 +123,11 @@ export interface Episodes {
   list(filter?: EpisodeFilter, options?: ListOptions): Promise<EpisodeSummary[]>;
   /** Gets one page of the episodes that match: `GET /v1/episodes`. */
   page(filter?: EpisodeFilter, options?: PageOptions): Promise<EpisodeListResponse>;
+  /** Yields the episodes that match as a file of a format, as it arrives: `GET /v1/episodes/export`. */
+  export(
+    query?: QueryOf<EpisodeExportQuery>,
+    options?: CallOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
   /** How episodes went, by environment and one thing more: `GET /v1/episodes/figures`. */
   figures(query?: EpisodeFiguresQuery, options?: CallOptions): Promise<EpisodeFigures[]>;
   /** Deletes an episode with its steps: `DELETE /v1/episodes/{id}`. */
@@ -129,7 +136,7 @@ export interface Episodes {
 
 const episodesPath = "/v1/episodes";
 
-export function episodes({ json }: Transport): Episodes {
+export function episodes({ json, chunks }: Transport): Episodes {
   const pathOf = (id: string, rest = "") => `${episodesPath}/${encodeURIComponent(id)}${rest}`;
 
   return {
@@ -138,6 +145,8 @@ export function episodes({ json }: Transport): Episodes {
     step: (id, action, options) =>
       json({ method: "POST", path: pathOf(id, "/step"), body: { action }, ...underOneKey(options) }, options),
     get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    export: (query, options) =>
+      chunks({ method: "GET", path: `${episodesPath}/export`, query: { ...query } }, options),
     list: (filter, { atMost, ...options } = {}) =>
       listAllPages(
         (query) =>

@@ -6,6 +6,7 @@ import type {
   EvaluatorReference,
   Run,
   RunCreateRequest,
+  RunExportQuery,
   RunListQuery,
   RunListResponse,
   RunReport,
@@ -14,7 +15,7 @@ import type {
   RunSampleListResponse,
   RunUpload,
 } from "@presage/contract";
-import { type CallOptions, type PageOptions, underOneKey, type WriteOptions } from "../call.ts";
+import { type CallOptions, type PageOptions, type QueryOf, underOneKey, type WriteOptions } from "../call.ts";
 import { iterateAllPages, listAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 import { type WaitOptions, waitUntil } from "../wait-until.ts";
@@ -86,6 +87,12 @@ export interface Runs extends RunReports {
   ): AsyncGenerator<RunSample, void, undefined>;
   /** Yields all predictions with texts and verdicts, line by line as they arrive: `GET /v1/runs/{id}/export`. Throws if the export was cut off. */
   exportLines(id: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
+  /** Yields the predictions as a file of a format, as it arrives: `GET /v1/runs/{id}/export`. */
+  export(
+    id: string,
+    query?: QueryOf<RunExportQuery>,
+    options?: CallOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
   /**
    * Uploads the predictions of a run whose target is `{"predictions": "imported"}`: `POST /v1/runs/{id}/predictions`. Set
    * `timeoutMs` for long ones. A wrong line is named in the error's `issues`, and nothing is kept.
@@ -101,7 +108,7 @@ export interface Runs extends RunReports {
 const runsPath = "/v1/runs";
 
 export function runs(transport: Transport): Runs {
-  const { json, lines } = transport;
+  const { json, lines, chunks } = transport;
   const pathOf = (id: string, more = "") => `${runsPath}/${encodeURIComponent(id)}${more}`;
   const read = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
   // Repeating it changes nothing.
@@ -132,6 +139,7 @@ export function runs(transport: Transport): Runs {
         json<RunSampleListResponse>(read(pathOf(id, "/samples"), { ...filter, ...query }), options),
       ),
     exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
+    export: (id, query, options) => chunks(read(pathOf(id, "/export"), { ...query }), options),
     uploadPredictions: (id, content, { isGzip, ...options } = {}) =>
       json(
         {

@@ -1,4 +1,5 @@
 import type {
+  PredictionExportQuery,
   StoredPrediction,
   StoredPredictionCountResponse,
   StoredPredictionDeleteQuery,
@@ -8,7 +9,7 @@ import type {
   StoredPredictionListResponse,
   StoredPredictionValuesResponse,
 } from "@presage/contract";
-import type { CallOptions } from "../call.ts";
+import type { CallOptions, QueryOf } from "../call.ts";
 import { iterateAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
@@ -44,6 +45,11 @@ export interface StoredPredictions {
   count(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionCountResponse>;
   /** Lists for each filter the values that those matching all others have, with counts: `GET /v1/predictions/values`. */
   values(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionValuesResponse>;
+  /** Yields those that match as spans in OTLP's JSON, one a line, as they arrive: `GET /v1/predictions/export`. */
+  export(
+    query?: QueryOf<PredictionExportQuery>,
+    options?: CallOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
   /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
   get(id: string, options?: CallOptions): Promise<StoredPredictionDetail>;
   /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
@@ -54,7 +60,7 @@ export interface StoredPredictions {
 
 const path = "/v1/predictions";
 
-export function storedPredictions({ json }: Transport): StoredPredictions {
+export function storedPredictions({ json, chunks }: Transport): StoredPredictions {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   const list = (query: StoredPredictionFilter & StoredPredictionPage = {}, options?: CallOptions) =>
     json<StoredPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
@@ -67,6 +73,8 @@ export function storedPredictions({ json }: Transport): StoredPredictions {
     values: (filter, options) =>
       json({ method: "GET", path: `${path}/values`, query: { ...filter } }, options),
     get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    export: (query, options) =>
+      chunks({ method: "GET", path: `${path}/export`, query: { ...query } }, options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id) }, options);
     },

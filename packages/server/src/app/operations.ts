@@ -13,6 +13,7 @@ import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-rout
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
+import { exportRoutes } from "../exports/exports-route.ts";
 import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
@@ -48,6 +49,7 @@ const operations: readonly Operation<Services>[] = [
   ...datasetRoutes,
   ...datasetUploadRoutes,
   ...importRoutes,
+  ...exportRoutes,
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,

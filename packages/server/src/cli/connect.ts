@@ -20,12 +20,13 @@ import { CommandError } from "./command.ts";
 export interface Client {
   datasets: Pick<
     Presage["datasets"],
-    "list" | "create" | "upload" | "uploadEpisodes" | "listRevisions" | "delete"
+    "list" | "create" | "upload" | "uploadEpisodes" | "listRevisions" | "delete" | "export"
   >;
   imports: Pick<Presage["imports"], "preview">;
+  episodes: Pick<Presage["episodes"], "export">;
   runs: Pick<
     Presage["runs"],
-    "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs"
+    "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs" | "export"
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
 }

@@ -5,6 +5,7 @@ import { printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
+import { addDatasetExport } from "./export.ts";
 import { addImportOptions, describeRevision, importTraces } from "./import.ts";
 import { withConnection } from "./open-connection.ts";
 import { type Column, printList } from "./terminal.ts";
@@ -34,6 +35,7 @@ export function addDatasetsCommands(program: Command): void {
       ),
     )
     .action(async ({ file, ...options }) => importTraces(configure(), [file], { ...options, isQuiet: true }));
+  addDatasetExport(datasets);
   addFromEpisodesCommand(datasets);
   datasets
     .command("list")

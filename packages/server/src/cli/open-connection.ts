@@ -1,4 +1,12 @@
-import type { ImportPreviewQuery, Run, RunCreateRequest, RunUpload } from "@presage/contract";
+import type {
+  DatasetExportQuery,
+  EpisodeExportQuery,
+  ImportPreviewQuery,
+  Run,
+  RunCreateRequest,
+  RunExportQuery,
+  RunUpload,
+} from "@presage/contract";
 import type { DatasetLines, UploadOptions } from "@presage/sdk";
 import type { BunFile } from "bun";
 import { composePrices, needsSandbox } from "../app/compose-deployments.ts";
@@ -20,6 +28,7 @@ import { uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { noEpisodes } from "../datasets/upload/upload-route.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import { bytesOf, exportDataset, exportEpisodes, exportRun } from "../exports/exports.ts";
 import type { Changer } from "../platform/audit.ts";
 import { UploadError } from "../platform/errors.ts";
 import { createLog } from "../platform/observability/logger.ts";
@@ -193,9 +202,12 @@ async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<Ru
 
 /** What the owner has in an opened database. */
 function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { wake() {} }): Connection {
-  const client = {
+  const client: Client = {
     datasets: datasetsOf(store, config),
     imports: previewsHere(config),
+    episodes: {
+      export: (query) => bytesOf(exportEpisodes({ store }, requesterOf(store), query as EpisodeExportQuery)),
+    },
     ...runsOf(store, config, runs),
   };
   return {
@@ -239,6 +251,10 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
         isAppended: options.append === true,
       };
       return toDatasetRevision((await uploadRevision(database, upload, chunksOf(files))).revision);
+    },
+    export(id, { revision, ...query } = {}) {
+      const wanted = { id, number: revision === undefined ? undefined : Number(revision) };
+      return bytesOf(exportDataset({ store }, requester, wanted, query as DatasetExportQuery));
     },
     async uploadEpisodes(datasetId, selection, { append = false } = {}) {
       const upload = { ...common, datasetId, ...ownLines, isAppended: append };
@@ -318,6 +334,7 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
         await deleteRun(services, requester, id);
         await sweepRun(store.database, id);
       },
+      export: (id, query) => bytesOf(exportRun(services, requester, id, query as RunExportQuery)),
       report,
       reportAs: async (id, format) => await writeReport(services, requester, await report(id), format),
     },

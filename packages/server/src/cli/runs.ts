@@ -7,6 +7,7 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
+import { addRunExport } from "./export.ts";
 import { checkOutputFile } from "./files.ts";
 import { withConnection } from "./open-connection.ts";
 import { printComparison, printReport } from "./run-tables.ts";
@@ -55,6 +56,7 @@ function addManagingCommands(program: Command): void {
     .command("runs")
     .description("list, show, resume, finish, cancel or delete runs")
     .addHelpText("after", examples("presage runs list", "presage runs show nightly"));
+  addRunExport(runs);
   runs
     .command("list")
     .description("list the runs, newest first")

@@ -1,7 +1,7 @@
 import {
   DatasetPath,
-  DatasetRevisionQuery,
-  DatasetSample,
+  type DatasetRevisionQuery,
+  type DatasetSample,
   DatasetSampleListQuery,
   DatasetSampleListResponse,
   DatasetTrajectory,
@@ -12,15 +12,13 @@ import {
   defaultSampleLimit,
   defaultTrajectoryLimit,
 } from "@presage/contract";
-import { keepOpenForEach } from "../http/call.ts";
 import { errorResponse, page, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
-import { reservePiece } from "../http/memory.ts";
-import { logBrokenResponse, streamList, streamTexts } from "../http/response.ts";
+import { streamList } from "../http/response.ts";
 import { route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { WantedRevision } from "./datasets.ts";
-import { exportSamples, listTrajectories, pageOfSamples, readTrajectory } from "./samples.ts";
+import { listTrajectories, pageOfSamples, readTrajectory } from "./samples.ts";
 
 interface SampleServices extends Pick<HttpServices, "log"> {
   store: Store;
@@ -152,44 +150,7 @@ const getDatasetTrajectory = route({
   },
 });
 
-const exportDataset = route({
-  method: "GET",
-  path: "/v1/datasets/:id/export",
-  needs: "read",
-  id: "exportDataset",
-  tag,
-  summary: "Export a revision",
-  description:
-    "Returns all samples of a revision as JSON lines, in the order of the upload. Their SHA-256 is the revision's digest, and an upload of them to any Presage makes a revision with the same digest.",
-  params: DatasetPath,
-  query: DatasetRevisionQuery,
-  refusesUnknown: true,
-  responses: {
-    "200": {
-      description: "One sample a line",
-      content: { "application/x-ndjson": { schema: DatasetSample, example: exampleSample } },
-    },
-    ...noSuchRevision,
-  },
-  async handle(services: SampleServices, { call, requester, params, query }) {
-    const pieces = await exportSamples(services, requester, wantedRevision(params, query));
-    reservePiece(call.exchange);
-    const texts = keepOpenForEach(call, toLines(pieces));
-    return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
-      headers: {
-        "content-type": "application/x-ndjson; charset=utf-8",
-        "content-disposition": 'attachment; filename="dataset.jsonl"',
-      },
-    });
-  },
-});
-
-export const sampleRoutes = [
-  listDatasetSamples,
-  listDatasetTrajectories,
-  getDatasetTrajectory,
-  exportDataset,
-];
+export const sampleRoutes = [listDatasetSamples, listDatasetTrajectories, getDatasetTrajectory];
 
 function wantedRevision({ id }: { id: string }, { revision }: DatasetRevisionQuery): WantedRevision {
   return { id, number: revision === undefined ? undefined : Number(revision) };
@@ -204,8 +165,4 @@ function readCursor(cursor: string): { steps: number; trajectory_id: string } {
 /** A sample is stored, and read, as the JSON that it is sent as. */
 function asJson(sample: string): string {
   return sample;
-}
-
-async function* toLines(pieces: AsyncIterable<readonly string[]>): AsyncGenerator<string, void> {
-  for await (const piece of pieces) yield piece.map((line) => `${line}\n`).join("");
 }

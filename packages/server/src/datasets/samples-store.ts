@@ -123,6 +123,24 @@ export async function selectTrajectorySizes(
     .execute();
 }
 
+/** The place of a sample in the order of trajectories. */
+export type TrajectoryStep = Pick<DatasetSamplesTable, "trajectory_id" | "step">;
+
+/** The samples of a revision by trajectory and step, behind one of them. */
+export async function selectSizesByTrajectory(
+  reader: Database,
+  revisionId: number,
+  { after, limit }: { after: TrajectoryStep | undefined; limit: number },
+): Promise<(SampleSize & TrajectoryStep)[]> {
+  let query = reader
+    .selectFrom("dataset_samples")
+    .select(["position", "bytes", "trajectory_id", "step"])
+    .where("revision_id", "=", revisionId);
+  if (after !== undefined)
+    query = query.where(sql<SqlBool>`(trajectory_id, step) > (${after.trajectory_id}, ${after.step})`);
+  return await query.orderBy("trajectory_id").orderBy("step").limit(limit).execute();
+}
+
 /** Where the steps of a trajectory before a step are, in their order; of many, the last ones. */
 export async function selectEarlierPositions(
   reader: Database,

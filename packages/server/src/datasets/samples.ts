@@ -13,9 +13,11 @@ import {
   selectParts,
   selectSamples,
   selectSizes,
+  selectSizesByTrajectory,
   selectTrajectories,
   selectTrajectorySizes,
   type TrajectoryPage,
+  type TrajectoryStep,
 } from "./samples-store.ts";
 
 /** A page with more text ends early. */
@@ -105,6 +107,24 @@ export async function readTrajectory(
     samples: inPieces(reader, id, page),
     next: page.length < sizes.length ? page.at(-1)?.step : undefined,
   };
+}
+
+/** All samples of a revision by trajectory and step, a piece at a time. */
+export async function* readByTrajectory(
+  services: { store: Store },
+  requester: Requester,
+  wanted: WantedRevision,
+): AsyncGenerator<DatasetSample[], void> {
+  const { id } = await findRevision(services, requester, wanted);
+  const reader = services.store.reader(requester);
+  for (let after: TrajectoryStep | undefined; ; ) {
+    const reading = selectSizesByTrajectory(reader, id, { after, limit: samplesAtOnce });
+    const sizes = await unlessDeleted(reading, services, requester, wanted);
+    // They were written as samples.
+    for await (const lines of inPieces(reader, id, sizes).read()) yield lines.map((line) => JSON.parse(line));
+    after = sizes.at(-1);
+    if (sizes.length < samplesAtOnce) return;
+  }
 }
 
 /** One page of a revision's trajectories, and the one after which the next page starts. */

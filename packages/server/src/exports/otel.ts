@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import type { StoredPredictionDetail } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { actionText, callOf, type Trajectory } from "./trajectory.ts";
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface Span {
+interface Span {
   /** What its ids are made of: the same each time. */
   key: string;
   parent?: string;
@@ -17,7 +19,7 @@ export interface Span {
 }
 
 /** The spans of one trace as an `ExportTraceServiceRequest` of OTLP in JSON. */
-export function toOtlp(trace: string, spans: readonly Span[]): object {
+function toOtlp(trace: string, spans: readonly Span[]): object {
   const traceId = digestOf(trace).slice(0, 32);
   return {
     resourceSpans: [
@@ -95,12 +97,57 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
   return toOtlp(id, [root, ...steps]);
 }
 
+/** A stored prediction as the span of a chat, with the texts that it has. */
+export function predictionToOtlp(prediction: StoredPredictionDetail): object {
+  const { id, created_at, latency_ms, model, status, error_category, output, reasoning } = prediction;
+  const { context, interaction, requested_model, finish_reason } = prediction;
+  const asked = interaction ? composePrompt(context, interaction) : prediction.messages;
+  const startedAt = new Date(Date.parse(created_at) - (latency_ms ?? 0)).toISOString();
+  const span: Span = {
+    key: id,
+    name: `chat ${model ?? requested_model ?? "unknown"}`,
+    start: startedAt,
+    end: created_at,
+    isError: status !== "success",
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "presage",
+      "gen_ai.request.model": requested_model ?? model ?? undefined,
+      "gen_ai.response.model": model ?? undefined,
+      "gen_ai.response.id": id,
+      "gen_ai.response.finish_reasons": finish_reason ?? undefined,
+      "gen_ai.usage.input_tokens": prediction.prompt_tokens ?? undefined,
+      "gen_ai.usage.output_tokens": prediction.completion_tokens ?? undefined,
+      "gen_ai.usage.cache_read.input_tokens": prediction.cached_tokens ?? undefined,
+      "gen_ai.input.messages": asked ? JSON.stringify(asked.map(toParts)) : undefined,
+      "gen_ai.output.messages": output === null ? undefined : outputOf(output, reasoning, finish_reason),
+      "error.type": error_category ?? undefined,
+      "presage.deployment": prediction.deployment ?? undefined,
+      "presage.source": prediction.source,
+    },
+  };
+  return toOtlp(id, [span]);
+}
+
+/** A message in the form of the semantic conventions. */
+function toParts({ role, content, ...others }: Record<string, unknown>) {
+  const parts =
+    typeof content === "string" ? [{ type: "text", content }] : Array.isArray(content) ? content : [];
+  return { role, ...(Object.keys(others).length > 0 && others), parts };
+}
+
+function outputOf(content: string, reasoning: string | null, finish_reason: string | null): string {
+  const thought = reasoning === null ? [] : [{ type: "reasoning", content: reasoning }];
+  const parts = [...thought, { type: "text", content }];
+  return JSON.stringify([{ role: "assistant", parts, finish_reason: finish_reason ?? "stop" }]);
+}
+
 function partsOf(text: string | null | undefined): string | undefined {
   return text ? JSON.stringify([{ type: "text", content: text }]) : undefined;
 }
 
 /** A text as the messages of one role, in the form of the semantic conventions. */
-export function messagesOf(role: string, text: string | null | undefined): string | undefined {
+function messagesOf(role: string, text: string | null | undefined): string | undefined {
   return text ? JSON.stringify([{ role, parts: [{ type: "text", content: text }] }]) : undefined;
 }
 

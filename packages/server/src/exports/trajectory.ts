@@ -1,4 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
+import { lastReActAction } from "../datasets/traces/turns.ts";
 
 /** The samples of one trajectory, by step. */
 export interface Trajectory {
@@ -20,7 +21,7 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
   if (action === undefined || !action.startsWith('{"input":')) return undefined;
   try {
     const { input, tool, ...others } = JSON.parse(action);
-    if (typeof tool !== "string" || Object.keys(others).length > 0) return undefined;
+    if (typeof tool !== "string" || tool === "" || Object.keys(others).length > 0) return undefined;
     return { id: `call_${index + 1}`, name: tool, input };
   } catch {
     return undefined;
@@ -29,10 +30,10 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
 
 const noAction = "(none)";
 
-/** What the agent did, in a text that is not empty. */
+/** What the agent did, in a text that an import takes for an action. */
 export function actionText({ interaction, messages }: DatasetSample): string {
   const text = interaction?.action ?? messages?.at(-1)?.content ?? "";
-  return text.trim() === "" ? noAction : text;
+  return lastReActAction(text.trim()) === "" ? noAction : text;
 }
 
 /** What stands where a trajectory says nothing before its first action. */

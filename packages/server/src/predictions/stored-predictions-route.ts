@@ -28,9 +28,9 @@ import {
   deletePrediction,
   deletePredictionsBefore,
   existing,
-  type FindPrompts,
+  findDetail,
+  type PromptServices,
   toStoredPrediction,
-  toStoredPredictionDetail,
 } from "./stored-predictions.ts";
 import {
   type Beginning,
@@ -39,14 +39,11 @@ import {
   type PredictionFilter,
   type StoredPredictionRow,
   selectBeginnings,
-  selectPayload,
   selectPrediction,
   selectPredictions,
 } from "./stored-predictions-store.ts";
 
-interface StoredPredictionServices {
-  store: Store;
-  findPrompt: FindPrompts;
+interface StoredPredictionServices extends PromptServices {
   isOperator(caller: Caller): Promise<boolean>;
 }
 
@@ -96,7 +93,7 @@ const listPredictions = route({
     const { accountId } = requester;
     const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
     const reader = store.briefReader(requester);
-    const { rows, next } = await selectPredictions(reader, accountId, readFilter(query), page);
+    const { rows, next } = await selectPredictions(reader, accountId, readPredictionFilter(query), page);
     const textLimit = Number(query.text_limit ?? 0);
     reserveStored(call.exchange, rows.length * textLimit * bytesPerCharacter);
     const beginnings = await readBeginnings(reader, rows, textLimit);
@@ -131,7 +128,7 @@ const deleteMany = route({
   async handle(services: { store: Store }, { call, requester, query }) {
     keepOpen(call);
     const { source, before, ...filter } = query;
-    const wanted = { before: readInstant(before), filter: readFilter(filter) };
+    const wanted = { before: readInstant(before), filter: readPredictionFilter(filter) };
     const { deleted, hasMore } = await deletePredictionsBefore(services, requester, wanted);
     return reply(200, { deleted, has_more: hasMore });
   },
@@ -153,7 +150,7 @@ const count = route({
   async handle({ store }: { store: Store }, { requester, query }) {
     const most = maxCountedPredictions + 1;
     const reader = store.briefReader(requester);
-    const found = await countPredictions(reader, requester.accountId, readFilter(query), most);
+    const found = await countPredictions(reader, requester.accountId, readPredictionFilter(query), most);
     const count = Math.min(found, maxCountedPredictions);
     return reply(200, { count, has_more: found > count });
   },
@@ -185,7 +182,7 @@ const listValues = route({
   async handle({ store }: { store: Store }, { requester, query }) {
     const { accountId } = requester;
     const reader = store.briefReader(requester);
-    const counts = await countValues(reader, accountId, readFilter(query));
+    const counts = await countValues(reader, accountId, readPredictionFilter(query));
     const values = (wanted: CountedColumn) =>
       counts.filter(({ column }) => column === wanted).map(({ value, count }) => ({ value, count }));
     const keys = values("api_key_id");
@@ -230,17 +227,13 @@ const getOne = route({
   async handle(services: StoredPredictionServices, { call, requester, params: { id } }) {
     const { accountId } = requester;
     const reader = services.store.briefReader(requester);
-    const { characters, ...prediction } = existing(await selectPrediction(reader, accountId, id));
-    const { source } = prediction;
-    const made = source === "live" ? undefined : await services.findPrompt[source](requester, prediction);
-    reserveStored(call.exchange, characters + (made?.bytes ?? 0));
-    const payload = existing(await selectPayload(reader, accountId, id));
-    const prompt = await made?.read();
+    const row = existing(await selectPrediction(reader, accountId, id));
+    const { characters, read } = await findDetail(services, requester, row);
+    reserveStored(call.exchange, characters);
     const showsReplicas = await services.isOperator(call.caller);
-    const named = [prediction.run_id, prediction.api_key_id];
-    const names = await selectNames(services.store.database, accountId, named);
-    const stored = toStoredPrediction(prediction, showsReplicas, names);
-    return reply(200, toStoredPredictionDetail(stored, payload, prompt));
+    const names = await selectNames(services.store.database, accountId, [row.run_id, row.api_key_id]);
+    const { characters: _, ...shown } = row;
+    return reply(200, await read(toStoredPrediction(shown, showsReplicas, names)));
   },
 });
 
@@ -281,7 +274,7 @@ async function readBeginnings(
   return (id) => found.get(id) ?? { output: null, error_message: null };
 }
 
-function readFilter(query: StoredPredictionCountQuery): PredictionFilter {
+export function readPredictionFilter(query: StoredPredictionCountQuery): PredictionFilter {
   const { source, run_id, status, category, deployment, model, api_key_id, request_id, from, to } = query;
   return defined({
     source,

@@ -5,6 +5,7 @@ import { type Changer, recordChange, updateAuditDetail } from "../platform/audit
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
 import type { PredictionSource } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -20,6 +21,9 @@ import {
   type PredictionFilter,
   type StoredPayload,
   type StoredPredictionRow,
+  selectPayload,
+  selectPrediction,
+  selectPredictions,
   selectValueCounts,
   type ValueCount,
 } from "./stored-predictions-store.ts";
@@ -57,7 +61,7 @@ export type FindPrompt = (
 /** How the prompts are found that are stored with a dataset or with the steps of an episode. */
 export type FindPrompts = Readonly<Record<Exclude<PredictionSource, "live">, FindPrompt>>;
 
-export function toStoredPredictionDetail(
+function toStoredPredictionDetail(
   prediction: StoredPrediction,
   { request, context, ...texts }: StoredPayload,
   /** What a run or an episode asked, which is stored with its dataset or its steps. */
@@ -78,6 +82,65 @@ export function toStoredPredictionDetail(
     ...texts,
   };
 }
+
+/** What is needed to read what predictions were asked. */
+export interface PromptServices {
+  store: Store;
+  findPrompt: FindPrompts;
+}
+
+/** A prediction's row, and how many characters its own texts have. */
+type MeasuredRow = StoredPredictionRow & { characters: number };
+
+/** Finds the texts of a prediction. They have up to `characters`, and are read when it is time. */
+export async function findDetail(
+  { store, findPrompt }: PromptServices,
+  requester: Requester,
+  { characters, ...row }: MeasuredRow,
+): Promise<{ characters: number; read(shown: StoredPrediction): Promise<StoredPredictionDetail> }> {
+  const made = row.source === "live" ? undefined : await findPrompt[row.source](requester, row);
+  return {
+    characters: characters + (made?.bytes ?? 0),
+    async read(shown) {
+      const payload = await selectPayload(store.briefReader(requester), requester.accountId, row.id);
+      return toStoredPredictionDetail(shown, existing(payload), await made?.read());
+    },
+  };
+}
+
+const exportedAtOnce = 100;
+
+/** All predictions that match, newest first, with their texts or, which is much faster, without. */
+export async function* readDetails(
+  services: PromptServices,
+  requester: Requester,
+  filter: PredictionFilter,
+  { withTexts }: { withTexts: boolean },
+): AsyncGenerator<StoredPredictionDetail[], void> {
+  const reader = services.store.briefReader(requester);
+  const { accountId } = requester;
+  for (let after: Keyset | undefined; ; ) {
+    const { rows, next } = await selectPredictions(reader, accountId, filter, {
+      limit: exportedAtOnce,
+      after,
+    });
+    for (const row of rows) {
+      const shown = toStoredPrediction(row, false, new Map());
+      const found = withTexts ? await selectPrediction(reader, accountId, row.id) : undefined;
+      // Deleted since its row was read: that is no reason to fail.
+      if (withTexts && found === undefined) continue;
+      const detail = found && (await findDetail(services, requester, found));
+      yield [detail === undefined ? { ...shown, ...noTexts } : await detail.read(shown)];
+    }
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+const noTexts = {
+  ...{ context: null, interaction: null, messages: null, params: null, requested_model: null },
+  ...{ output: null, reasoning: null, error_message: null },
+};
 
 /** What each filter can be set to. A filter's own value does not hide the others that could be chosen. */
 export async function countValues(

@@ -1,4 +1,4 @@
-import type { RunSample } from "@presage/contract";
+import type { RunExportLine, RunSample } from "@presage/contract";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -16,7 +16,7 @@ import {
   selectRunTexts,
   selectRunVerdicts,
 } from "./run-samples-store.ts";
-import { type FindNeeds, findRun, refuseDeleted } from "./runs.ts";
+import { type FindNeeds, refuseDeleted } from "./runs.ts";
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;
@@ -58,24 +58,17 @@ async function withExcerpts(
   }));
 }
 
-/** All predictions of a run with their texts and verdicts, as JSON lines, a piece at a time. */
-export async function exportRun(
-  services: FindNeeds,
-  requester: Requester,
-  id: string,
-): Promise<AsyncGenerator<string, void>> {
-  const run = withDataset(await findRun(services, requester, id));
-  return exportLines(services, requester, run);
-}
-
-async function* exportLines(
+/** All predictions of a run, or those of a trajectory, with their texts and verdicts, a piece at a time, in the order of the dataset. */
+export async function* readPredictions(
   services: FindNeeds,
   requester: Requester,
   run: Run & { dataset: RunDataset },
-): AsyncGenerator<string, void> {
+  filter: RunSampleFilter = {},
+): AsyncGenerator<RunExportLine[], void> {
   const reader = services.store.reader(requester);
   for (let after: OrderedPosition | undefined; ; ) {
-    const rows = await selectRunSamples(reader, run, {}, { ...datasetOrder, limit: exportedAtOnce, after });
+    const page = { ...datasetOrder, limit: exportedAtOnce, after };
+    const rows = await selectRunSamples(reader, run, filter, page);
     const last = rows.at(-1);
     if (last === undefined) return await refuseDeleted(services, requester, [run]);
     const texts = await selectRunTexts(
@@ -83,12 +76,10 @@ async function* exportLines(
       rows.map(({ prediction_id }) => prediction_id),
     );
     const samples = await withVerdicts(reader, run, rows);
-    yield samples
-      .map(({ prediction, ...sample }) => {
-        const { output = null, ...rest } = texts.get(prediction.id) ?? {};
-        return `${JSON.stringify({ ...sample, prediction: output, ...rest, details: prediction })}\n`;
-      })
-      .join("");
+    yield samples.map(({ prediction, ...sample }) => {
+      const { output = null, reasoning = null, error_message = null } = texts.get(prediction.id) ?? {};
+      return { ...sample, prediction: output, reasoning, error_message, details: prediction };
+    });
     after = { ...last, value: undefined };
   }
 }
@@ -130,7 +121,8 @@ async function withVerdicts(
   }));
 }
 
-function withDataset(run: Run): Run & { dataset: RunDataset } {
+/** Throws if the run has no dataset. */
+export function withDataset(run: Run): Run & { dataset: RunDataset } {
   const { dataset } = run;
   if (dataset === undefined)
     throw new ServiceError("conflict", "The run's target is external: it has results, and no predictions.");

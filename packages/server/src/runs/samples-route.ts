@@ -1,7 +1,7 @@
 import {
   defaultRunSampleLimit,
   isTrueWord,
-  RunExportLine,
+  type RunExportLine,
   RunPath,
   RunPredictionLine,
   type RunSample,
@@ -10,21 +10,15 @@ import {
   RunUpload,
 } from "@presage/contract";
 import type { UploadLimits } from "../datasets/upload/lines.ts";
-import { keepOpenForEach } from "../http/call.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
-import type { HttpServices } from "../http/exchange.ts";
-import { reservePiece } from "../http/memory.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
-import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
 import type { Run, RunQueue } from "./run.ts";
-import { exportRun, listRunSamples } from "./run-samples.ts";
+import { listRunSamples } from "./run-samples.ts";
 import type { OrderedPosition } from "./run-samples-store.ts";
 import { type FindNeeds, findRun } from "./runs.ts";
-
-type ExportServices = FindNeeds & Pick<HttpServices, "log">;
 
 interface UploadServices {
   datasets: UploadLimits & {
@@ -40,7 +34,7 @@ interface UploadServices {
 }
 
 const tag = "runs";
-const externalTarget = {
+export const externalTarget = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
 
@@ -71,7 +65,7 @@ const exampleSample: RunSample = {
   ],
 };
 const { prediction: exampleDetails, ...exampleRest } = exampleSample;
-const exampleLine: RunExportLine = {
+export const exampleRunLine: RunExportLine = {
   ...exampleRest,
   prediction: "The fridge is open.",
   reasoning: null,
@@ -145,7 +139,7 @@ const uploadPredictions = route({
     "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
     ...noSuch("run"),
     "409": errorResponse(
-      "The run makes its predictions itself, has them already, or another upload is in progress",
+      "The run makes its predictions itself, has them already, was cancelled or deleted meanwhile, or another upload is in progress",
       "The run makes its predictions itself; none can be uploaded.",
     ),
     "413": errorResponse(
@@ -172,39 +166,8 @@ const uploadPredictions = route({
   },
 });
 
-const exportPredictions = route({
-  method: "GET",
-  path: "/v1/runs/:id/export",
-  needs: "read",
-  id: "exportRun",
-  tag,
-  summary: "Export a run's predictions",
-  description:
-    "Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run.",
-  params: RunPath,
-  responses: {
-    "200": {
-      description: "The predictions, one a line",
-      content: { "application/x-ndjson": { schema: RunExportLine, example: exampleLine } },
-    },
-    ...noSuch("run"),
-    ...externalTarget,
-  },
-  async handle(services: ExportServices, { call, requester, params }) {
-    const lines = await exportRun(services, requester, params.id);
-    reservePiece(call.exchange);
-    const texts = keepOpenForEach(call, lines);
-    return new Response(await streamTexts(texts, logBrokenResponse(services, call)), {
-      headers: {
-        "content-type": "application/x-ndjson; charset=utf-8",
-        "content-disposition": 'attachment; filename="run.jsonl"',
-      },
-    });
-  },
-});
-
 /** Reads of a run's predictions, and their upload. */
-export const runSampleRoutes = [listSamples, uploadPredictions, exportPredictions];
+export const runSampleRoutes = [listSamples, uploadPredictions];
 
 /** A cursor, checked by its schema, and the place that it stands for. */
 function readCursor(cursor: string): OrderedPosition {
@@ -235,7 +198,8 @@ function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undef
   throw new InvalidRequestError([missing(["query", "order_evaluator"], {})]);
 }
 
-function findEvaluator(
+/** The place of the evaluator that a query names. */
+export function findEvaluator(
   { evaluators }: Run,
   field: string,
   evaluator: string,

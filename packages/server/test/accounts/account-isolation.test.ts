@@ -226,6 +226,8 @@ onAnyDatabase((database) => {
     ["GET", "/v1/environments"],
     ["GET", "/v1/episodes"],
     ["GET", "/v1/episodes/figures?by=revision"],
+    ["GET", "/v1/episodes/export"],
+    ["GET", "/v1/predictions/export?content=true"],
     ["GET", `/v1/runs?dataset_id=${own.dataset}&name=${mark}`],
     ["GET", `/v1/experiments?project_id=${own.project}`],
     ["GET", "/v1/evaluator-criteria?include_archived=true&limit=1000"],

@@ -205,7 +205,12 @@ function differenceOf(
   if (types.length > 0 && !types.includes(type)) return `${type} instead of ${types.join(" or ")}`;
   if (type === "application/json") return schemas.of(operation, status)?.(JSON.parse(text));
   if (type !== "application/x-ndjson") return undefined;
-  const lines: Record<string, string> = { exportDataset: "DatasetSample", exportRun: "RunExportLine" };
+  const lines: Record<string, string> = {
+    exportDataset: "DatasetSample",
+    exportRun: "RunExportLine",
+    exportEpisodes: "DatasetLine",
+  };
+  if (operation.id === "exportPredictions") return undefined;
   const check = schemas.named(lines[operation.id] ?? "EvaluationResult");
   return text
     .trimEnd()

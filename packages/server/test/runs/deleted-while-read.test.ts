@@ -5,14 +5,14 @@ import {
   exportSamples,
   listTrajectories,
   pageOfSamples,
+  readByTrajectory,
   readTrajectory,
 } from "../../src/datasets/samples.ts";
-import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { createClientCounts } from "../../src/runs/client/client-counts.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
-import { exportRun, listRunSamples } from "../../src/runs/run-samples.ts";
+import { listRunSamples, readPredictions, withDataset } from "../../src/runs/run-samples.ts";
 import { datasetOrder } from "../../src/runs/run-samples-store.ts";
 import { findRun } from "../../src/runs/runs.ts";
 import { eventually } from "../support/eventually.ts";
@@ -73,8 +73,9 @@ onEachDatabase((database) => {
 
   test("an export, a page and a trajectory of a dataset that is deleted meanwhile break off, and do not just end", async () => {
     const requester = anyRequester(store.owner.account_id);
-    const readers = [
+    const readers: ((wanted: WantedRevision) => Promise<AsyncGenerator<unknown, void>>)[] = [
       (wanted: WantedRevision) => exportSamples({ store }, requester, wanted),
+      async (wanted: WantedRevision) => readByTrajectory({ store }, requester, wanted),
       async (wanted: WantedRevision) =>
         (await pageOfSamples({ store }, requester, wanted, { limit: 10, after: 0 })).samples.read(),
       async (wanted: WantedRevision) => {
@@ -135,7 +136,7 @@ onEachDatabase((database) => {
     const dataset = await newDataset();
     const { run: reference } = await newRun(dataset.id);
     const { services, requester, run } = await newRun(dataset.id);
-    const lines = await exportRun(services, requester, run.id);
+    const lines = readPredictions(services, requester, withDataset(run));
     await remove(`/v1/runs/${run.id}`);
     const gone = "There is no such run.";
     await expect(Array.fromAsync(lines)).rejects.toThrow(gone);
@@ -143,7 +144,6 @@ onEachDatabase((database) => {
     await expect(listRunSamples(services, requester, run, {}, page, undefined)).rejects.toThrow(gone);
     await expect(reportRun(services, requester, run, undefined)).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [reference, run])).rejects.toThrow(gone);
-    const registry = createRegistry(ruleFamilies);
     const differing = {
       reference,
       candidate: run,
@@ -151,7 +151,7 @@ onEachDatabase((database) => {
       evaluator: "exact-match",
       profileName: undefined,
     } as const;
-    const compared = listComparedSamples({ store, registry }, requester, differing, page);
+    const compared = listComparedSamples({ store }, requester, differing, page);
     await expect(compared).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [run, reference])).rejects.toThrow(gone);
   });

@@ -2,6 +2,7 @@ import {
   createPresage,
   type DatasetRevision,
   type DatasetSample,
+  type ImportOptions,
   type Presage,
   PresageError,
 } from "@presage/sdk";
@@ -31,21 +32,21 @@ export async function makeRevision(
 
 export interface NewUpload {
   dataset: WantedDataset;
-  file: File;
+  /** Become one revision, all or none. */
+  files: readonly File[];
+  options: ImportOptions & { append?: boolean };
   signal: AbortSignal;
   /** A share from 0 to 1 of what was sent. */
   onProgress(share: number): void;
 }
 
-/** Uploads a file as a revision. */
+/** Uploads files as a revision. */
 export function useUploadRevision() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ dataset, file, signal, onProgress }: NewUpload) =>
-      makeRevision(presage, dataset, (id) => uploadWithProgress(id, file, { signal, onProgress }), {
-        signal,
-      }),
+    mutationFn: ({ dataset, ...upload }: NewUpload) =>
+      makeRevision(presage, dataset, (id) => uploadWithProgress(id, upload), { signal: upload.signal }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: datasetsKey }),
   });
 }
@@ -53,15 +54,18 @@ export function useUploadRevision() {
 /** Uploads have no time limit: the user sees the progress and can cancel. */
 const timeoutMs = 24 * 3_600_000;
 
-/** The server finds out which of its formats the file has. */
 async function uploadWithProgress(
   datasetId: string,
-  file: File,
-  { signal, onProgress }: Pick<NewUpload, "signal" | "onProgress">,
+  { files, options, signal, onProgress }: Omit<NewUpload, "dataset">,
 ): Promise<DatasetRevision> {
   const presage = createPresage({ csrfToken, fetch: (url, init) => send(url, init, onProgress) });
-  const isGzip = file.name.endsWith(".gz");
-  return await presage.datasets.upload(datasetId, file, { isGzip, signal, timeoutMs, retries: 0 });
+  const [only, ...others] = files;
+  const call = { ...options, signal, timeoutMs, retries: 0 };
+  if (only !== undefined && others.length === 0)
+    return await presage.datasets.upload(datasetId, only, { ...call, source: only.name });
+  const form = new FormData();
+  for (const file of files) form.append("file", file, file.name);
+  return await presage.datasets.upload(datasetId, form, call);
 }
 
 /** `fetch` does not tell how much of a body was sent. */
@@ -84,7 +88,8 @@ function send(url: string, init: RequestInit, onProgress: (share: number) => voi
   request.onerror = () => reject(new TypeError("The upload was cut off."));
   request.onabort = () => reject(init.signal?.reason);
   init.signal?.addEventListener("abort", () => request.abort());
-  request.send(init.body instanceof Blob ? init.body : null);
+  const { body } = init;
+  request.send(body instanceof Blob || body instanceof FormData ? body : null);
   return promise;
 }
 

@@ -1,4 +1,5 @@
 import { clsx } from "clsx";
+import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 
 interface CardProps {
@@ -25,6 +26,32 @@ export function Card({ title, hint, actions, className, children }: CardProps) {
       )}
       {children}
     </section>
+  );
+}
+
+interface FoldProps {
+  title: ReactNode;
+  /** Beside the title. */
+  note?: ReactNode;
+  /** Whether it is open at first, or from now on. */
+  isOpen?: boolean | undefined;
+  children: ReactNode;
+}
+
+/** What is shown on demand. */
+export function Fold({ title, note, isOpen, children }: FoldProps) {
+  return (
+    <details className="group min-w-0 rounded-md border border-line" open={isOpen || undefined}>
+      <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
+        <ChevronRight
+          className="size-4 shrink-0 text-ink-3 transition-transform group-open:rotate-90"
+          aria-hidden
+        />
+        {title}
+        {note !== undefined && <span className="text-xs font-normal text-ink-3">{note}</span>}
+      </summary>
+      <div className="flex flex-col gap-3 border-t border-line p-3">{children}</div>
+    </details>
   );
 }
 

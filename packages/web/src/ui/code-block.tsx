@@ -45,3 +45,17 @@ export function shortenLines(text: string): string {
     .map((line) => (line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line))
     .join("\n");
 }
+
+/** Text between backticks is code. */
+export function WithCode({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <code key={index} className="font-mono">
+        {part}
+      </code>
+    ),
+  );
+}

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible } from "../support/expect-accessible.ts";
 import type { Page } from "../support/page.ts";
 
 const { browserTest, dashboardTest } = dashboardTests();
@@ -23,27 +24,77 @@ function linesOf(lengths: Record<string, number>): string {
 
 const longestFirst = (page: Page) => page.locator("tbody tr").first().getByRole("link", { name: "long" });
 
-async function choose(page: Page, name: string, text: string): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("File").setInputFiles({ name, mimeType: "", buffer: Buffer.from(text) });
-  await dialog.getByRole("button", { name: "Upload", exact: true }).click();
+async function choose(page: Page, files: Record<string, string>): Promise<void> {
+  const chosen = Object.entries(files).map(([name, text]) => ({
+    name,
+    mimeType: "",
+    buffer: Buffer.from(text),
+  }));
+  await page.getByRole("dialog").getByLabel("Files").setInputFiles(chosen);
 }
 
-browserTest("A file is uploaded once its wrong line is mended", async ({ visit, client, expectErrors }) => {
-  expectErrors(/status of 422/);
+/** A chat in which a tool answers one call, with a text beside it. */
+function chatOf(id: string): string {
+  const call = { id: "c1", type: "function", function: { name: "shell", arguments: '{"cmd":"ls drawer"}' } };
+  const messages = [
+    { role: "user", content: "Find the key." },
+    { role: "assistant", content: "I look.", tool_calls: [call] },
+    { role: "tool", tool_call_id: "c1", content: "key.txt" },
+    { role: "assistant", content: "Found." },
+  ];
+  return `${JSON.stringify({ id, messages, reward: 1 })}\n`;
+}
+
+browserTest("A file is uploaded once its wrong line is mended", async ({ visit, client }) => {
   const page = await visit("/datasets");
   await page.getByRole("heading", { name: "No datasets yet" }).waitFor();
   await page.getByRole("button", { name: "Upload", exact: true }).click();
-  await choose(page, "doors.jsonl", `${linesOf({ hall: 2 })}{"trajectory_id": "hall", "stop": 2}\n`);
+  await choose(page, { "doors.jsonl": `${linesOf({ hall: 2 })}{"trajectory_id": "hall", "stop": 2}\n` });
   const alert = page.getByRole("alert");
   await alert.getByText("Line 3, step: Field required").waitFor();
   await alert.getByText(`"stop"`).first().waitFor();
-  expect(await client.datasets.list()).toEqual([]);
+  expect(await page.getByRole("button", { name: "Import 2 samples" }).isDisabled()).toBe(true);
+  await expectAccessible(page);
 
-  await choose(page, "doors.jsonl", linesOf({ hall: 2, attic: 3, cellar: 1 }));
+  await choose(page, { "doors.jsonl": linesOf({ hall: 2, attic: 3, cellar: 1 }) });
+  expect(await client.datasets.list()).toEqual([]);
+  await page.getByRole("button", { name: "Import 6 samples" }).click();
   await page.getByRole("heading", { level: 1, name: "doors" }).waitFor();
   await page.getByText("3 trajectories", { exact: true }).waitFor();
   expect((await client.datasets.list())[0]?.latest_revision?.samples).toBe(6);
+});
+
+dashboardTest("Several files are previewed, and become one revision", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  expectErrors(/status of 422/);
+  const page = await visit("/datasets");
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await choose(page, {
+    "one.jsonl": chatOf("one"),
+    "two.json": chatOf("two"),
+    "notes.json": '{"text":"no"}',
+  });
+  const one = page.getByRole("region", { name: "one.jsonl" });
+  await one.getByText("messages with tool calls").waitFor();
+  await one.getByText("1 last message of the agent, 1 text beside a call").waitFor();
+  await one.getByText("reward: all").waitFor();
+  const notes = page.getByRole("region", { name: "notes.json" });
+  await notes.getByText("No layout fits this file").waitFor();
+  await notes.getByText("What each layout needs").waitFor();
+  await notes.getByRole("button", { name: "Remove notes.json" }).click();
+  await page.getByRole("button", { name: "Import 2 samples" }).waitFor();
+
+  await page.getByText("Further options").click();
+  await page.getByLabel("The assistant is").selectOption("The environment");
+  await one.getByText("Line 1, messages.2.role").waitFor();
+  await page.getByLabel("The assistant is").selectOption("Detected");
+  await page.getByLabel("Split").selectOption("By trajectory");
+  await page.getByRole("button", { name: "Import 2 samples" }).click();
+  await page.getByRole("heading", { level: 1, name: "one" }).waitFor();
+  await page.getByText("2 last messages of the agent, 2 texts beside a call").waitFor();
+  await page.getByText("split_by=trajectory").waitFor();
+  const [dataset] = (await client.datasets.list()).filter(({ name }) => name === "one");
+  expect(dataset?.latest_revision).toMatchObject({ revision: 1, samples: 2, trajectories: 2 });
 });
 
 dashboardTest("A step of a trajectory is reached by keyboard and shared by its address", async (visitor) => {
@@ -93,7 +144,8 @@ dashboardTest("Revisions are kept apart, and the longest trajectories come first
   await client.datasets.upload(id, linesOf({ first: 1 }));
   const page = await visit(`/datasets/${id}`);
   await page.getByRole("button", { name: "Upload revision" }).click();
-  await choose(page, "more.jsonl", linesOf({ short: 1, long: 4, middle: 2 }));
+  await choose(page, { "more.jsonl": linesOf({ short: 1, long: 4, middle: 2 }) });
+  await page.getByRole("button", { name: "Import 7 samples" }).click();
   await page.getByRole("link", { name: "middle" }).waitFor();
   await page.getByRole("columnheader", { name: "Steps" }).getByRole("button").click();
   const names = () => page.locator("[data-row-link]").allInnerTexts();

@@ -14,6 +14,12 @@ interface Filter {
   visible?: boolean;
 }
 
+interface InputFile {
+  name: string;
+  mimeType: string;
+  buffer: Buffer;
+}
+
 /** How long an action waits is the page's own affair, unless a test says otherwise. */
 interface Patience {
   timeout?: number;
@@ -47,7 +53,7 @@ export interface Locator extends Search {
   check(options?: Patience): Promise<void>;
   uncheck(options?: Patience): Promise<void>;
   selectOption(option: string | { label: string }): Promise<unknown>;
-  setInputFiles(file: { name: string; mimeType: string; buffer: Buffer }): Promise<void>;
+  setInputFiles(files: InputFile | InputFile[]): Promise<void>;
   isVisible(): Promise<boolean>;
   isChecked(): Promise<boolean>;
   isDisabled(): Promise<boolean>;

@@ -20,7 +20,7 @@ export async function* filesOf(
   yield* partsOf(body, contentType);
 }
 
-export function isMultipart(contentType: string): boolean {
+function isMultipart(contentType: string): boolean {
   return /^multipart\/form-data\s*;/i.test(contentType);
 }
 

@@ -243,7 +243,7 @@ function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts
 }
 
 /** What stands behind the last `Action:` that begins a line, as ReAct's agents write it. */
-function lastReActAction(text: string): string {
+export function lastReActAction(text: string): string {
   const marks = [...text.matchAll(/^Action:/gm)];
   const last = marks.at(-1);
   return last === undefined ? text : text.slice(last.index + last[0].length).trim();

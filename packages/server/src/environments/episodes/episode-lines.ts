@@ -24,7 +24,26 @@ export async function* readEpisodeLines(
   requester: Requester,
   selection: EpisodeSelection,
 ): AsyncGenerator<Uint8Array, void> {
-  const filter = await toFilter(services, requester, toWantedEpisodes(selection));
+  for await (const lines of readEpisodes(services, requester, toWantedEpisodes(selection))) {
+    let part = "";
+    for (const line of lines) {
+      part += `${JSON.stringify(line)}\n`;
+      // Lines of a conversation repeat each other: all of them may be much longer than the episode.
+      if (part.length < partCharacters) continue;
+      yield Buffer.from(part, "utf8");
+      part = "";
+    }
+    if (part !== "") yield Buffer.from(part, "utf8");
+  }
+}
+
+/** The lines of each episode, oldest first. */
+export async function* readEpisodes(
+  services: { store: Store },
+  requester: Requester,
+  wanted: WantedEpisodes,
+): AsyncGenerator<Iterable<DatasetLine>, void> {
+  const filter = await toFilter(services, requester, wanted);
   const reader = services.store.briefReader(requester);
   let after: Keyset | undefined;
   do {
@@ -37,15 +56,7 @@ export async function* readEpisodeLines(
         throw error;
       });
       if (episode === undefined) continue;
-      let part = "";
-      for (const line of linesOf(episode, await selectSteps(reader, id, 0))) {
-        part += `${JSON.stringify(line)}\n`;
-        // Lines of a conversation repeat each other: all of them may be much longer than the episode.
-        if (part.length < partCharacters) continue;
-        yield Buffer.from(part, "utf8");
-        part = "";
-      }
-      if (part !== "") yield Buffer.from(part, "utf8");
+      yield linesOf(episode, await selectSteps(reader, id, 0));
     }
     after = next;
   } while (after !== undefined);

@@ -9,6 +9,7 @@ import type { Task } from "../environment.ts";
 import { sandboxEnvironment } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
 import {
+  countMatching,
   type EpisodeFilter,
   type EpisodeRow,
   selectEpisode,
@@ -205,6 +206,16 @@ export async function listEpisodes(
 ): Promise<ListPart<EpisodeRow>> {
   const filter = await toFilter(services, requester, wanted);
   return await selectEpisodes(services.store.briefReader(requester), requester.accountId, filter, page);
+}
+
+/** How many of an account's episodes match. */
+export async function countEpisodes(
+  services: { store: Store },
+  requester: Requester,
+  wanted: WantedEpisodes,
+): Promise<number> {
+  const filter = await toFilter(services, requester, wanted);
+  return await countMatching(services.store.briefReader(requester), requester.accountId, filter);
 }
 
 /** Throws if there is no environment of the name. */

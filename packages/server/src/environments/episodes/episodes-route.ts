@@ -28,7 +28,7 @@ import type { Deployments } from "../../upstream/deployments.ts";
 import { findEnvironment } from "../environments.ts";
 import { askDeployment } from "./ask.ts";
 import { deleteEpisode } from "./delete-episodes.ts";
-import { expiredBefore, findEpisode, listEpisodes } from "./episode.ts";
+import { expiredBefore, findEpisode, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { countCharacters, selectSteps } from "./episodes-store.ts";
 import { selectEpisodeCounts } from "./figures-store.ts";
 import { toEpisode, toEpisodeFigures, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
@@ -110,7 +110,12 @@ const listEpisodesRoute = route({
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
-    const { rows, next } = await listEpisodes(services, requester, readFilter(query), readKeysetPage(query));
+    const { rows, next } = await listEpisodes(
+      services,
+      requester,
+      readEpisodeFilter(query),
+      readKeysetPage(query),
+    );
     return reply(200, { data: rows.map(toEpisodeSummary), next: toCursor(next) });
   },
 });
@@ -302,7 +307,16 @@ function readTask({
   return { split: splitOfTask ?? "train", index: undefined, task: rest };
 }
 
-function readFilter({ environment, revision, split, index, status, outcome, from, to }: EpisodeListQuery) {
+export function readEpisodeFilter({
+  environment,
+  revision,
+  split,
+  index,
+  status,
+  outcome,
+  from,
+  to,
+}: Omit<EpisodeListQuery, "limit" | "after">): WantedEpisodes {
   return defined({
     environment,
     revision: revision === undefined ? undefined : Number(revision),

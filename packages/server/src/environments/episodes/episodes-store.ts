@@ -113,6 +113,19 @@ export async function selectMatchingIds(
   return toListPart(rows, limit);
 }
 
+export async function countMatching(
+  reader: Database,
+  accountId: string,
+  filter: EpisodeFilter,
+): Promise<number> {
+  const { count } = await reader
+    .selectFrom("episodes")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where(isMatching(accountId, filter))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 function isMatching(accountId: string, filter: EpisodeFilter) {
   const { expiredBefore, ids, status, outcome, from, to, ...equal } = filter;
   return (row: ExpressionBuilder<Tables, "episodes">) => {

@@ -98,7 +98,16 @@ describe.skipIf(python === undefined)("clients/python", () => {
     ["README.md", ["You open the fridge."]],
     [
       "clients/python/README.md",
-      ["pass: True", "True 1.0", "no change finished", "the model", "invalid 422", "200"],
+      [
+        "pass: True",
+        "True 1.0",
+        "no change finished",
+        "the model",
+        "openai-chat 1",
+        "key.txt",
+        "invalid 422",
+        "200",
+      ],
     ],
     ["docs/training.md", ["1.0 True success", "'sandbox'"]],
   ])("the Python of %s runs as it stands", async (page, expected) => {

@@ -61,8 +61,7 @@ function DatasetsPage() {
               }
             >
               A run predicts every sample of a dataset and says how far the model can be trusted. Upload
-              recorded transitions as JSON Lines; <code className="font-mono">presage datasets import</code>{" "}
-              does the same.
+              recorded traces of an agent; <code className="font-mono">presage import</code> does the same.
             </EmptyState>
           }
         />

@@ -1,14 +1,13 @@
 import type { EpisodeStep } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/stored-predictions.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card, Fact } from "../../ui/card.tsx";
+import { Card, Fact, Fold } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { StepPager } from "../../ui/steps/step-pager.tsx";
@@ -106,27 +105,21 @@ function SentPrompt({ predictionId }: { predictionId: string }) {
   const { params = null, reasoning = null } = prediction.data ?? {};
   return (
     <>
-      <details className="group rounded-md border border-line">
-        <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
-          <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
-          Prompt as sent
-        </summary>
-        <div className="flex flex-col gap-3 border-t border-line p-3">
-          {prediction.data === undefined ? (
-            prediction.error === null ? (
-              <SkeletonRows count={2} className="h-16" />
-            ) : (
-              <ErrorNotice error={prediction.error} onRetry={prediction.refetch} />
-            )
+      <Fold title="Prompt as sent">
+        {prediction.data === undefined ? (
+          prediction.error === null ? (
+            <SkeletonRows count={2} className="h-16" />
           ) : (
-            promptOf(prediction.data).map(({ role, content }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
-              <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-            ))
-          )}
-          {params !== null && <PlainText text={JSON.stringify(params)} label="Parameters" />}
-        </div>
-      </details>
+            <ErrorNotice error={prediction.error} onRetry={prediction.refetch} />
+          )
+        ) : (
+          promptOf(prediction.data).map(({ role, content }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
+            <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+          ))
+        )}
+        {params !== null && <PlainText text={JSON.stringify(params)} label="Parameters" />}
+      </Fold>
       {/* Below what is there already. */}
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
     </>

@@ -147,11 +147,13 @@ function createLocator(tab: Tab, query: Query): Locator {
       const found = await element((one) => ready(one) && optionOf(one) !== undefined);
       await change(found, () => setValue(found, optionOf(found)?.value ?? ""));
     },
-    async setInputFiles({ name, mimeType, buffer }) {
+    async setInputFiles(files) {
       const { File } = tab.window();
       const found = await element();
-      const file = new File([new Uint8Array(buffer)], name, { type: mimeType });
-      await tab.act((user) => user.upload(found, file));
+      const chosen = [files]
+        .flat()
+        .map(({ name, mimeType, buffer }) => new File([new Uint8Array(buffer)], name, { type: mimeType }));
+      await tab.act((user) => user.upload(found, chosen));
     },
     isVisible: async () => elements().some(isVisible),
     isChecked: async () => isChecked(await element()),

@@ -1,3 +1,4 @@
+import { readChatTrajectory } from "../../formats.ts";
 import {
   beginningOf,
   canonicalJson,
@@ -8,7 +9,7 @@ import {
   withTexts,
 } from "../content.ts";
 import { fault, objectAt } from "../fields.ts";
-import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
+import type { Layout, ReadOptions, Recorded, TraceDocument } from "../layout.ts";
 import { rewardIn, turnsOfMessages } from "../messages.ts";
 import type { Trace } from "../turns.ts";
 
@@ -112,6 +113,21 @@ function traceOf(
   };
 }
 
+/** The solver that logs of Presage's runs name: their assistant is the environment, whose last turn was predicted. */
+export const ownSolver = "presage";
+const roles = { system: "system", environment: "user", agent: "assistant", answer: "tool" };
+const saidIn = (content: unknown) =>
+  Array.isArray(content) ? content.map((part) => textIn(part, "text") ?? "").join("") : content;
+
+function* samplesOf({ id, turns, reward, tags }: Trace, line: number): Generator<Recorded, void> {
+  const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
+  const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
+  const last = samples.length - 1;
+  for (const [index, sample] of samples.entries())
+    if (index === last) yield { sample: { ...sample, reward } };
+    else if (tags?.agent !== ownSolver) yield { sample };
+}
+
 /** Logs of Inspect. */
 export const inspect: Layout = {
   format: "inspect",
@@ -122,7 +138,8 @@ export const inspect: Layout = {
     recognisedBy:
       "a zip (`.eval`) with `header.json` or `_journal/start.json`, or JSON with `eval` and `samples`",
     trajectory: "a sample and epoch; `eval.task/id/epoch`",
-    action: "`messages[].tool_calls[]` of the assistant; without calls, its text",
+    action:
+      "`messages[].tool_calls[]` of the assistant; without calls, its text. In logs of Presage's runs the assistant is the environment",
     answer: "the message of role `tool` with the call's id, or its `error.message`; after a text, the user's",
     context: "first user message; system messages",
     also: "reward: the first score, or the named one; the others as tags; done: `completed_at` without `error` and `limit`",
@@ -142,8 +159,13 @@ export const inspect: Layout = {
         if (entry !== undefined && within === undefined && chunkEntry.test(entry))
           throw fault("A sample in chunks is not read: convert the log with inspect log convert", []);
         const isSample = within === "samples" || (entry !== undefined && sampleEntry.test(entry));
-        if (isSample) yield { trace: traceOf(document, known, options) };
-        else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
+        if (isSample) {
+          const trace = traceOf(document, known, options);
+          const isOwn = known.solver === ownSolver;
+          if ((options.assistantIs ?? (isOwn ? "environment" : "agent")) === "agent") yield { trace };
+          else if (trace.turns.at(-1)?.by === "agent") yield* samplesOf(trace, document.place[1]);
+          else options.leftOut.count("call_without_answer");
+        } else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
           throw fault("Field required", ["eval"]);
       },
     };

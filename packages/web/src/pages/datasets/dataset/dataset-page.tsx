@@ -18,6 +18,7 @@ import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { ImportFacts } from "../import-facts.tsx";
 import { UploadDialog } from "../upload/upload-dialog.tsx";
 import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 import { TrajectoriesCard } from "./trajectories-card.tsx";
@@ -201,6 +202,7 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
         <Fact look="lined" name="Uploaded">
           {created_at === undefined ? "…" : <Time at={created_at} />}
         </Fact>
+        {revision?.import && <ImportFacts read={revision.import} />}
         <Fact look="lined" name="Dataset ID">
           <code className="min-w-0 truncate font-mono text-xs">{dataset.id}</code>
           <CopyButton text={dataset.id} label="Copy the dataset’s ID" />

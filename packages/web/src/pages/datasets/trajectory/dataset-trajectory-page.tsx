@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
 import { counted } from "../../../format/numbers.ts";
+import { exactTime } from "../../../format/times.ts";
 import { TagList } from "../../../parts/datasets.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
@@ -17,6 +18,7 @@ import { type StepMark, StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+import { describeUsage } from "../import-facts.tsx";
 
 const path = "/datasets/$datasetId/trajectories/$trajectoryId";
 
@@ -130,7 +132,7 @@ interface RecordedStepProps {
 
 /** One recorded transition: the action, and what it changed. */
 function RecordedStep({ sample, steps, link }: RecordedStepProps) {
-  const { step, next_state, reward, done, tags, dataset_sample_id } = sample;
+  const { step, next_state, reward, done, at, usage, tags, dataset_sample_id } = sample;
   const state = stateOf(sample);
   return (
     <Card>
@@ -152,6 +154,16 @@ function RecordedStep({ sample, steps, link }: RecordedStepProps) {
           {done !== undefined && (
             <Fact look="inline" name="Done">
               {done ? "yes" : "no"}
+            </Fact>
+          )}
+          {at !== undefined && (
+            <Fact look="inline" name="Answered">
+              <time dateTime={at}>{exactTime(at)}</time>
+            </Fact>
+          )}
+          {usage !== undefined && (
+            <Fact look="inline" name="Usage">
+              <span className="tabular-nums">{describeUsage(usage)}</span>
             </Fact>
           )}
           {tags !== undefined && <TagList tags={tags} />}

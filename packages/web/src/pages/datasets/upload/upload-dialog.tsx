@@ -1,112 +1,190 @@
-import type { DatasetRevision } from "@presage/sdk";
-import { CircleAlert } from "lucide-react";
+import type { DatasetRevision, ImportPreview } from "@presage/sdk";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useUploadRevision } from "../../../data/dataset-revisions.ts";
-import { formatCount, formatSize } from "../../../format/numbers.ts";
+import { usePresage } from "../../../data/client.ts";
+import { type NewUpload, useUploadRevision } from "../../../data/dataset-revisions.ts";
+import { type ChosenFile, importFormatsQuery, importPreviewQuery } from "../../../data/imports.ts";
+import { counted, formatSize } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { TextField } from "../../../ui/form/fields.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { FileInput } from "./file-input.tsx";
-import { readLineOf, readWrongLine } from "./wrong-line.ts";
+import { FilePreview } from "./file-preview.tsx";
+import { type ChosenOptions, ImportOptionFields, LayoutList } from "./import-options.tsx";
+import { ImportProblem } from "./import-problem.tsx";
 
 interface UploadDialogProps {
   isOpen: boolean;
   onClose(): void;
   /** Whose next revision it is. Absent: of a new dataset. */
-  dataset: { id: string; name: string } | undefined;
+  dataset: { id: string; name: string; latest_revision: DatasetRevision | null } | undefined;
   onUploaded(uploaded: { id: string; revision: DatasetRevision }): void;
 }
 
 export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDialogProps) {
-  const upload = useUploadRevision();
-  const [file, setFile] = useState<File>();
-  const [name, setName] = useState("");
-  const [sent, setSent] = useState(0);
-  const abort = useRef<AbortController>(undefined);
-
-  function close(): void {
-    abort.current?.abort(new Error("The upload was cancelled."));
-    upload.reset();
-    setFile(undefined);
-    setName("");
-    onClose();
-  }
-
-  function choose(chosen: File): void {
-    upload.reset();
-    setFile(chosen);
-    if (name === "" && dataset === undefined) setName(nameOf(chosen));
-  }
-
-  function submit(): void {
-    if (file === undefined) return;
-    abort.current = new AbortController();
-    setSent(0);
-    const target = dataset === undefined ? { name } : { id: dataset.id };
-    upload.mutate(
-      { dataset: target, file, signal: abort.current.signal, onProgress: setSent },
-      {
-        onSuccess(uploaded) {
-          close();
-          onUploaded(uploaded);
-        },
-      },
-    );
-  }
-
-  const nameIssue = issueAt(fieldIssues(upload.error, "name"), "name");
   return (
     <Dialog
       isOpen={isOpen}
-      onClose={close}
+      onClose={onClose}
       title={dataset === undefined ? "Upload a dataset" : `Upload a revision of ${dataset.name}`}
-      hint="JSON Lines, optionally gzipped. If a line is invalid, it is reported and nothing is stored."
+      hint="Recorded traces of any layout that is read. You see what becomes of them before anything is stored."
       isWide
     >
-      <form
-        className="flex flex-col gap-4"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <FileInput file={file} isDisabled={upload.isPending} onChoose={choose} />
-        {dataset === undefined && (
-          <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
-        )}
-        {upload.isPending && file !== undefined && <Progress share={sent} bytes={file.size} />}
-        {upload.error !== null && nameIssue === undefined && (
-          <UploadProblem error={upload.error} file={file} />
-        )}
-        <div className="flex items-center justify-end gap-2">
-          <Button variant="quiet" onClick={close}>
-            {upload.isPending ? "Cancel the upload" : "Cancel"}
-          </Button>
-          <Button
-            type="submit"
-            variant="primary"
-            isBusy={upload.isPending}
-            disabled={file === undefined || (dataset === undefined && name.trim() === "")}
-          >
-            Upload
-          </Button>
-        </div>
-        <FormatList />
-      </form>
+      <UploadForm onClose={onClose} dataset={dataset} onUploaded={onUploaded} />
     </Dialog>
   );
 }
 
-/** `kitchen.test.jsonl.gz` becomes `kitchen.test`. */
-function nameOf({ name }: File): string {
-  return name.replace(/\.gz$/, "").replace(/\.(jsonl|ndjson|json|txt)$/, "");
+function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "isOpen">) {
+  const presage = usePresage();
+  const upload = useSending((uploaded) => {
+    onClose();
+    onUploaded(uploaded);
+  });
+  const [files, setFiles] = useState<ChosenFile[]>([]);
+  const [options, setOptions] = useState<ChosenOptions>({});
+  const [name, setName] = useState("");
+  const sent = files.map(({ file }) => file);
+  const { append: _, ...read } = options;
+  const formats = useQuery(importFormatsQuery(presage)).data ?? [];
+  const previews = useQueries({
+    queries: files.map((chosen) => importPreviewQuery(presage, chosen, read)),
+  }).map(({ data }) => data);
+
+  function choose(chosen: readonly File[]): void {
+    upload.reset();
+    const now = Date.now();
+    setFiles(chosen.map((file, index) => ({ id: `${now}-${index}`, file })));
+    if (name === "" && dataset === undefined && chosen[0] !== undefined) setName(nameOf(chosen[0]));
+  }
+
+  const nameIssue = issueAt(fieldIssues(upload.error, "name"), "name");
+  const canImport = mayImport(previews, options) && (dataset !== undefined || name.trim() !== "");
+  return (
+    <form
+      className="-mb-5 flex flex-col gap-4 [&_*]:scroll-mb-20"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const target = dataset === undefined ? { name } : { id: dataset.id };
+        if (canImport) upload.start({ dataset: target, files: sent, options });
+      }}
+    >
+      <FileInput hasFiles={files.length > 0} isDisabled={upload.isPending} onChoose={choose} />
+      <ImportOptionFields
+        options={options}
+        onChange={setOptions}
+        formats={formats}
+        canAppend={dataset !== undefined && dataset.latest_revision !== null}
+      >
+        {dataset === undefined && (
+          <TextField label="Name" issue={nameIssue} value={name} onChange={setName} required />
+        )}
+      </ImportOptionFields>
+      {files.map((chosen) => (
+        <FilePreview
+          key={chosen.id}
+          chosen={chosen}
+          options={read}
+          isOnly={files.length === 1}
+          isDisabled={upload.isPending}
+          onRemove={() => setFiles(files.filter((one) => one !== chosen))}
+          onSkipFaults={() => setOptions({ ...options, on_fault: "skip" })}
+        />
+      ))}
+      <LayoutList formats={formats} />
+      {upload.error !== null && nameIssue === undefined && (
+        <div ref={scrollTo}>
+          <ImportProblem error={upload.error} files={sent} />
+        </div>
+      )}
+      <Footer
+        sending={upload.isPending ? { share: upload.share, bytes: sizeOf(sent) } : undefined}
+        onCancel={onClose}
+        canImport={canImport}
+        label={importLabel(previews)}
+      />
+    </form>
+  );
 }
 
-function Progress({ share, bytes }: { share: number; bytes: number }) {
+/** Sends files, with the share that is sent. Closing the dialog cancels that. */
+function useSending(onSent: UploadDialogProps["onUploaded"]) {
+  const { mutate, error, isPending, reset } = useUploadRevision();
+  const [share, setShare] = useState(0);
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(new Error("The upload was cancelled.")), []);
+  function start(wanted: Pick<NewUpload, "dataset" | "files" | "options">): void {
+    abort.current = new AbortController();
+    setShare(0);
+    mutate({ ...wanted, signal: abort.current.signal, onProgress: setShare }, { onSuccess: onSent });
+  }
+  return { start, share, error, isPending, reset };
+}
+
+/** A problem may be far below what is in sight. */
+function scrollTo(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "nearest" });
+}
+
+/** Whether all files are read, and nothing in them would refuse the import. */
+function mayImport(previews: readonly (ImportPreview | undefined)[], { on_fault }: ChosenOptions): boolean {
+  const isGood = (preview: ImportPreview | undefined) =>
+    preview !== undefined && (preview.faults.length === 0 || on_fault === "skip");
+  return previews.every(isGood) && previews.some((preview) => preview !== undefined && preview.samples > 0);
+}
+
+/** “Import 4 samples”, once all files are read. */
+function importLabel(previews: readonly (ImportPreview | undefined)[]): string {
+  const read = previews.flatMap((preview) => preview ?? []);
+  const samples = read.reduce((sum, preview) => sum + preview.samples, 0);
+  if (samples === 0 || read.length < previews.length) return "Import";
+  return `Import ${read.every(({ complete }) => complete) ? "" : "over "}${counted(samples, "sample")}`;
+}
+
+function sizeOf(files: readonly File[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** `kitchen.test.jsonl.gz` becomes `kitchen.test`. */
+function nameOf({ name }: File): string {
+  return name.replace(/(?<=.)(\.(jsonl?|ndjson|txt|eval|traj|gz|zst|zip))+$/i, "");
+}
+
+interface FooterProps {
+  /** Undefined unless files are being sent. */
+  sending: ProgressProps | undefined;
+  onCancel(): void;
+  canImport: boolean;
+  label: string;
+}
+
+/** In sight wherever the dialog is scrolled to. */
+function Footer({ sending, onCancel, canImport, label }: FooterProps) {
+  const isSending = sending !== undefined;
+  return (
+    <div className="sticky -bottom-5 -mx-5 flex flex-col gap-2 rounded-b-xl border-t border-line bg-surface px-5 py-3">
+      {isSending && <Progress {...sending} />}
+      <div className="flex items-center justify-end gap-2">
+        <Button variant="quiet" onClick={onCancel}>
+          {isSending ? "Cancel the upload" : "Cancel"}
+        </Button>
+        <Button type="submit" variant="primary" isBusy={isSending} disabled={!canImport}>
+          {label}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface ProgressProps {
+  /** Of what is sent, from 0 to 1. */
+  share: number;
+  bytes: number;
+}
+
+function Progress({ share, bytes }: ProgressProps) {
   const isSent = share >= 1;
   return (
     <div className="flex flex-col gap-1 text-xs text-ink-2" role="status">
@@ -117,95 +195,5 @@ function Progress({ share, bytes }: { share: number; bytes: number }) {
           : `${formatSize(Math.round(share * bytes))} of ${formatSize(bytes)}`}
       </span>
     </div>
-  );
-}
-
-/** Why a file was refused: the line by its number, with what stands there. */
-function UploadProblem({ error, file }: { error: unknown; file: File | undefined }) {
-  const wrong = readWrongLine(error);
-  const text = useLine(file, wrong?.line);
-  if (wrong === undefined) return <ErrorNotice error={error} />;
-  return (
-    <div
-      role="alert"
-      className="flex flex-col gap-2 rounded-lg border border-fail/30 bg-fail-soft p-3 text-sm"
-    >
-      <p className="flex items-start gap-2 font-medium text-fail">
-        <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-        <span>
-          Line {formatCount(wrong.line)}
-          {wrong.field !== "" && (
-            <>
-              , <code className="font-mono text-xs">{wrong.field}</code>
-            </>
-          )}
-          : {wrong.reason}
-        </span>
-      </p>
-      <p className="text-ink-2">
-        Nothing of the file was kept. It is read up to the first wrong line, so there may be others behind it.
-      </p>
-      {text !== undefined && <PlainText text={text} label={`Line ${formatCount(wrong.line)}`} />}
-    </div>
-  );
-}
-
-function useLine(file: File | undefined, line: number | undefined): string | undefined {
-  const [text, setText] = useState<string>();
-  useEffect(() => {
-    let isCurrent = true;
-    setText(undefined);
-    if (file !== undefined && line !== undefined)
-      void readLineOf(file, line).then((found) => isCurrent && setText(found));
-    return () => {
-      isCurrent = false;
-    };
-  }, [file, line]);
-  return text;
-}
-
-const formats = [
-  {
-    name: "Presage’s own",
-    line: '{"trajectory_id": "kitchen-1", "step": 0, "interaction": {"state": "…", "action": "…"}, "next_state": "…"}',
-    use: "One transition a line.",
-  },
-  {
-    name: "Conversations",
-    line: '{"id": "walk-1", "messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]}',
-    use: "Word2World, AgentGym: each assistant turn after a user turn is a next state.",
-  },
-  {
-    name: "LLM-Sim",
-    line: '{"game": "…", "state_id": 0, "current_state": {…}, "action_state": {…}, "tick_state": {…}}',
-    use: "From the current to the tick state; a game is a trajectory.",
-  },
-  {
-    name: "Predictions made elsewhere",
-    line: '{"index": 0, "prediction_raw": "…", "reference": "…"}',
-    use: "mdlm_world_modeling: the references become the dataset.",
-  },
-] as const;
-
-/** The formats that the server knows; the fields of the first line tell which one it is. */
-function FormatList() {
-  return (
-    <details className="group text-sm" open>
-      <summary className="cursor-pointer text-xs font-medium text-ink-2">
-        Formats: the fields of the first line tell which it is
-      </summary>
-      <dl className="mt-2 flex flex-col gap-2 text-xs">
-        {formats.map(({ name, line, use }) => (
-          <div key={name} className="rounded-md border border-line px-3 py-2">
-            <dt className="font-medium">
-              {name} <span className="font-normal text-ink-3">{use}</span>
-            </dt>
-            <dd>
-              <code className="block font-mono wrap-anywhere text-ink-2">{line}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </details>
   );
 }

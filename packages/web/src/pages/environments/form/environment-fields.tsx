@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronRight } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
 import { latestProfilesQuery } from "../../../data/profiles.ts";
 import { humanizeName } from "../../../format/words.ts";
+import { Fold } from "../../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
 import { type FieldIssue, issueAt } from "../../../ui/form/form.tsx";
 import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
@@ -110,33 +110,27 @@ function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps)
 /** What each prompt has besides the state and the action. */
 function PromptFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
   return (
-    <details
-      className="group rounded-md border border-line"
-      open={issues.params !== undefined || issueAt(refused, "params") !== undefined || undefined}
+    <Fold
+      title="Context and parameters"
+      isOpen={issues.params !== undefined || issueAt(refused, "params") !== undefined}
     >
-      <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
-        <ChevronRight className="size-4 text-ink-3 transition-transform group-open:rotate-90" aria-hidden />
-        Context and parameters
-      </summary>
-      <div className="flex flex-col gap-3 border-t border-line p-3">
-        {contextFields.map((field) => (
-          <TextAreaField
-            key={field}
-            label={humanizeName(field)}
-            issue={issueAt(refused, "context", field)}
-            value={draft[field]}
-            onChange={(text) => change({ [field]: text })}
-          />
-        ))}
+      {contextFields.map((field) => (
         <TextAreaField
-          label="Parameters"
-          hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
-          issue={issues.params ?? issueAt(refused, "params")}
-          placeholder='{ "max_tokens": 512 }'
-          value={draft.params}
-          onChange={(text) => change({ params: text })}
+          key={field}
+          label={humanizeName(field)}
+          issue={issueAt(refused, "context", field)}
+          value={draft[field]}
+          onChange={(text) => change({ [field]: text })}
         />
-      </div>
-    </details>
+      ))}
+      <TextAreaField
+        label="Parameters"
+        hint="JSON, for example max_tokens or top_p. The temperature is 0 unless it is given."
+        issue={issues.params ?? issueAt(refused, "params")}
+        placeholder='{ "max_tokens": 512 }'
+        value={draft.params}
+        onChange={(text) => change({ params: text })}
+      />
+    </Fold>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 import { humanizeName } from "../../../format/words.ts";
+import { WithCode } from "../../../ui/code-block.tsx";
 import { Field, type FieldControl, FieldGroup } from "../../../ui/form/fields.tsx";
 import { parseJson } from "../../../ui/form/form.tsx";
 import { Checkbox, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
@@ -111,20 +112,6 @@ function FieldHint({ field: { description, fallback, kind } }: { field: ConfigFi
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-/** Text between backticks is code. */
-function WithCode({ text }: { text: string }) {
-  return text.split("`").map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-      <code key={index} className="font-mono">
-        {part}
-      </code>
-    ),
-  );
 }
 
 /** Invalid JSON is kept as a string, for which the server reports only a wrong type. */

@@ -1,0 +1,204 @@
+import { expect, test } from "bun:test";
+import type { DatasetSample } from "@presage/contract";
+import * as fc from "fast-check";
+import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
+import { importText } from "../datasets/traces/import-text.fixture.ts";
+import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
+import { toAtif } from "./atif.ts";
+import { trajectoryToOtlp } from "./otel.ts";
+import { toSft } from "./sft.ts";
+import type { Trajectory } from "./trajectory.ts";
+
+const call = (input: unknown, tool: string) => JSON.stringify({ input, tool });
+const action = fc.oneof(
+  fc.string({ minLength: 1, unit: "grapheme" }),
+  fc.constantFrom(
+    "Thought: I look.\nAction: look",
+    "  wait ",
+    "Action:",
+    '{"input":1}',
+    call("{bad", "sh"),
+    call([1], "x"),
+  ),
+  fc
+    .tuple(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), fc.string())
+    .map(([input, tool]) => call(input, tool)),
+);
+const text = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.constantFrom("", " ", "a\n\nb", "(start)", "[image]"),
+);
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const sampleOf = fc.record({
+  interaction: fc.record({ state: text.filter((state) => state !== ""), action }),
+  isChat: fc.boolean(),
+  next_state: text,
+  reward: optional(fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number || 0)),
+  done: optional(fc.boolean()),
+  at: optional(fc.constantFrom("2026-11-28T10:00:00Z", "2026-11-28T10:00:00.123456+02:00")),
+  usage: optional(
+    fc.record(
+      { prompt_tokens: fc.nat(), cost_usd: fc.double({ min: 0, max: 9, noNaN: true }) },
+      { requiredKeys: [] },
+    ),
+  ),
+  tags: optional(
+    fc.dictionary(fc.constantFrom("source", "model", "agent", "error", "x"), fc.string({ minLength: 1 })),
+  ),
+  gap: fc.nat(2),
+  ownId: fc.boolean(),
+});
+const context = optional(
+  fc.record(
+    {
+      task_context: text,
+      domain_knowledge: text,
+      tool_schemas: fc.oneof(text, fc.constantFrom("[]", '[{"name":"sh"}]', '[{"name": "sh"}]', "[1]")),
+      environment_state: text,
+    },
+    { requiredKeys: [] },
+  ),
+);
+const storable = (value: unknown) => !JSON.stringify(value).includes("\\u0000");
+const trajectory = fc
+  .tuple(fc.stringMatching(/^[\w./ -]{1,40}$/), context, fc.array(sampleOf, { minLength: 1, maxLength: 5 }))
+  .filter(storable)
+  .map(([id, context, made]): Trajectory => {
+    let step = -1;
+    const samples = made.map(({ interaction, isChat, gap, ownId, ...rest }): DatasetSample => {
+      step += 1 + gap;
+      const asked = isChat
+        ? { messages: [{ role: "user" as const, content: interaction.action }] }
+        : { ...(context && { context }), interaction };
+      const dataset_sample_id = ownId ? `own-${step}` : `${id}/${step}`;
+      return JSON.parse(JSON.stringify({ dataset_sample_id, trajectory_id: id, step, ...asked, ...rest }));
+    });
+    return { id, samples };
+  });
+
+/** In their one form, as they are stored. */
+function stored(samples: readonly Parameters<ReturnType<typeof createCanonicaliser>>[0][]) {
+  const canonicalise = createCanonicaliser();
+  return samples.map((sample) => JSON.parse([...lineOf(canonicalise(sample))].join("")));
+}
+
+test.each([
+  ["atif", (one: Trajectory) => toAtif(one, "1.7")],
+  ["openai-chat", toOpenAiChat],
+] as const)("an import of an export as %s is what was exported", async (format, write) => {
+  await fc.assert(
+    fc.asyncProperty(trajectory, async (one) => {
+      const file = `${JSON.stringify(write(one))}\n`;
+      const { samples, figures } = await importText(file, { redaction: "none" });
+      expect(figures.format).toBe(format);
+      expect(stored(samples)).toEqual(stored(one.samples));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const shop: Trajectory = {
+  id: "run-88",
+  samples: [
+    {
+      dataset_sample_id: "run-88/0",
+      trajectory_id: "run-88",
+      step: 0,
+      context: {
+        task_context: "Find the key.",
+        domain_knowledge: "Be quick.",
+        tool_schemas: '[{"name":"shell"}]',
+      },
+      interaction: { state: "Find the key.", action: call({ cmd: "ls" }, "shell") },
+      next_state: "key.txt",
+      at: "2026-11-28T10:00:00Z",
+      usage: { prompt_tokens: 7 },
+    },
+    {
+      dataset_sample_id: "run-88/1",
+      trajectory_id: "run-88",
+      step: 1,
+      context: {
+        task_context: "Find the key.",
+        domain_knowledge: "Be quick.",
+        tool_schemas: '[{"name":"shell"}]',
+      },
+      interaction: { state: "key.txt", action: "I found it." },
+      next_state: "Well done.",
+      reward: 1,
+      done: true,
+      at: "2026-11-28T10:00:02Z",
+    },
+  ],
+};
+
+test("a chat has the environment's texts as the user's or a tool's, and nothing stated that it says itself", () => {
+  expect(toOpenAiChat(shop)).toEqual({
+    id: "run-88",
+    messages: [
+      { role: "system", content: "Be quick." },
+      { role: "user", content: "Find the key." },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "call_1", type: "function", function: { name: "shell", arguments: '{"cmd":"ls"}' } },
+        ],
+      },
+      { role: "tool", tool_call_id: "call_1", content: "key.txt" },
+      { role: "assistant", content: "I found it." },
+      { role: "user", content: "Well done." },
+    ],
+    tools: [{ name: "shell" }],
+    reward: 1,
+    extra: {
+      presage: [
+        { at: "2026-11-28T10:00:00Z", usage: { prompt_tokens: 7 }, tags: null },
+        { done: true, at: "2026-11-28T10:00:02Z", tags: null },
+      ],
+    },
+  });
+});
+
+test("ShareGPT's form imports with the same states and actions", async () => {
+  const { samples, figures } = await importText(JSON.stringify(toShareGpt(shop)));
+  expect(figures.format).toBe("sharegpt");
+  expect(samples.map(({ interaction, next_state, reward }) => [interaction, next_state, reward])).toEqual(
+    shop.samples.map(({ interaction, next_state, reward }) => [interaction, next_state, reward]),
+  );
+});
+
+test("OTLP has an agent's span with a tool's for each action, and texts only if asked", async () => {
+  const withTexts = JSON.stringify(trajectoryToOtlp(shop, { content: true }));
+  const { samples, figures } = await importText(`${withTexts}\n`);
+  expect(figures).toMatchObject({ format: "otel-genai", trajectories: 1, samples: 2, with: { time: 2 } });
+  expect(samples.map(({ next_state }) => next_state)).toEqual(["key.txt", "Well done."]);
+  expect(JSON.stringify(trajectoryToOtlp(shop, { content: false }))).not.toContain("key.txt");
+});
+
+test("training data has the world's turns or the agent's, of trajectories that qualify", () => {
+  const world = { direction: "world", onlySuccess: true, minReward: 1, marksLoss: false } as const;
+  expect(toSft(shop, world)).toMatchObject({
+    messages: [
+      { role: "system" },
+      { role: "user", content: expect.stringContaining("State: Find the key.") },
+      { role: "assistant", content: "key.txt" },
+      { role: "user", content: "State: key.txt\n\nAction: I found it." },
+      { role: "assistant", content: "Well done." },
+    ],
+    trajectory_id: "run-88",
+  });
+  const agent = { ...world, direction: "agent", marksLoss: true } as const;
+  expect(toSft(shop, agent)).toMatchObject({
+    messages: [
+      { loss: false },
+      { loss: false },
+      { role: "assistant", loss: true },
+      { loss: false },
+      { loss: true },
+      {},
+    ],
+  });
+  expect(toSft(shop, { ...world, minReward: 2 })).toBeUndefined();
+  expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toBeUndefined();
+});
