@@ -10,6 +10,7 @@ import {
 } from "@presage/contract";
 import { findRevision, type WantedRevision } from "../datasets/datasets.ts";
 import { exportSamples, readByTrajectory } from "../datasets/samples.ts";
+import { exactJson } from "../datasets/traces/exact-json.ts";
 import { createRedactor, type Redactor } from "../datasets/traces/redact.ts";
 import { countEpisodes } from "../environments/episodes/episode.ts";
 import { readEpisodes } from "../environments/episodes/episode-lines.ts";
@@ -114,7 +115,7 @@ export async function* bytesOf(making: Promise<Export>): AsyncGenerator<Uint8Arr
 export async function* piecesOf(exported: Export): AsyncGenerator<string | Uint8Array, void> {
   if ("zip" in exported) return yield* exported.zip;
   for await (const piece of exported.lines)
-    yield piece.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+    yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
 }
 
 function toSample(line: DatasetLine): DatasetSample {

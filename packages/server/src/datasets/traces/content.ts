@@ -46,10 +46,12 @@ export class TraceTexts {
   of(content: Content, leftOut = this.leftOut): string {
     if (typeof content === "string") return this.clean(content);
     if (content === null || content === undefined) return "";
-    if (Array.isArray(content) && content.length > 0 && content.every(isPart))
-      return this.clean(content.map((part) => textOfPart(part, leftOut)).join(""));
     if (isPart(content)) return this.clean(textOfPart(content, leftOut));
-    return canonicalJson(this.cleanValue(content));
+    if (!areParts(content)) return canonicalJson(this.cleanValue(content));
+    const said = content.map((part) =>
+      isPart(part) ? textOfPart(part, leftOut) : canonicalJson(this.cleanValue(part)),
+    );
+    return this.clean(said.join(""));
   }
 
   /** The same of what has been counted already. */
@@ -112,6 +114,12 @@ export function isPart(value: unknown): value is Part {
   if (typeof value === "string") return true;
   if (!isObject(value)) return false;
   return typeof value.type === "string" && (isTextPart(value) || placeholderOf(value.type) !== undefined);
+}
+
+/** Whether a list says something: all its elements are parts, or it has texts and what is told in JSON. */
+function areParts(content: unknown): content is unknown[] {
+  if (!Array.isArray(content) || content.length === 0) return false;
+  return content.every(isPart) || content.some((one) => isObject(one) && isTextPart(one));
 }
 
 function isTextPart({ type, text, content }: Record<string, unknown>): boolean {

@@ -120,7 +120,8 @@ function turnsOfTools(items: readonly SpanItem[], task: string | undefined, left
     }
     current.calls = [...callsOf(current), call];
     if (tool.result === undefined) continue;
-    const { result: content, isError, at, reward } = tool;
+    const { isError, at, reward } = tool;
+    const content = areTexts(tool.result) ? canonicalJson(tool.result) : tool.result;
     turns.push({ by: "answer", of: id, content, isError, at, ...(reward === undefined ? {} : { reward }) });
   }
   // The calls of no span have no answer.
@@ -128,6 +129,9 @@ function turnsOfTools(items: readonly SpanItem[], task: string | undefined, left
     if (turn !== undefined) turn.calls = [...callsOf(turn), { ...call, id: undefined }];
   return turns;
 }
+
+/** Of what a tool gives, a list of texts is a value; in a message it would be what is said. */
+const areTexts = (result: unknown) => Array.isArray(result) && result.every((one) => typeof one === "string");
 
 /** What was said before the first action, and the keys of what the first model was told. */
 function opening(items: readonly SpanItem[], task: string | undefined, leftOut: LeftOut) {

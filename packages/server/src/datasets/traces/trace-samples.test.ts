@@ -30,6 +30,21 @@ test("NUL characters and lone surrogates are mended wherever they are, and count
   expect(figures.repaired).toBe(6);
 });
 
+test.each([
+  [["a", { type: "text", text: "b" }, { type: "image" }, { z: 1, a: "c" }], 'ab[image]{"a":"c","z":1}'],
+  [["a", "b"], "ab"],
+  [["a", 1], '["a",1]'],
+  [[{ type: "file", name: "x" }, { type: "dir" }], '[{"name":"x","type":"file"},{"type":"dir"}]'],
+])("the answer %j is %s", async (content, next) => {
+  const { samples } = await importText(JSON.stringify(traceOf({}, content)));
+  expect(samples.map(({ next_state }) => next_state)).toEqual([next]);
+});
+
+test("a list of texts that a span's tool gave is JSON", async () => {
+  const run = { id: "r", name: "f", run_type: "tool", trace_id: "t", outputs: { output: ["a", "b"] } };
+  expect((await importText(JSON.stringify(run))).samples[0]?.next_state).toBe('["a","b"]');
+});
+
 const numbers = '{"a":1234567890123456789,"b":[1.0,-2.50,1e-7,0.1],"c":100}';
 
 test.each([
