@@ -93,6 +93,8 @@ export class TraceImport {
   readonly #redacting: TraceTexts;
   readonly #verbatim: TraceTexts;
   readonly #takenIds: Set<string>;
+  /** Of ids that are there several times, the last number. */
+  readonly #numbers = new Map<string, number>();
   readonly #salt: string;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
@@ -259,7 +261,12 @@ export class TraceImport {
   /** The id, numbered if there is another trajectory of this id. */
   #newId(id: string): string {
     let unique = id;
-    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${id}/${number}`;
+    let number = this.#numbers.get(id) ?? 1;
+    while (this.#takenIds.has(unique)) {
+      number += 1;
+      unique = `${id}/${number}`;
+    }
+    if (number > 1) this.#numbers.set(id, number);
     this.#takenIds.add(unique);
     return unique;
   }
