@@ -64,12 +64,12 @@ export const runImports = async (
     reads.push(...(await measureReads(group, title, format, isArray, plan)));
   const stored: StoredSample[] = [];
   const { origin } = await upstream();
-  for (let round = 0; round < plan.rounds; round += 1) {
-    const databases = await openDatabases(group, `imports-${round}`);
-    for (const database of databases.of[`imports-${round}`] ?? [])
+  const names = Array.from({ length: plan.rounds }, (_, round) => `imports-${round}`);
+  const databases = await openDatabases(group, ...names);
+  for (const [round, name] of names.entries())
+    for (const database of databases.of[name] ?? [])
       stored.push(await measureStored(group, origin, database, round, plan));
-    await databases.stop();
-  }
+  await databases.stop();
   return { reads, stored };
 };
 
@@ -104,7 +104,7 @@ const measureReads = async (
 const writeEveryMs = 20;
 
 /** A dataset of small samples, stored while another client writes a little. */
-export const measureStored = async (
+const measureStored = async (
   group: ProcessGroup,
   upstreamOrigin: string,
   { database, url }: Database,

@@ -1,6 +1,5 @@
-/** Traces as agents record them, made up: the same for the same number. */
-export const traceFormats = ["chat", "openai-chat", "otel-genai"] as const;
-export type TraceFormat = (typeof traceFormats)[number];
+/** Layouts of which lines are made up: the same for the same number. */
+export type TraceFormat = "chat" | "openai-chat" | "otel-genai";
 
 /** Numbers from 0 to 1 (mulberry32). */
 const randomOf = (seed: number) => {

@@ -375,3 +375,35 @@ test("a span's end is told to the nanosecond", async () => {
     "2026-01-01T00:00:01.500000001Z",
   ]);
 });
+
+test("messages that calls repeat are read once, with the same result as if each call's were read", async () => {
+  const answer = (id: string, response: string) => ({
+    role: "tool",
+    parts: [{ type: "tool_call_response", id, response }],
+  });
+  const odd = { role: "user", parts: [{ type: "unknown" }] };
+  const calls = (trace: string, system: string, other: string) => {
+    const first = [...told, odd];
+    const second = [...first, ...says(callPart("a", `ls ${trace}`)), answer("a", "key.txt")];
+    const third = [...second, ...says(text("Found?")), user(`Yes, in ${other}.`)];
+    const instructions = { "gen_ai.system_instructions": JSON.stringify([text(system)]) };
+    return [first, second, second, third, [user("Anew."), ...third.slice(1)]].map((input, index) => ({
+      ...chat(index * 2, input, says(callPart(`c${index}`, "ls")), index === 3 ? {} : instructions),
+      traceId: trace,
+      spanId: `${trace}${index}`,
+    }));
+  };
+  const one = calls("t1", "Be brief.", "a drawer");
+  const other = calls("t2", "Be exact.", "a box");
+  const spans = one.flatMap((span, index) => [span, ...other.slice(index, index + 1)]);
+  for (const result of [undefined, "done"]) {
+    const tools = result === undefined ? [] : [{ ...tool(1, "c0", "ls", result), traceId: "t1" }];
+    const repeated = otlp(...spans, ...tools);
+    // A list that begins with a space is read anew each time.
+    const anew = repeated.replaceAll('"[{\\"role\\":\\"user\\"', '"[ {\\"role\\":\\"user\\"');
+    expect(anew).not.toBe(repeated);
+    const [read, expected] = [await importText(repeated), await importText(anew)];
+    expect(read.samples.length).toBeGreaterThan(2);
+    expect(read).toEqual(expected);
+  }
+});
