@@ -75,7 +75,9 @@ async function* entriesOf(
     yield [`_journal/summaries/${++files}.json`, summaries];
     summaries = [];
   }
-  if (summaries.length > 0) yield [`_journal/summaries/${++files}.json`, summaries];
+  yield [`_journal/summaries/${++files}.json`, summaries];
+  // Inspect of a year ago leaves out the last one.
+  yield [`_journal/summaries/${++files}.json`, []];
   const { times, ...end } = endOf(shown);
   const { results, model_usage } = totals.end();
   yield ["header.json", { ...start, ...end, results, stats: { ...times, model_usage } }];

@@ -90,7 +90,7 @@ onAnyDatabase((database) => {
       ...["samples/a/0_epoch_1.json", "samples/a/0_epoch_2.json", `${odd}1.json`, `${odd}2.json`],
       ...["samples/b/0_epoch_1.json", "samples/b/0_epoch_2.json"],
       ...["samples/b/1_epoch_1.json", "samples/b/1_epoch_2.json"],
-      ...["_journal/summaries/1.json", "header.json"],
+      ...["_journal/summaries/1.json", "_journal/summaries/2.json", "header.json"],
     ]);
     const found = Object.fromEntries(entries);
     const failed = { value: 0, answer: "wrong 0", metadata: { pass: false } };
