@@ -3,6 +3,7 @@ import { dashboardPart } from "./dashboard/dashboard-report.ts";
 import { episodesPart } from "./episodes/episodes-report.ts";
 import { evaluationsPart } from "./evaluations/evaluations-report.ts";
 import { processesPart } from "./evaluations/processes.ts";
+import { importsPart } from "./imports/imports-report.ts";
 import type { BenchChoices, Part } from "./lib/part.ts";
 import type { DatabaseName } from "./lib/postgres.ts";
 import { targetNames } from "./lib/targets.ts";
@@ -25,6 +26,7 @@ export const parts = {
   processes: processesPart,
   search: searchPart,
   runs: runsPart,
+  imports: importsPart,
   episodes: episodesPart,
   retention: retentionPart,
   dashboard: dashboardPart,

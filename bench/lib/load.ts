@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { completionExcerpt } from "./payload.ts";
 import { type ProcessGroup, programFile, workDirectory } from "./processes.ts";
@@ -15,6 +16,9 @@ export interface WrkResult {
   /** `status` counts responses with 400 or above, the others failed sockets. */
   readonly errors: Readonly<Record<"connect" | "read" | "write" | "status" | "timeout", number>>;
 }
+
+/** The machine's load average. */
+export const loadNow = (): number => loadavg()[0] ?? 0;
 
 /**
  * One thread is enough to saturate any target here, and leaves the other core to the target. With `ports`, there is one for

@@ -1,4 +1,3 @@
-import { loadavg } from "node:os";
 import {
   call,
   createDataset,
@@ -12,7 +11,7 @@ import {
   uploadSamples,
 } from "../lib/api.ts";
 import { median, showProblem } from "../lib/figures.ts";
-import { errorsOf, runWrk, watch } from "../lib/load.ts";
+import { errorsOf, loadNow, runWrk, watch } from "../lib/load.ts";
 import { type Database, openDatabases } from "../lib/postgres.ts";
 import type { ProcessGroup } from "../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../lib/targets.ts";
@@ -71,8 +70,6 @@ export const runRuns = async (
   await databases.stop();
   return { imports, live, smallUploads, largeUploads };
 };
-
-const loadNow = (): number => loadavg()[0] ?? 0;
 
 export interface ImportSample {
   readonly database: Database["database"];

@@ -56,7 +56,6 @@ const program = new Command("presage")
     examples(
       "presage                             start the server on http://127.0.0.1:8080",
       'presage predict --state "The fridge is closed." --action "open fridge"',
-      "presage evaluate --help             options and examples of one command",
       "presage help environment            every environment variable and its default",
     ),
   );

@@ -48,6 +48,7 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
     { name: "run-trajectory", path: `/runs/${runId("sandbox")}/trajectories/${trajectory}` },
     { name: "new-run", path: `/runs/new?dataset=${dataset?.id}` },
     { name: "datasets", path: "/datasets" },
+    { name: "datasets-upload", path: "/datasets", prepare: previewTraces },
     { name: "dataset", path: `/datasets/${dataset?.id}` },
     { name: "dataset-trajectory", path: `/datasets/${dataset?.id}/trajectories/${trajectory}` },
     { name: "compare", path: `/compare?runs=${compared}` },
@@ -77,6 +78,14 @@ async function predict(page: Page): Promise<void> {
   await page.getByRole("menuitem").first().click();
   await page.getByRole("button", { name: "Predict", exact: true }).click();
   await page.getByRole("region", { name: "Response 1" }).waitFor();
+}
+
+const traces = join(import.meta.dir, "../../../examples/coding-session.jsonl");
+
+async function previewTraces(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Upload" }).first().click();
+  await page.locator('input[type="file"]').setInputFiles(traces);
+  await page.getByRole("button", { name: /^Import 4 samples/ }).waitFor();
 }
 
 const themes = ["light", "dark"] as const;

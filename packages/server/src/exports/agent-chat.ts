@@ -1,4 +1,6 @@
 import type { DatasetSample } from "@presage/contract";
+import { parsedText } from "../datasets/traces/content.ts";
+import { exactJson } from "../datasets/traces/exact-json.ts";
 import { openAiChat } from "../datasets/traces/layouts/openai-chat.ts";
 import { statedFor } from "./stated.ts";
 import { actionText, callOf, openingTexts, type Trajectory, toolsOf } from "./trajectory.ts";
@@ -31,7 +33,7 @@ function exchangeOf(sample: DatasetSample, index: number): AgentMessage[] {
       { role: "user", content: next_state },
     ];
   const { id, name, input } = call;
-  const called = typeof input === "string" ? input : JSON.stringify(input);
+  const called = typeof input === "string" ? input : exactJson(input);
   return [
     {
       role: "assistant",
@@ -66,18 +68,9 @@ export function toShareGpt(trajectory: Trajectory): object {
     conversations: agentMessages(trajectory).map(({ role, content, tool_calls: [call] = [] }) => {
       if (call === undefined) return { from: shareGptRoles[role], value: content ?? "" };
       const { name, arguments: input } = call.function;
-      return { from: "function_call", value: JSON.stringify({ name, arguments: parsed(input) }) };
+      return { from: "function_call", value: exactJson({ name, arguments: parsedText(input) }) };
     }),
     ...(toolsOf(trajectory) && { tools: trajectory.samples[0]?.context?.tool_schemas }),
     ...(reward !== undefined && { reward }),
   };
-}
-
-/** Arguments as JSON, if they are. */
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
 }

@@ -27,7 +27,7 @@ import {
   exportEpisodes,
   exportPredictions,
   exportRun,
-  textsOf,
+  piecesOf,
 } from "./exports.ts";
 
 type LogServices = Pick<HttpServices, "log">;
@@ -72,14 +72,17 @@ const exportRunRoute = route({
   id: "exportRun",
   tag: "runs",
   summary: "Export a run's predictions",
-  description: `Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run. Other formats have the trajectories as they were predicted, with scores as rewards and without what failed, or pairs of predictions to train on. ${count}`,
+  description: `Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run. Other formats have the trajectories as they were predicted, with scores as rewards and without what failed, or pairs of predictions to train on. \`inspect\` is a log that \`inspect view\` shows: a sample for each prediction, with the scores by evaluator. ${count}`,
   params: RunPath,
   query: RunExportQuery,
   refusesUnknown: true,
   responses: {
     "200": {
-      description: "One prediction, trajectory or pair a line",
-      content: { "application/x-ndjson": { schema: RunExportLine, example: exampleRunLine } },
+      description: "One prediction, trajectory or pair a line; of `inspect` a log, `run.eval`",
+      content: {
+        "application/x-ndjson": { schema: RunExportLine, example: exampleRunLine },
+        "application/zip": { schema: { type: "string", format: "binary" }, example: "PK…" },
+      },
     },
     ...noSuch("run"),
     ...externalTarget,
@@ -138,7 +141,7 @@ const exportPredictionsRoute = route({
 
 export const exportRoutes = [exportDatasetRoute, exportRunRoute, exportEpisodesRoute, exportPredictionsRoute];
 
-/** Sends the lines as they are made, compressed if the client takes it. */
+/** Sends what is made as it is made; lines are compressed if the client takes it. */
 async function send(
   services: LogServices,
   call: CallWithCaller,
@@ -146,14 +149,15 @@ async function send(
   exported: Export,
 ): Promise<Response> {
   reservePiece(call.exchange);
-  const texts = keepOpenForEach(call, textsOf(exported));
-  const body = await streamTexts(texts, logBrokenResponse(services, call));
-  const isZipped = acceptsGzip(call.request);
+  const pieces = keepOpenForEach(call, piecesOf(exported));
+  const body = await streamTexts(pieces, logBrokenResponse(services, call));
+  const isLog = "zip" in exported;
+  const isZipped = !isLog && acceptsGzip(call.request);
   return new Response(isZipped ? zipped(body) : body, {
     headers: {
-      "content-type": "application/x-ndjson; charset=utf-8",
-      "content-disposition": `attachment; filename="${name}.jsonl"`,
-      vary: "accept-encoding",
+      "content-type": isLog ? "application/zip" : "application/x-ndjson; charset=utf-8",
+      "content-disposition": `attachment; filename="${name}.${isLog ? "eval" : "jsonl"}"`,
+      ...(!isLog && { vary: "accept-encoding" }),
       ...(isZipped && { "content-encoding": "gzip" }),
       ...(exported.count !== undefined && { "x-presage-count": String(exported.count) }),
     },

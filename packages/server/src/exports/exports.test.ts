@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { DatasetSample } from "@presage/contract";
 import * as fc from "fast-check";
 import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
+import { exactJson } from "../datasets/traces/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
 import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
 import { toAtif } from "./atif.ts";
@@ -17,6 +18,7 @@ const action = fc.oneof(
     "  wait ",
     "Action:",
     '{"input":1}',
+    '{"input":{"id":9007199254740993,"x":[1.0]},"tool":"sh"}',
     call("{bad", "sh"),
     call([1], "x"),
   ),
@@ -53,7 +55,10 @@ const context = optional(
     {
       task_context: text,
       domain_knowledge: text,
-      tool_schemas: fc.oneof(text, fc.constantFrom("[]", '[{"name":"sh"}]', '[{"name": "sh"}]', "[1]")),
+      tool_schemas: fc.oneof(
+        text,
+        fc.constantFrom("[]", '[{"name":"sh"}]', '[{"name":"sh","max":1.0}]', '[{"name": "sh"}]', "[1]"),
+      ),
       environment_state: text,
     },
     { requiredKeys: [] },
@@ -88,7 +93,7 @@ test.each([
 ] as const)("an import of an export as %s is what was exported", async (format, write) => {
   await fc.assert(
     fc.asyncProperty(trajectory, async (one) => {
-      const file = `${JSON.stringify(write(one))}\n`;
+      const file = `${exactJson(write(one))}\n`;
       const { samples, figures } = await importText(file, { redaction: "none" });
       expect(figures.format).toBe(format);
       expect(stored(samples)).toEqual(stored(one.samples));

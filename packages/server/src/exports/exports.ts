@@ -10,6 +10,7 @@ import {
 } from "@presage/contract";
 import { findRevision, type WantedRevision } from "../datasets/datasets.ts";
 import { exportSamples, readByTrajectory } from "../datasets/samples.ts";
+import { exactJson } from "../datasets/traces/exact-json.ts";
 import { createRedactor, type Redactor } from "../datasets/traces/redact.ts";
 import { countEpisodes } from "../environments/episodes/episode.ts";
 import { readEpisodes } from "../environments/episodes/episode-lines.ts";
@@ -22,6 +23,7 @@ import { readPredictions, withDataset } from "../runs/run-samples.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
 import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
 import { toAtif } from "./atif.ts";
+import { inspectLog } from "./inspect-log.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
 import { readPredicted, scorerOf, trajectoriesOf } from "./predicted.ts";
 import { readPairs } from "./preference.ts";
@@ -29,12 +31,16 @@ import { toSft } from "./sft.ts";
 import type { Trajectory } from "./trajectory.ts";
 
 /** A file that is made as it is read. */
-export interface Export {
+export type Export = {
   /** How many samples, predictions or episodes it is made of. */
   count: number | undefined;
-  /** Values that become a line each, some at a time. A text is a line already. */
-  lines: AsyncIterable<readonly (object | string)[]>;
-}
+} & (
+  | {
+      /** Values that become a line each, some at a time. A text is a line already. */
+      lines: AsyncIterable<readonly (object | string)[]>;
+    }
+  | { zip: AsyncGenerator<Uint8Array, void> }
+);
 
 type Writing = Pick<
   DatasetExportQuery,
@@ -78,7 +84,7 @@ export async function exportEpisodes(
   return { count, lines: written(grouped(mapped(lines, toSample)), format, query) };
 }
 
-/** The predictions of a run as a file: lines with their verdicts, pairs, or trajectories as they were predicted. */
+/** The predictions of a run as a file: lines with their verdicts, pairs, a log, or trajectories as they were predicted. */
 export async function exportRun(
   services: FindNeeds,
   requester: Requester,
@@ -94,20 +100,22 @@ export async function exportRun(
   const redactor = createRedactor(query.redact ?? "default");
   if (format === "preference")
     return { count, lines: redacted(await readPairs(services, requester, run, query), redactor) };
+  if (format === "inspect") return { count, zip: inspectLog(services, requester, run, redactor) };
   const predicted = readPredicted(services, requester, [run]);
-  if (format === "inspect") throw new Error("Inspect's logs are no lines");
   return { count, lines: written(trajectoriesOf(predicted, run, scorerOf(run, query)), format, query) };
 }
 
 /** A file's bytes. */
 export async function* bytesOf(making: Promise<Export>): AsyncGenerator<Uint8Array, void> {
-  for await (const text of textsOf(await making)) yield Buffer.from(text, "utf8");
+  for await (const piece of piecesOf(await making))
+    yield typeof piece === "string" ? Buffer.from(piece, "utf8") : piece;
 }
 
-/** A file's text, some lines at a time. */
-export async function* textsOf({ lines }: Export): AsyncGenerator<string, void> {
-  for await (const piece of lines)
-    yield piece.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+/** A file's pieces: some lines at a time, or some of its bytes. */
+export async function* piecesOf(exported: Export): AsyncGenerator<string | Uint8Array, void> {
+  if ("zip" in exported) return yield* exported.zip;
+  for await (const piece of exported.lines)
+    yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
 }
 
 function toSample(line: DatasetLine): DatasetSample {

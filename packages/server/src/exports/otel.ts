@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readInstant, type StoredPredictionDetail } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
+import { exactJson } from "../datasets/traces/exact-json.ts";
 import { actionText, callOf, type Trajectory } from "./trajectory.ts";
 
 type Attribute = string | number | boolean | readonly string[];
@@ -86,7 +87,7 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
         "gen_ai.conversation.id": id,
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
-        "gen_ai.tool.call.arguments": content ? JSON.stringify(call.input) : undefined,
+        "gen_ai.tool.call.arguments": content ? exactJson(call.input) : undefined,
         "gen_ai.tool.call.result": content ? next_state : undefined,
         "gen_ai.usage.input_tokens": usage?.prompt_tokens,
         "gen_ai.usage.output_tokens": usage?.completion_tokens,

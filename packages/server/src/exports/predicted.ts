@@ -69,8 +69,13 @@ export function scorerOf(run: Run, { evaluator, profile_name }: RunExportQuery):
     const verdict = verdicts.find(
       (one) => one.evaluator === wanted?.id && one.profile_name === wanted.profile.name,
     );
-    return verdict?.score ?? (typeof verdict?.pass === "boolean" ? Number(verdict.pass) : undefined);
+    return verdict && numberOf(verdict);
   };
+}
+
+/** A verdict as a number: its score, otherwise whether it passed. */
+export function numberOf({ score, pass }: RunExportLine["verdicts"][number]): number | undefined {
+  return score ?? (pass === null ? undefined : Number(pass));
 }
 
 /** The trajectories as a run predicted them, one for each repeat, with scores as rewards. What failed is left out. */

@@ -1,4 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
+import { parseExactly } from "../datasets/traces/exact-json.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
 
 /** The samples of one trajectory, by step. */
@@ -20,7 +21,7 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
   const { action } = interaction ?? {};
   if (action === undefined || !action.startsWith('{"input":')) return undefined;
   try {
-    const { input, tool, ...others } = JSON.parse(action);
+    const { input, tool, ...others } = parseExactly(action) as Record<string, unknown>;
     if (typeof tool !== "string" || tool === "" || Object.keys(others).length > 0) return undefined;
     return { id: `call_${index + 1}`, name: tool, input };
   } catch {
@@ -53,7 +54,7 @@ export function toolsOf({ samples }: Trajectory): unknown[] | undefined {
   const text = samples[0]?.context?.tool_schemas;
   if (typeof text !== "string") return undefined;
   try {
-    const tools: unknown = JSON.parse(text);
+    const tools = parseExactly(text);
     return Array.isArray(tools) && tools.every((tool) => typeof tool === "object" && tool !== null)
       ? tools
       : undefined;

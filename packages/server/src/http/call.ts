@@ -50,10 +50,10 @@ export function closeWhenIdle({ server, request }: Pick<Call, "server" | "reques
 }
 
 /** The same texts. While one is made, the client waits for the server; in between, the server waits for the client. */
-export async function* keepOpenForEach(
+export async function* keepOpenForEach<Text>(
   call: Pick<Call, "server" | "request">,
-  texts: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
+  texts: AsyncGenerator<Text, void>,
+): AsyncGenerator<Text, void> {
   try {
     for (;;) {
       keepOpen(call);

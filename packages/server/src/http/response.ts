@@ -105,19 +105,20 @@ export function logBrokenResponse(
 }
 
 /**
- * A response body of texts, each made when the reader is ready for it. The first one is made before this returns, so that an
+ * A response body of texts or bytes, each made when the reader is ready for it. The first one is made before this returns, so that an
  * early failure still has a status; a later one breaks the connection.
  */
 export async function streamTexts(
-  texts: AsyncIterator<string, void>,
+  texts: AsyncIterator<string | Uint8Array, void>,
   onBroken: (error: unknown) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
-  let first: IteratorResult<string, void> | undefined = await texts.next();
+  let first: IteratorResult<string | Uint8Array, void> | undefined = await texts.next();
   const read = async () => {
     const next = first ?? (await texts.next());
     first = undefined;
-    return next.done ? undefined : encoder.encode(next.value);
+    if (next.done) return undefined;
+    return typeof next.value === "string" ? encoder.encode(next.value) : next.value;
   };
   return pullStream(read, onBroken, () => texts.return?.());
 }

@@ -228,3 +228,19 @@ export async function selectRunTexts(
     .execute();
   return new Map(rows.map(({ prediction_id, ...texts }) => [prediction_id, texts]));
 }
+
+/** The explanations of results, by their ids, as far as there are any. */
+export async function selectExplanations(
+  reader: Database,
+  resultIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (resultIds.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("evaluation_payloads")
+    .select(["result_id", "explanation"])
+    .where("result_id", "in", resultIds.map(Number))
+    .execute();
+  return new Map(
+    rows.flatMap(({ result_id, explanation }) => (explanation ? [[`${result_id}`, explanation]] : [])),
+  );
+}

@@ -124,7 +124,7 @@ const addRunEvaluators = route({
     "200": response("The run, which resumes if it was finished", Run, exampleRun),
     ...noSuch("run"),
     "409": errorResponse(
-      "The run was cancelled, or has too many evaluators",
+      "The run was cancelled or failed, its target is external, or it would have too many evaluators",
       "A run may have at most 20 evaluators.",
     ),
   },

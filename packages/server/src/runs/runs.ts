@@ -12,6 +12,7 @@ import {
   deleteRunRow,
   deleteSomeRunRows,
   discardRun,
+  lockRun,
   type RunFilter,
   resumedStatus,
   selectRun,
@@ -114,11 +115,15 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
 
 /** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
 export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
-  const run = await refuseClientRun(services, requester, id);
-  const provenance = JSON.stringify({ ...run.provenance, finished_early: true });
+  await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
-    change: () => ({ status: "running", status_reason: null, paused_by: null, provenance, ...unheld }),
+    async change(writer) {
+      // As it is now, whatever was added to it since the run was found.
+      const run = await lockRun(writer, requester.accountId, id);
+      const provenance = JSON.stringify({ ...run?.provenance, finished_early: true });
+      return { status: "running", status_reason: null, paused_by: null, provenance, ...unheld };
+    },
     isDone: ({ status, provenance }) => status === "finished" || provenance.finished_early === true,
     verb: "finished",
     action: "run.finish",
@@ -138,9 +143,11 @@ async function refuseClientRun(services: Services, requester: Requester, id: str
   return run;
 }
 
+type StatusColumns = Parameters<typeof updateStatus>[4];
+
 interface StatusChange {
   from: readonly RunStatus[];
-  change(writer: Parameters<typeof updateStatus>[0]): Parameters<typeof updateStatus>[4];
+  change(writer: Database): StatusColumns | Promise<StatusColumns>;
   /** Whether a run is already what is wanted. */
   isDone(run: Run): boolean;
   verb: string;
@@ -157,7 +164,7 @@ async function changeStatus(
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
-      const values = change(transaction);
+      const values = await change(transaction);
       const updated = await updateStatus(transaction, requester.accountId, id, from, values);
       if (updated !== undefined)
         await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });

@@ -139,7 +139,7 @@ const uploadPredictions = route({
     "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
     ...noSuch("run"),
     "409": errorResponse(
-      "The run makes its predictions itself, has them already, or another upload is in progress",
+      "The run makes its predictions itself, has them already, was cancelled or deleted meanwhile, or another upload is in progress",
       "The run makes its predictions itself; none can be uploaded.",
     ),
     "413": errorResponse(

@@ -96,9 +96,13 @@ const unrecorded: Record<string, string> = {
   "runs show": reads,
   migrate: "is about the schema",
   backup: "writes a file",
-  export: "writes a file",
+  "account export": "writes a file",
+  "datasets export": "writes a file",
+  "runs export": "writes a file",
+  "episodes export": "writes a file",
+  formats: reads,
   restore: "puts another database in the place of this one, with the log that is in it",
-  import: "brings the log of the account with it, which had no data before",
+  "account import": "brings the log of the account with it, which had no data before",
   "results repair-times": "belongs to no account: it mends what a wrong clock did to all",
   predict: "a prediction is its own record",
   evaluate: "results are their own records",
@@ -155,6 +159,7 @@ test("every command that changes something leaves its event", async () => {
   await change("runs delete", ["waiting"], ["run.delete"]);
   await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);
   await change("datasets delete", ["e"], ["dataset.delete"]);
+  await change("import", [file, "--name", "i"], made);
 
   const commands = await commandsOf([]);
   expect(commands.filter((name) => !recorded.has(name) && !Object.hasOwn(unrecorded, name))).toEqual([]);

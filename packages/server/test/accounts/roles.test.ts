@@ -46,6 +46,7 @@ const table: Row[] = [
       GET /v1/environments/:name/tasks
       GET /v1/episodes
       GET /v1/episodes/:id
+      GET /v1/episodes/export
       GET /v1/episodes/figures
       GET /v1/error-taxonomy-revision
       GET /v1/error-taxonomy-revision/:revision_id
@@ -71,6 +72,7 @@ const table: Row[] = [
       GET /v1/predictions
       GET /v1/predictions/:id
       GET /v1/predictions/count
+      GET /v1/predictions/export
       GET /v1/predictions/values
       GET /v1/projects
       GET /v1/projects/:id
@@ -134,6 +136,8 @@ const table: Row[] = [
     scope: "evaluate",
     routes: `
       POST /v1/evaluate
+      GET /v1/imports/formats
+      POST /v1/imports/preview
       POST /v1/evaluation-results/batch
       POST /v1/evaluations/batch
       POST /v1/evaluation-results/:id/correction

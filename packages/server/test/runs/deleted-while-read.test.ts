@@ -8,7 +8,6 @@ import {
   readByTrajectory,
   readTrajectory,
 } from "../../src/datasets/samples.ts";
-import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { createClientCounts } from "../../src/runs/client/client-counts.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
@@ -145,7 +144,6 @@ onEachDatabase((database) => {
     await expect(listRunSamples(services, requester, run, {}, page, undefined)).rejects.toThrow(gone);
     await expect(reportRun(services, requester, run, undefined)).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [reference, run])).rejects.toThrow(gone);
-    const registry = createRegistry(ruleFamilies);
     const differing = {
       reference,
       candidate: run,
@@ -153,7 +151,7 @@ onEachDatabase((database) => {
       evaluator: "exact-match",
       profileName: undefined,
     } as const;
-    const compared = listComparedSamples({ store, registry }, requester, differing, page);
+    const compared = listComparedSamples({ store }, requester, differing, page);
     await expect(compared).rejects.toThrow(gone);
     await expect(compareRuns(services, requester, [run, reference])).rejects.toThrow(gone);
   });

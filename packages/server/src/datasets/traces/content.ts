@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
+import { exactJson, numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
 import type { Redactor } from "./redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
@@ -34,6 +35,7 @@ const placeholders: readonly [RegExp, string][] = [
 export class TraceTexts {
   readonly leftOut = new LeftOut();
   readonly #redactor: Redactor;
+  readonly #last = new Map<string, { text: string; cleaned: string }>();
   #repaired = 0;
 
   constructor(redactor: Redactor) {
@@ -44,22 +46,55 @@ export class TraceTexts {
   of(content: Content, leftOut = this.leftOut): string {
     if (typeof content === "string") return this.clean(content);
     if (content === null || content === undefined) return "";
-    if (Array.isArray(content) && content.length > 0 && content.every(isPart))
-      return this.clean(content.map((part) => textOfPart(part, leftOut)).join(""));
     if (isPart(content)) return this.clean(textOfPart(content, leftOut));
-    return canonicalJson(this.cleanValue(content));
+    if (!areParts(content)) return canonicalJson(this.cleanValue(content));
+    const said = content.map((part) =>
+      isPart(part) ? textOfPart(part, leftOut) : canonicalJson(this.cleanValue(part)),
+    );
+    return this.clean(said.join(""));
+  }
+
+  /** The same of what has been counted already. */
+  again(content: Content): string {
+    const repaired = this.#repaired;
+    const text = this.of(content, new LeftOut());
+    this.#repaired = repaired;
+    return text;
   }
 
   /** Without NUL characters, lone surrogates and secrets. */
   clean(text: string): string {
-    if (text.isWellFormed() && !text.includes("\0")) return this.#redactor.redact(text);
-    this.#repaired += 1;
-    return this.#redactor.redact(storable(text));
+    return this.#redactor.redact(this.#storable(text));
   }
 
   /** The same of every text in a JSON value. */
   cleanValue<Value>(value: Value): Value {
-    return this.#redactor.redactValue(value);
+    return this.#redactor.redactValue(withTexts(value, (text) => this.#storable(text)) as Value);
+  }
+
+  #storable(text: string): string {
+    if (isStorable(text)) return text;
+    this.#repaired += 1;
+    return storable(text);
+  }
+
+  /** The same as `of` for what many traces say alike: the last one of each name is remembered. */
+  ofMany(name: string, content: Content): string {
+    if (typeof content !== "string" || !isStorable(content)) return this.of(content);
+    return this.#remember(name, content, () => this.#redactor.redact(content));
+  }
+
+  /** A value as JSON, of what many traces have alike. */
+  jsonOfMany(name: string, value: unknown): string {
+    return this.#remember(name, exactJson(value), () => exactJson(this.cleanValue(value)));
+  }
+
+  #remember(name: string, text: string, clean: () => string): string {
+    const last = this.#last.get(name);
+    if (last?.text === text) return last.cleaned;
+    const cleaned = clean();
+    this.#last.set(name, { text, cleaned });
+    return cleaned;
   }
 
   /** How many texts had NUL characters or lone surrogates. */
@@ -79,6 +114,12 @@ export function isPart(value: unknown): value is Part {
   if (typeof value === "string") return true;
   if (!isObject(value)) return false;
   return typeof value.type === "string" && (isTextPart(value) || placeholderOf(value.type) !== undefined);
+}
+
+/** Whether a list says something: all its elements are parts, or it has texts and what is told in JSON. */
+function areParts(content: unknown): content is unknown[] {
+  if (!Array.isArray(content) || content.length === 0) return false;
+  return content.every(isPart) || content.some((one) => isObject(one) && isTextPart(one));
 }
 
 function isTextPart({ type, text, content }: Record<string, unknown>): boolean {
@@ -101,21 +142,33 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A field by its name, whose dots may stand in it or be of nested fields: `{"a.b": 1}`, `{a: {b: 1}}`. */
+export function fieldAt(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, name)) return value[name];
+  for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
+    const head = name.slice(0, dot);
+    const found = Object.hasOwn(value, head) ? fieldAt(value[head], name.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The field if it is a text that is not empty. */
 export function textIn(value: unknown, name: string): string | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 /** The field if it is a finite number. */
 export function numberIn(value: unknown, name: string): number | undefined {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
 /** The field if it is a list; otherwise an empty one. */
 export function listIn(value: unknown, name: string): readonly unknown[] {
-  const found = isObject(value) ? value[name] : undefined;
+  const found = fieldAt(value, name);
   return Array.isArray(found) ? found : [];
 }
 
@@ -129,11 +182,29 @@ export function statedIn(value: unknown): readonly unknown[] | undefined {
 const maxIdCharacters = 180;
 
 /** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
-export function idOf(id = ""): string {
+export function idOf(id: string): string {
   const text = storable(id);
-  const characters = [...text];
-  if (characters.length <= maxIdCharacters) return text;
-  return `${characters.slice(0, 140).join("")}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  if (beginningOf(text, maxIdCharacters) === text) return text;
+  const digest = createHash("sha256").update(text).digest("hex");
+  return `${beginningOf(text, 140)}${digest.slice(0, 16)}`;
+}
+
+/** A text's first characters. */
+export function beginningOf(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  return [...text.slice(0, 2 * characters)].slice(0, characters).join("");
+}
+
+/** As much of a text as a tag may have. */
+export function tagOf(text: string): string {
+  return beginningOf(storable(text), maxTagCharacters);
+}
+
+/** Of each of a trace's tags. */
+export const maxTagCharacters = 256;
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
 }
 
 /** The text without what a database cannot store. */
@@ -141,13 +212,54 @@ export function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "");
 }
 
-/** JSON without spaces, with the keys of every object in the order of their code points. */
+/** How deep a document may be nested. */
+export const maxDepth = 200;
+
+/** Whether a value is nested deeper than a document may be. Plain loops, because every document passes here. */
+export function isTooDeep(value: unknown, levels = maxDepth): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}
+
+/** What a text of JSON says, unless it is nested too deep; any other value as it is. */
+export function parsedText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    const said = parseExactly(value);
+    return isTooDeep(said) ? value : said;
+  } catch {
+    return value;
+  }
+}
+
+/** A value with all texts in it changed, those that name fields, too; the very same if none is. */
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withTexts(item, change));
+    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
+  }
+  if (!isObject(value)) return value;
+  let isSame = true;
+  const fields = Object.keys(value).map((name) => {
+    const field = [change(name), withTexts(value[name], change)] as const;
+    isSame &&= field[0] === name && field[1] === value[name];
+    return field;
+  });
+  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
+}
+
+/** JSON without spaces, with the keys of every object in the order of their code points, and numbers as they were written. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const partOf = (part: unknown, name: string) =>
+    typeof part === "number" ? numberText(part, value as object, name) : canonicalJson(part);
+  if (Array.isArray(value)) return `[${value.map((item, index) => partOf(item, String(index))).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
   const fields = Object.keys(value)
     .sort(byCodePoints)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${partOf(value[key], key)}`);
   return `{${fields.join(",")}}`;
 }
 
@@ -166,7 +278,7 @@ export function byCodePoints(one: string, other: string): number {
   return one.length - other.length;
 }
 
-const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\d:\d\d)?$/;
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)(?:[Zz]|([+-]\d\d):?(\d\d))?$/;
 
 /**
  * A time of a trace as RFC 3339; undefined if it is none. A text without an offset, as Python writes it, is of UTC. Numbers are
@@ -174,8 +286,8 @@ const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)([Zz]|[+-]\d\
  */
 export function timeOf(value: unknown): string | undefined {
   if (typeof value === "string" && !/^\d+(\.\d+)?$/.test(value)) {
-    const [, date, time, offset = "Z"] = rfc3339.exec(value) ?? [];
-    const text = `${date}T${time}${offset.toUpperCase()}`;
+    const [, date, time, hours, minutes] = rfc3339.exec(value) ?? [];
+    const text = `${date}T${time}${hours === undefined ? "Z" : `${hours}:${minutes}`}`;
     return Number.isNaN(Date.parse(text)) ? undefined : text;
   }
   const count = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;

@@ -38,7 +38,7 @@ for (const [name, [text, unit]] of Object.entries(texts)) {
   });
 }
 
-test("an object's known array gives its elements, with the fields before it", async () => {
+test("an object's known array gives its elements, with the fields around it", async () => {
   const document = {
     info: { policy: "p" },
     tasks: [1],
@@ -52,8 +52,21 @@ test("an object's known array gives its elements, with the fields before it", as
           "document" in one ? [one.document.value, one.document.within, one.document.envelope] : one,
         ),
       ).toEqual(
-        document.simulations.map((one) => [one, "simulations", { info: { policy: "p" }, tasks: [1] }]),
+        document.simulations.map((one) => [
+          one,
+          "simulations",
+          { info: { policy: "p" }, tasks: [1], after: [{}] },
+        ]),
       );
+});
+
+test("of a long object the elements have the fields before the array", async () => {
+  const simulations = [{ id: 1, text: "x".repeat(5_000_000) }, { id: 2 }];
+  const found = await read(Buffer.from(JSON.stringify({ a: 1, simulations, b: 2 }, null, 1)), 65_536);
+  expect(found).toMatchObject(
+    simulations.map((value) => ({ document: { value, within: "simulations", envelope: { a: 1 } } })),
+  );
+  expect(found[0]).not.toHaveProperty("document.envelope.b");
 });
 
 test("an object with messages is whole, and so is one whose array has no objects", async () => {
@@ -67,13 +80,25 @@ test("a page of observations gives them, a trace with an id and observations is 
   for (const indent of [0, 1]) {
     const found = (one: object) => read(Buffer.from(JSON.stringify(one, null, indent)), 5);
     expect(valuesOf(await found({ meta: {}, observations }))).toEqual(observations);
-    expect(valuesOf(await found({ id: "t1", observations }))).toEqual([{ id: "t1", observations }]);
+    for (const trace of [
+      { id: "t1", observations },
+      { observations, id: "t1" },
+    ])
+      expect(valuesOf(await found(trace))).toEqual([trace]);
   }
 });
 
 test("a broken line is a fault, and the others are read", async () => {
   const found = await read(Buffer.from('{"a":1}\n{"b":\n{"c":1}\n\xff'));
   expect(valuesOf(found)).toEqual([{ a: 1 }, "The line is not JSON", { c: 1 }, "The line is not JSON"]);
+});
+
+test("numbers that Python writes and JSON does not have are told", async () => {
+  const reason = (what: string) => `The ${what} is not JSON: it has NaN or Infinity. Write null for them`;
+  const texts = ['{"a":NaN}', '{"a":"NaN","b":[-Infinity, 1]}'];
+  expect(valuesOf(await read(Buffer.from(texts.join("\n"))))).toEqual(texts.map(() => reason("line")));
+  expect(valuesOf(await read(Buffer.from(`[${texts}]`)))).toEqual(texts.map(() => reason("document")));
+  expect(valuesOf(await read(Buffer.from('{"a":"NaN",b}\n')))).toEqual(["The line is not JSON"]);
 });
 
 test("an array that is cut off, and one with a broken element", async () => {
@@ -91,6 +116,13 @@ test("JSON that is too deep or has too many values is a fault", async () => {
     "It is nested deeper than 200 levels",
     1,
   ]);
+  for (const levels of [201, 20_000]) {
+    const line = `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+    expect(valuesOf(await read(Buffer.from(`${line}\n{"b":1}`)))).toEqual([
+      "It is nested deeper than 200 levels",
+      { b: 1 },
+    ]);
+  }
   const many = `[[${"0,".repeat(2_000_001)}0],1]`;
   expect(valuesOf(await read(Buffer.from(many), 65_536))).toEqual(["It has more than 2000000 values", 1]);
 });
@@ -114,5 +146,9 @@ test("a zip gives the JSON files in it by name, stored, deflated or by zstd, and
     ["z.json", { z: 1 }],
   ]);
   expect(read(zip.subarray(0, 100))).rejects.toThrow("not valid zip");
+  const broken = Buffer.from(Buffer.from(zip).toString("latin1").replace('{"a":1}', '{"a":?}'), "latin1");
+  expect(await read(broken)).toContainEqual({
+    fault: { place: ["line", 1], path: [], reason: "The line is not JSON", entry: "a.json" },
+  });
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith("presage-import-"))).toEqual([]);
 });

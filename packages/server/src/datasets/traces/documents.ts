@@ -1,5 +1,14 @@
-import { createJsonLineReader, LineError, maxLineBytes, type RawLine, splitLines } from "../upload/lines.ts";
-import { innerElements, JsonSplitter } from "./json-values.ts";
+import {
+  createJsonLineReader,
+  LineError,
+  maxLineBytes,
+  notJson,
+  type RawLine,
+  splitLines,
+} from "../upload/lines.ts";
+import { isTooDeep } from "./content.ts";
+import { parseExactly } from "./exact-json.ts";
+import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import type { TraceDocument } from "./layout.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
 
@@ -8,9 +17,14 @@ export interface DocumentFault {
   place: TraceDocument["place"];
   path: (string | number)[];
   reason: string;
+  /** Of a zip. */
+  entry?: string;
 }
 
 export type Found = { document: TraceDocument } | { fault: DocumentFault };
+
+/** Of a line, which may be a whole file without line breaks. */
+const maxLineValues = 1_000_000;
 
 /** How much is read of all files together. */
 export interface Reading {
@@ -40,7 +54,10 @@ async function* documentsOf(
   const found = areLines(start) ? lineDocuments(all, reading) : splitDocuments(all, reading);
   for await (const some of found) {
     if (entry === undefined) yield some;
-    else yield some.map((one) => ("document" in one ? { document: { ...one.document, entry } } : one));
+    else
+      yield some.map((one) =>
+        "document" in one ? { document: { ...one.document, entry } } : { fault: { ...one.fault, entry } },
+      );
   }
 }
 
@@ -116,12 +133,30 @@ async function* lineDocuments(
   chunks: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  const readJson = createJsonLineReader();
+  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseExactly });
   for await (const lines of splitLines(chunks)) {
     // The last line may be cut off where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
-    yield whole.flatMap((line) => foundIn(line, readJson));
+    for (const some of inParts(whole, ({ bytes }) => bytes.length))
+      yield some.flatMap((line) => foundIn(line, readJson));
   }
+}
+
+/** How much is parsed at once. What is parsed later lives shorter, and is collected sooner. */
+const partBytes = 32 * 1024;
+
+function* inParts<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Generator<Item[], void> {
+  let part: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    part.push(item);
+    bytes += bytesOf(item);
+    if (bytes < partBytes) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
 }
 
 function isJson(line: RawLine | undefined): boolean {
@@ -133,6 +168,7 @@ function foundIn(line: RawLine, readJson: (line: RawLine) => unknown): Found[] {
   const place: TraceDocument["place"] = ["line", line.number];
   try {
     const value = readJson(line);
+    if (isTooDeep(value)) throw new LineError(tooDeep);
     return value === undefined ? [] : toDocuments(value, { place, bytes: line.bytes.length });
   } catch (error) {
     if (!(error instanceof LineError)) throw error;
@@ -145,8 +181,8 @@ function toDocuments(value: unknown, about: Pick<TraceDocument, "place" | "bytes
   const inner = innerElements(value);
   if (inner === undefined) return [{ document: { ...about, value } }];
   const bytes = about.bytes / inner.elements.length;
-  return inner.elements.map((element) => ({
-    document: { ...about, ...inner.around, value: element, bytes },
+  return inner.elements.map((element, index) => ({
+    document: { ...about, ...inner.around, value: element, bytes, path: [inner.around.within, index] },
   }));
 }
 
@@ -158,9 +194,10 @@ async function* splitDocuments(
   const parse = createDocumentParser();
   let isFirst = true;
   for await (const chunk of chunks) {
-    const found = splitter.split(isFirst ? withoutMark(chunk) : chunk).map(parse);
+    const pieces = splitter.split(isFirst ? withoutMark(chunk) : chunk);
     isFirst = false;
-    if (found.length > 0) yield found;
+    for (const some of inParts(pieces, (piece) => ("bytes" in piece ? piece.bytes.length : 0)))
+      yield some.map(parse);
   }
   // What is cut off where reading stopped is no fault.
   if (reading.isComplete !== false) yield splitter.finish().map(parse);
@@ -181,14 +218,16 @@ function createDocumentParser(): (piece: Piece) => Found {
     const fault = (reason: string): Found => ({ fault: { place, path: [], reason } });
     if ("refusal" in piece) return fault(piece.refusal);
     const { bytes, around } = piece;
+    let text: string;
     try {
-      return { document: { value: parseBytes(utf8, bytes), place, bytes: bytes.length, ...around } };
-    } catch (error) {
-      return fault(error instanceof TypeError ? "The document is not UTF-8" : "The document is not JSON");
+      text = utf8.decode(bytes);
+    } catch {
+      return fault("The document is not UTF-8");
+    }
+    try {
+      return { document: { value: parseExactly(text), place, bytes: bytes.length, ...around } };
+    } catch {
+      return fault(notJson("document", text));
     }
   };
-}
-
-function parseBytes(utf8: TextDecoder, bytes: Uint8Array): unknown {
-  return JSON.parse(utf8.decode(bytes));
 }

@@ -43,13 +43,3 @@ export function requiredText({ value, path }: At, name: string): string {
     name,
   ]);
 }
-
-/** What a text of JSON says; any other value as it is. */
-export function parsedText(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}

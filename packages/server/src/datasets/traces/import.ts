@@ -84,15 +84,16 @@ export interface ImportFigures extends Omit<DatasetImport, "options"> {
 }
 
 /** Of what a file gives at its end, which may be all that it has. */
-const batchSamples = 1_000;
+const batchSamples = 20;
 const maxListed = 100;
 
 /** Reads the files of one import, one after the other. */
 export class TraceImport {
   readonly #options: ImportOptions;
-  readonly #redacting: TraceTexts;
-  readonly #verbatim: TraceTexts;
+  readonly #texts: TraceTexts;
   readonly #takenIds: Set<string>;
+  /** The last number of each id that occurred again: lines without ids all have their file's. */
+  readonly #repeated = new Map<string, number>();
   readonly #salt: string;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
@@ -114,8 +115,7 @@ export class TraceImport {
     this.#options = options;
     this.#salt = salt;
     const { redaction, rules } = options;
-    this.#redacting = new TraceTexts(createRedactor(redaction ?? "default", rules));
-    this.#verbatim = redaction === undefined ? new TraceTexts(createRedactor("none")) : this.#redacting;
+    this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
     this.#takenIds = new Set(taken);
   }
 
@@ -132,8 +132,8 @@ export class TraceImport {
         for (const one of found) {
           this.#documents += 1;
           if ("fault" in one) {
-            const { place, reason, path } = one.fault;
-            this.#addFault(name, place, new LineError(reason, path));
+            const { place, reason, path, entry } = one.fault;
+            this.#addFault(entry ?? name, { place }, new LineError(reason, path));
             continue;
           }
           const { document } = one;
@@ -180,9 +180,9 @@ export class TraceImport {
       samples: this.#samples,
       tools: [...this.#tools],
       with: { ...this.#with },
-      left_out: this.#redacting.leftOut.counts(),
-      redacted: this.#redacting.redacted(),
-      repaired: this.#redacting.repaired(),
+      left_out: this.#texts.leftOut.counts(),
+      redacted: this.#texts.redacted(),
+      repaired: this.#texts.repaired(),
       skipped: this.#faulty,
       faults: this.#faults.map(toImportFault),
     };
@@ -194,9 +194,9 @@ export class TraceImport {
       format,
       assistantIs,
       score,
-      leftOut: this.#redacting.leftOut,
-      onFault: ({ entry, place }: TraceDocument, error: LineError) =>
-        this.#addFault(entry ?? name, place, error),
+      leftOut: this.#texts.leftOut,
+      onFault: (document: TraceDocument, error: LineError) =>
+        this.#addFault(document.entry ?? name, document, error),
     };
   }
 
@@ -219,7 +219,8 @@ export class TraceImport {
     file: TraceFile,
     recorded: Iterable<[Recorded, TraceDocument]>,
   ): Generator<ImportedSample, void> {
-    for (const [one, { place, entry }] of recorded) {
+    for (const [one, document] of recorded) {
+      const { place, entry } = document;
       try {
         for (const sample of "sample" in one
           ? this.#asTold(file, one.sample)
@@ -229,15 +230,15 @@ export class TraceImport {
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
-        this.#addFault(entry ?? file.name, place, error);
+        this.#addFault(entry ?? file.name, document, error);
       }
     }
   }
 
-  /** A sample that its layout made; with secrets only if its texts are stored as they are. */
+  /** A sample that its layout made; as it is if its layout's samples are, unless redaction is asked for. */
   *#asTold(file: TraceFile, sample: ReadSample): Generator<ReadSample, void> {
-    const texts = file.told?.layout.isVerbatim ? this.#verbatim : this.#redacting;
-    yield texts.cleanValue(sample);
+    const isVerbatim = file.told?.layout.isVerbatim === true && this.#options.redaction === undefined;
+    yield isVerbatim ? sample : this.#texts.cleanValue(sample);
   }
 
   *#samplesOfTrace(
@@ -245,13 +246,13 @@ export class TraceImport {
     trace: Trace,
     [, number]: TraceDocument["place"],
   ): Generator<ReadSample, void> {
-    const texts = this.#redacting;
+    const texts = this.#texts;
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? [])
           if (this.#tools.size < maxListed) this.#tools.add(texts.clean(name));
-    const told = idOf(trace.id) || idOf(file.source) || `line-${number}`;
-    const trajectory_id = this.#newId(texts.clean(told));
+    const idIn = (told = "") => idOf(texts.clean(told));
+    const trajectory_id = this.#newId(idIn(trace.id) || idIn(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";
     yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
   }
@@ -259,7 +260,9 @@ export class TraceImport {
   /** The id, numbered if there is another trajectory of this id. */
   #newId(id: string): string {
     let unique = id;
-    for (let number = 2; this.#takenIds.has(unique); number += 1) unique = `${id}/${number}`;
+    let number = this.#repeated.get(id) ?? 1;
+    for (; this.#takenIds.has(unique); unique = idOf(`${id}/${number}`)) number += 1;
+    if (number > 1) this.#repeated.set(id, number);
     this.#takenIds.add(unique);
     return unique;
   }
@@ -282,12 +285,12 @@ export class TraceImport {
 
   #addFault(
     file: string | undefined,
-    [unit, number]: TraceDocument["place"],
-    { message, path }: LineError,
+    { place: [unit, number], path = [] }: Pick<TraceDocument, "place" | "path">,
+    error: LineError,
   ): void {
     this.#faulty += 1;
     if (this.#faults.length === maxListed) return;
-    this.#faults.push({ line: number, unit, path, reason: message, file });
+    this.#faults.push({ line: number, unit, path: [...path, ...error.path], reason: error.message, file });
   }
 }
 

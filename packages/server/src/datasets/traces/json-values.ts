@@ -1,4 +1,4 @@
-import { isObject } from "./content.ts";
+import { isObject, maxDepth } from "./content.ts";
 
 /** Arrays of a document whose elements are documents by themselves. */
 const innerArrays = new Set([
@@ -14,7 +14,7 @@ const wholeFields = new Set([
 const isWhole = (field: string, hasId: boolean) =>
   wholeFields.has(field) || (field === "observations" && hasId);
 
-/** Where documents are elements of an object's array: the array's name, and the fields before it. */
+/** Where documents are elements of an object's array: the array's name, and the other fields; of a long object, those before it. */
 export interface Surroundings {
   within: string;
   envelope: Record<string, unknown>;
@@ -24,11 +24,13 @@ export interface Surroundings {
 export type JsonPiece = { bytes: Uint8Array; around: Surroundings | undefined } | { refusal: string };
 
 /** What a document may have. */
-const maxDepth = 200;
 const maxValues = 2_000_000;
+export const tooDeep = `It is nested deeper than ${maxDepth} levels`;
 const maxBytes = 256 * 1024 * 1024;
 /** What may stand before an inner array. */
 const maxPrefixBytes = 16 * 1024 * 1024;
+/** How far is looked for the end of an object with an inner array, for the fields behind it. */
+const lookAheadBytes = 4 * 1024 * 1024;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -110,20 +112,14 @@ export class JsonSplitter {
 
   /** Splits a chunk, and returns what stands behind the value that ends in it. */
   #split(chunk: Uint8Array, found: JsonPiece[]): Uint8Array | undefined {
+    const base = this.#layer?.base ?? 0;
     let from = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
+    for (let at = this.#isInString ? this.#afterString(chunk, 0) : 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === backslash) this.#isEscaped = true;
-        else if (byte === quote) this.#isInString = false;
-        continue;
-      }
       // Letters, digits and what else has no meaning here.
       if (byte > comma && byte !== colon && (byte | 0x20) !== 0x7b && (byte | 0x20) !== 0x7d) {
         if (this.#hasBegun || this.#isLeaving) continue;
       }
-      const base = this.#layer?.base ?? 0;
       const isAtBase = this.#depth === base && !this.#isLeaving;
       if (isBlank(byte) || byte === comma) {
         if (byte === comma) this.#values += 1;
@@ -147,14 +143,32 @@ export class JsonSplitter {
         this.#hasBegun = true;
         from = at;
       }
-      if (byte === quote) this.#isInString = true;
+      if (byte === quote) at = this.#afterString(chunk, at + 1) - 1;
       else if (isOpening(byte)) {
         this.#depth += 1;
-        if (this.#depth - base > maxDepth) this.#refusal ??= `It is nested deeper than ${maxDepth} levels`;
+        if (this.#depth - base > maxDepth) this.#refusal ??= tooDeep;
       }
     }
     if (this.#hasBegun) this.#keep(chunk.subarray(from));
     return undefined;
+  }
+
+  /** Where a string that goes on at a place has ended: the chunk's length if it has not. */
+  #afterString(chunk: Uint8Array, start: number): number {
+    this.#isInString = true;
+    if (start >= chunk.length) return chunk.length;
+    for (let at = this.#isEscaped ? start + 1 : start; ; ) {
+      const end = chunk.indexOf(quote, at);
+      const before = end < 0 ? chunk.length : end;
+      let slashes = 0;
+      while (before - slashes > at && chunk[before - slashes - 1] === backslash) slashes += 1;
+      this.#isEscaped = slashes % 2 === 1;
+      if (end < 0) return chunk.length;
+      at = end + 1;
+      if (this.#isEscaped) continue;
+      this.#isInString = false;
+      return at;
+    }
   }
 
   #leaveLayer(chunk: Uint8Array, at: number): Uint8Array | undefined {
@@ -197,7 +211,32 @@ function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
   const whole = { base: 0, around: undefined, at };
   if (text[at] === bracket) return { base: 1, around: undefined, at: at + 1 };
   if (text[at] !== brace) return whole;
-  return innerLayer(text, at) ?? (isLast ? whole : undefined);
+  const found = innerLayer(text, at);
+  if (found?.around === undefined) return found ?? (isLast ? whole : undefined);
+  const end = endOfObject(text, at);
+  if (end === undefined) return isLast || text.length >= lookAheadBytes ? found : undefined;
+  try {
+    const inner = innerElements(JSON.parse(Buffer.from(text.subarray(at, end)).toString()));
+    return inner === undefined ? whole : { ...found, around: inner.around };
+  } catch {
+    // Its elements say so themselves.
+    return found;
+  }
+}
+
+/** Undefined if it is too far to be looked for: the same whatever the chunks are. */
+function endOfObject(text: Uint8Array, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < Math.min(text.length, lookAheadBytes); at += 1) {
+    const byte = text[at] as number;
+    if (byte === quote) at = endOfString(text, at + 1) ?? text.length;
+    else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte)) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
 }
 
 /** The same of an object: its first known array of objects, or the object as a whole. */
@@ -266,12 +305,11 @@ export function innerElements(
   value: unknown,
 ): { elements: readonly unknown[]; around: Surroundings } | undefined {
   if (!isObject(value)) return undefined;
-  const envelope: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
     if (isWhole(name, "id" in value)) return undefined;
-    if (innerArrays.has(name) && Array.isArray(field) && isObject(field[0]))
-      return { elements: field, around: { within: name, envelope } };
-    envelope[name] = field;
+    if (!innerArrays.has(name) || !Array.isArray(field) || !isObject(field[0])) continue;
+    const { [name]: _, ...envelope } = value;
+    return { elements: field, around: { within: name, envelope } };
   }
   return undefined;
 }

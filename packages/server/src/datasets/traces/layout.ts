@@ -10,9 +10,11 @@ export interface TraceDocument {
   place: ["line" | "document", number];
   /** Of its JSON. */
   bytes: number;
-  /** Of an element of a known inner array: the array's name, and the fields that stood before it. */
+  /** Of an element of a known inner array: the array's name, and the fields around it; of a long file, those before it. */
   within?: string;
   envelope?: Record<string, unknown>;
+  /** Of an element of a line's inner array: where in the line. */
+  path?: (string | number)[];
   /** Of a zip: the entry that it stands in. */
   entry?: string;
 }
@@ -70,6 +72,13 @@ export interface LayoutTexts {
   leftOut: string;
   /** A small file. */
   example: string;
+}
+
+/** A reader of documents that have samples as they are. */
+export function eachSample(read: (value: unknown, line: number) => Iterable<ReadSample>): Layout["open"] {
+  return eachDocument(function* ({ value, place: [, number] }) {
+    for (const sample of read(value, number)) yield { sample };
+  });
 }
 
 /** A reader of documents that each stand by themselves. */

@@ -4,6 +4,9 @@ import type { Draw } from "../../../../../fuzz/generate/draw.ts";
 import { seeded } from "../../../test/support/seeded.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { importText } from "./import-text.fixture.ts";
+import { atif } from "./layouts/atif.ts";
+import { openAiChat } from "./layouts/openai-chat.ts";
+import { chat } from "./layouts/own.ts";
 import { layouts } from "./layouts.ts";
 
 const mutations = 300;
@@ -42,6 +45,20 @@ for (const { format, about } of layouts) {
     );
   });
 }
+
+test("a line of another layout is a fault that says which; so is every line if the wrong one is named", async () => {
+  const { example } = openAiChat.about;
+  await expect(importText(`${atif.about.example}\n${atif.about.example}\n${example}`)).rejects.toMatchObject({
+    faults: [{ line: 3, reason: expect.stringContaining("openai-chat, and the file before it like atif") }],
+  });
+  const texts = Array.from({ length: 100 }, () => chat.about.example).join("\n");
+  await expect(importText(`${texts}\n${example}`)).rejects.toMatchObject({
+    faults: [{ line: 101, reason: expect.stringContaining("openai-chat, and the file before it like chat") }],
+  });
+  await expect(importText(example, { format: "atif" })).rejects.toMatchObject({
+    faults: [{ line: 1, path: ["schema_version"], reason: expect.stringMatching(/openai-chat, not atif$/) }],
+  });
+});
 
 async function readOrRefuse(text: string, options: Parameters<typeof importText>[1]) {
   try {

@@ -1,7 +1,6 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
-import { isObject, isPart, type LeftOut, listIn, numberIn, textIn } from "./content.ts";
-import { parsedText } from "./fields.ts";
+import { isObject, isPart, type LeftOut, listIn, numberIn, parsedText, textIn } from "./content.ts";
 import type { Call, Turn } from "./turns.ts";
 
 /** What a layout knows of a message besides what is said. */
@@ -38,7 +37,8 @@ export function turnsOfMessage(
   if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
   if (role === "user" || role === "human") return turnsOfUser(message, facts);
   if (role === "tool" || role === "function") return [answerOf(message, facts)];
-  if (role === "assistant" || role === "ai") {
+  // AgentBench says agent.
+  if (role === "assistant" || role === "ai" || role === "agent") {
     if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
     leftOut.count("turn_without_loss");
     return [];
@@ -48,7 +48,7 @@ export function turnsOfMessage(
 }
 
 /** A list of no parts says nothing. */
-function saidIn(content: unknown): unknown {
+export function saidIn(content: unknown): unknown {
   return Array.isArray(content) && content.length === 0 ? undefined : content;
 }
 
@@ -106,6 +106,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
     return false;
   });
   if (textIn(message, "refusal") !== undefined) leftOut.count("other_event");
+  if (isObject(message.audio)) leftOut.count("media");
   return {
     by: "agent",
     content: saidIn(said ?? message.content),
@@ -157,15 +158,16 @@ export function rewardIn(
   return undefined;
 }
 
-/** What a call took, by the names that a layout has for it. What is no count is passed over. */
+/** What a call took, by the names that a layout has for it, the first of which counts. What is no count is passed over. */
 export function usageIn(
   value: unknown,
-  names: { [field in keyof SampleUsage]?: string },
+  names: { [field in keyof SampleUsage]?: string | readonly string[] },
 ): SampleUsage | undefined {
   const found = Object.entries(names).flatMap(([field, name]) => {
-    const count = numberIn(value, name);
-    if (count === undefined || count < 0) return [];
-    return field === "cost_usd" || Number.isSafeInteger(count) ? [[field, count]] : [];
+    const isCount = (count: number) => count >= 0 && (field === "cost_usd" || Number.isSafeInteger(count));
+    const counts = [name].flat().map((one) => numberIn(value, one));
+    const count = counts.find((one) => one !== undefined && isCount(one));
+    return count === undefined ? [] : [[field, count]];
   });
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Stretch } from "../../platform/contacts.ts";
+import { withNumbersOf } from "./exact-json.ts";
 import { findNamed, namedValue, namesSecret } from "./named-secrets.ts";
 import { createRuleFinder, findContacts, type RedactRules } from "./redact-rules.ts";
 import { findSecrets, type Secret } from "./secrets.ts";
@@ -91,7 +92,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
       const items = value.map((item) => redactIn(item, name));
-      return items.some((item, index) => item !== value[index]) ? items : value;
+      return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
     }
     let isSame = true;
     const fields = Object.keys(value).map((key) => {
@@ -101,7 +102,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
       isSame &&= after === before && name.redacted === key;
       return [name.redacted, after] as const;
     });
-    return isSame ? value : Object.fromEntries(fields);
+    return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
   }
 
   return {

@@ -1,4 +1,4 @@
-import { canonicalJson, type LeftOut } from "./content.ts";
+import { canonicalJson, type LeftOut, parsedText } from "./content.ts";
 import type { TraceDocument, TraceReader } from "./layout.ts";
 import { textOf } from "./loose-messages.ts";
 import { type Kept, spanReader } from "./spans.ts";
@@ -46,14 +46,6 @@ export function traceReader(
       yield { trace: { ...traceOfSpans(items, leftOut), id: items[0]?.trace } };
     },
   );
-}
-
-/** A usage of the counts that are known. */
-export function usageOf(counts: Record<string, number | undefined>): Record<string, number> | undefined {
-  const known = Object.entries(counts).flatMap(([name, count]) =>
-    count === undefined ? [] : [[name, count]],
-  );
-  return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
 /** The trace of spans that are sorted by start. The calls are those of its tools, in that order, if they have answers. */
@@ -128,7 +120,8 @@ function turnsOfTools(items: readonly SpanItem[], task: string | undefined, left
     }
     current.calls = [...callsOf(current), call];
     if (tool.result === undefined) continue;
-    const { result: content, isError, at, reward } = tool;
+    const { isError, at, reward } = tool;
+    const content = areTexts(tool.result) ? canonicalJson(tool.result) : tool.result;
     turns.push({ by: "answer", of: id, content, isError, at, ...(reward === undefined ? {} : { reward }) });
   }
   // The calls of no span have no answer.
@@ -136,6 +129,9 @@ function turnsOfTools(items: readonly SpanItem[], task: string | undefined, left
     if (turn !== undefined) turn.calls = [...callsOf(turn), { ...call, id: undefined }];
   return turns;
 }
+
+/** Of what a tool gives, a list of texts is a value; in a message it would be what is said. */
+const areTexts = (result: unknown) => Array.isArray(result) && result.every((one) => typeof one === "string");
 
 /** What was said before the first action, and the keys of what the first model was told. */
 function opening(items: readonly SpanItem[], task: string | undefined, leftOut: LeftOut) {
@@ -174,14 +170,7 @@ function claimed(open: readonly Open[], { id, name, input }: Call): Open | undef
   return named.find(({ call }) => inputKey(call.input) === key) ?? named[0];
 }
 
-function inputKey(input: unknown): string {
-  if (typeof input !== "string") return canonicalJson(input ?? {});
-  try {
-    return canonicalJson(JSON.parse(input));
-  } catch {
-    return canonicalJson(input);
-  }
-}
+const inputKey = (input: unknown) => canonicalJson(parsedText(input ?? {}));
 
 /** The messages of the last model's call, with what other spans say of them. */
 function turnsOfConversation(

@@ -1,5 +1,5 @@
 import { LineError } from "../upload/lines.ts";
-import { isObject, listIn, numberIn, textIn, timeOf } from "./content.ts";
+import { fieldAt, isObject, listIn, parsedText, textIn, timeOf } from "./content.ts";
 import type { TraceDocument } from "./layout.ts";
 
 /** A span of OpenTelemetry, whichever exporter wrote it. */
@@ -46,7 +46,7 @@ export function hasSpans(document: TraceDocument): boolean {
 
 function traceIn(span: Record<string, unknown>, { envelope, value }: TraceDocument): string | undefined {
   for (const name of ["traceId", "trace_id", "context.trace_id", "root_span_id", "$ai_trace_id"]) {
-    const found = textAt(span, name) ?? textAt(span.properties, name);
+    const found = textIn(span, name) ?? textIn(span.properties, name);
     if (found !== undefined) return found;
   }
   // A trace gives its spans its own id.
@@ -73,7 +73,7 @@ export function spansIn(document: TraceDocument): Span[] {
     const ended = timeIn(value, ["endTimeUnixNano", "end_time_unix_nano", ...ends]);
     return {
       trace,
-      id: textIn(value, "spanId") ?? textAt(value, "context.span_id") ?? textIn(value, "span_id"),
+      id: textIn(value, "spanId") ?? textIn(value, "context.span_id") ?? textIn(value, "span_id"),
       parent: textIn(value, "parentSpanId") ?? textIn(value, "parent_id") ?? textIn(value, "parent_span_id"),
       name: textIn(value, "name") ?? "",
       value,
@@ -83,7 +83,7 @@ export function spansIn(document: TraceDocument): Span[] {
       endOrder: (ended ?? begun)?.order ?? "",
       end: ended?.at,
       isError,
-      message: message ?? (isError ? textAt(thrown, "exception.message") : undefined),
+      message: message ?? (isError ? textIn(thrown, "exception.message") : undefined),
     };
   });
 }
@@ -147,24 +147,6 @@ function plainValue(value: unknown): unknown {
   }
 }
 
-/** A field by its dotted name, whether its names are joined or nested: `{"a.b": 1}`, `{a: {b: 1}}`. */
-export function fieldAt(value: unknown, name: string): unknown {
-  if (!isObject(value)) return undefined;
-  if (Object.hasOwn(value, name)) return value[name];
-  for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
-    const head = name.slice(0, dot);
-    const found = Object.hasOwn(value, head) ? fieldAt(value[head], name.slice(dot + 1)) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** The same if it is a text that is not empty. */
-export function textAt(value: unknown, name: string): string | undefined {
-  const found = fieldAt(value, name);
-  return typeof found === "string" && found !== "" ? found : undefined;
-}
-
 /** The elements of a list by its dotted name: as a list, as an object of numbers, or as fields `NAME.0.rest`. */
 export function listAt(value: unknown, name: string): unknown[] {
   const found = parsed(fieldAt(value, name));
@@ -191,23 +173,9 @@ function inOrder(elements: Record<string, unknown>): unknown[] {
   return numbers.sort((one, other) => Number(one) - Number(other)).map((key) => elements[key]);
 }
 
-/** What a text of JSON says; what is none, as it is. */
+/** What a text of a list or of an object says; any other value, and any other text, as it is. */
 export function parsed(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[[{"]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
-/** A count of tokens. */
-export function countAt(value: unknown, ...names: string[]): number | undefined {
-  for (const name of names) {
-    const found = numberIn({ found: fieldAt(value, name) }, "found");
-    if (found !== undefined && Number.isSafeInteger(found) && found >= 0) return found;
-  }
-  return undefined;
+  return typeof value === "string" && /^\s*[[{"]/.test(value) ? parsedText(value) : value;
 }
 
 /** The first field of these names that is a time: as RFC 3339, and as a text whose order is that of the times. */
@@ -220,8 +188,11 @@ export function timeIn(
     const isNanoseconds = /nano$/i.test(name);
     const nanoseconds = isNanoseconds ? nanosecondsOf(field) : undefined;
     if (nanoseconds !== undefined) {
-      const at = new Date(Number(nanoseconds / 1_000_000n)).toISOString();
-      return { at, order: orderOf(nanoseconds) };
+      const ms = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, -1);
+      const rest = String(nanoseconds % 1_000_000n)
+        .padStart(6, "0")
+        .replace(/0+$/, "");
+      return { at: `${ms}${rest}Z`, order: orderOf(nanoseconds) };
     }
     const at = isNanoseconds ? undefined : timeOf(field);
     if (at === undefined) continue;

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exactJson, parseExactly } from "./exact-json.ts";
 import type { Recorded, TraceDocument, TraceReader } from "./layout.ts";
 
 /** How much JSON of spans is held in memory; what is more lies in a temporary file. */
-const defaultHeldBytes = 256 * 1024 * 1024;
-const defaultBlockBytes = 1024 * 1024;
+const defaultHeldBytes = 4 * 1024 * 1024;
+const firstHeldBytes = 64 * 1024;
 
 interface SpanLimits {
   heldBytes?: number;
-  blockBytes?: number;
 }
 
 /** What is kept of a span. */
@@ -32,9 +32,9 @@ export interface SpanCollector<Item extends Kept> {
 }
 
 interface Group {
-  keys: Set<string>;
-  /** Where each span lies, and how long it is. */
-  entries: [at: number, bytes: number][];
+  keys: readonly string[];
+  /** Where each span lies, and how long it is, one after the other. */
+  entries: number[];
 }
 
 export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCollector<Item> {
@@ -42,36 +42,45 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   const byKey = new Map<string, Group>();
   const groups = new Set<Group>();
   const groupOf = (keys: readonly string[]): Group => {
-    const found = new Set(keys.flatMap((key) => byKey.get(key) ?? []));
-    const [group = { keys: new Set<string>(), entries: [] }, ...others] = [...found].sort(
-      (one, other) => (one.entries[0]?.[0] ?? 0) - (other.entries[0]?.[0] ?? 0),
-    );
-    for (const { keys, entries } of others) {
-      for (const key of keys) group.keys.add(key);
-      group.entries = [...group.entries, ...entries];
+    const known = byKey.get(keys[0] ?? "");
+    if (known !== undefined && keys.every((key) => byKey.get(key) === known)) return known;
+    const found = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
+    const all = found.sort((one, other) => (one.entries[0] ?? 0) - (other.entries[0] ?? 0));
+    const [group = { keys: [], entries: [] }, ...others] = all;
+    group.keys = [...new Set([...all.flatMap((one) => one.keys), ...keys])];
+    for (const other of others) {
+      group.entries = group.entries.concat(other.entries);
+      groups.delete(other);
     }
-    for (const other of others) groups.delete(other);
-    for (const key of keys) group.keys.add(key);
-    for (const key of others.length > 0 ? group.keys : keys) byKey.set(key, group);
+    for (const key of group.keys) byKey.set(key, group);
     groups.add(group);
     return group;
   };
   return {
     add(keys, item) {
-      const json = Buffer.from(JSON.stringify(item));
-      groupOf(keys).entries.push([log.append(json), json.length]);
+      const { entries } = groupOf(keys);
+      const [at, bytes] = log.append(exactJson(item));
+      entries.push(at, bytes);
     },
     *release() {
       byKey.clear();
       for (const group of groups) {
         groups.delete(group);
-        const inOrder = group.entries.sort(([one], [other]) => one - other);
-        const items = inOrder.map(([at, bytes]): Item => JSON.parse(log.read(at, bytes).toString()));
-        yield items.sort(byStart);
+        yield placesOf(group)
+          .map(([at, bytes]) => parseExactly(log.read(at, bytes)) as Item)
+          .sort(byStart);
       }
     },
     close: log.close,
   };
+}
+
+/** Where the spans of a group lie, and how long they are, in the order in which they came. */
+function placesOf({ entries }: Group): [at: number, bytes: number][] {
+  const places: [number, number][] = [];
+  for (let index = 0; index < entries.length; index += 2)
+    places.push([entries[index] ?? 0, entries[index + 1] ?? 0]);
+  return places.sort(([one], [other]) => one - other);
 }
 
 /** A reader of spans. `itemsOf` says what is kept of a document and by which keys; `recordedOf` makes traces of what belongs together. */
@@ -92,52 +101,44 @@ export function spanReader<Item extends Kept>(
   };
 }
 
-/** Bytes that are appended and read again: the first in memory, the others in a temporary file. */
-function createLog({ heldBytes = defaultHeldBytes, blockBytes = defaultBlockBytes }: SpanLimits) {
-  const mostBlocks = Math.floor(heldBytes / blockBytes);
-  const held: Buffer[] = [];
-  /** What is not in the file yet. */
-  let last: Buffer | undefined;
-  let length = 0;
+/** Texts that are appended and read again: the last ones are in memory, the others in a temporary file. */
+function createLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
+  let held = Buffer.allocUnsafeSlow(Math.min(heldBytes, firstHeldBytes));
+  /** How many bytes the file has, and how many are held. */
+  let [written, used] = [0, 0];
   let file: { path: string; handle: number } | undefined;
-  const write = (block: Buffer) => {
+  let found = Buffer.alloc(0);
+  const spill = () => {
     const path = join(tmpdir(), `presage-spans-${Bun.randomUUIDv7()}`);
     file ??= { path, handle: openSync(path, "wx+", 0o600) };
-    writeSync(file.handle, block);
+    for (let from = 0; from < used; ) from += writeSync(file.handle, held, from, used - from);
+    written += used;
+    used = 0;
   };
-  const copyInto = (to: Buffer, at: number): number => {
-    const index = Math.floor(at / blockBytes);
-    const from = at % blockBytes;
-    const isLast = index === Math.floor((length - 1) / blockBytes);
-    const block = held[index] ?? (isLast ? last : undefined);
-    if (block !== undefined) return block.copy(to, 0, from);
-    const wanted = Math.min(to.length, blockBytes - from);
-    return file === undefined ? 0 : readSync(file.handle, to, 0, wanted, at - held.length * blockBytes);
+  const makeRoom = (bytes: number) => {
+    if (used > 0 && used + bytes > heldBytes) spill();
+    if (used + bytes <= held.length) return;
+    const longer = Buffer.allocUnsafeSlow(Math.max(used + bytes, Math.min(heldBytes, 2 * held.length)));
+    held.copy(longer, 0, 0, used);
+    held = longer;
   };
   return {
-    append(bytes: Buffer): number {
-      const start = length;
-      for (let from = 0; from < bytes.length; ) {
-        const at = length % blockBytes;
-        if (at === 0) {
-          if (last !== undefined && held.at(-1) !== last) write(last);
-          last = Buffer.allocUnsafe(blockBytes);
-          if (held.length < mostBlocks) held.push(last);
-        }
-        const copied = bytes.copy(last as Buffer, at, from);
-        from += copied;
-        length += copied;
-      }
-      return start;
+    append(text: string): [at: number, bytes: number] {
+      const bytes = Buffer.byteLength(text);
+      makeRoom(bytes);
+      const at = written + used;
+      used += held.write(text, used);
+      return [at, bytes];
     },
-    read(at: number, bytes: number): Buffer {
-      const found = Buffer.allocUnsafe(bytes);
+    read(at: number, bytes: number): string {
+      if (at >= written) return held.toString("utf8", at - written, at - written + bytes);
+      if (found.length < bytes) found = Buffer.allocUnsafeSlow(2 * bytes);
       for (let read = 0; read < bytes; ) {
-        const copied = copyInto(found.subarray(read), at + read);
-        if (copied === 0) throw new Error("The temporary file of spans is cut off");
-        read += copied;
+        const more = file === undefined ? 0 : readSync(file.handle, found, read, bytes - read, at + read);
+        if (more === 0) throw new Error("The temporary file of spans is cut off");
+        read += more;
       }
-      return found;
+      return found.toString("utf8", 0, bytes);
     },
     close() {
       if (file === undefined) return;

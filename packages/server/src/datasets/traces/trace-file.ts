@@ -14,7 +14,7 @@ export interface FileOptions extends Omit<ReadOptions, "source"> {
   onFault(document: TraceDocument, error: LineError): void;
 }
 
-/** What was recorded, and the document with which it was complete. */
+/** What was recorded, and its document; of what is complete only at the end of the file, the first one. */
 type Read = [Recorded, TraceDocument];
 
 /** Reads the documents of one file, which it holds back until they tell its layout. */
@@ -26,7 +26,7 @@ export class TraceFile {
   #heldBytes = 0;
   #told: { layout: Layout; why: string } | undefined;
   #reader: TraceReader | undefined;
-  #last: TraceDocument | undefined;
+  #first: TraceDocument | undefined;
 
   /** `entry` is its name in a zip. */
   constructor(name: string | undefined, entry: string | undefined, options: FileOptions) {
@@ -40,11 +40,12 @@ export class TraceFile {
     return this.#told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
   }
 
-  /** Its name without folders and extensions. */
+  /** Its name without folders, without what says how it is packed, and without its extension. */
   get source(): string | undefined {
     return this.name
       ?.replace(/^.*[/\\]/, "")
-      .replace(/(?<=.)(\.(jsonl?|ndjson|eval|traj|gz|zst|zip))+$/i, "");
+      .replace(/(?<=.)\.(gz|zst|zip)$/i, "")
+      .replace(/(?<=.)\.[a-z]\w{0,9}$/i, "");
   }
 
   /** Its layout, once it is told. */
@@ -71,10 +72,10 @@ export class TraceFile {
 
   *end(): Generator<Read, void> {
     if (this.#reader === undefined && this.#held.length > 0) yield* this.#open();
-    const last = this.#last;
+    const first = this.#first;
     const reader = this.#reader;
-    if (reader?.end === undefined || last === undefined) return;
-    yield* this.#guard(last, () => reader.end?.() ?? []);
+    if (reader?.end === undefined || first === undefined) return;
+    yield* this.#guard(first, () => reader.end?.() ?? []);
   }
 
   close(): void {
@@ -99,7 +100,7 @@ export class TraceFile {
   }
 
   *#read(reader: TraceReader, document: TraceDocument): Generator<Read, void> {
-    this.#last = document;
+    this.#first ??= { ...document, value: undefined };
     yield* this.#guard(document, () => reader.read(document));
   }
 
@@ -115,10 +116,13 @@ export class TraceFile {
   /** A document of another layout than its file's: the fault says which to ask for. */
   #explain(document: TraceDocument, error: LineError): LineError {
     const layout = this.#told?.layout;
-    if (layout === undefined || admits(layout, document)) return error;
-    const other = layouts.find((one) => one !== layout && one.recognises(document) !== undefined);
-    if (other === undefined) return error;
-    const reason = `${error.message}. It looks like ${other.format}, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const other = layouts.find((one) => one.recognises(document) !== undefined);
+    if (layout === undefined || other === undefined || other === layout) return error;
+    // What it admits it reads, unless an earlier layout would have been told.
+    if (admits(layout, document) && layouts.indexOf(layout) < layouts.indexOf(other)) return error;
+    const before = `, and the file before it like ${layout.format}: name the format, if one fits both`;
+    const isNamed = this.#options.format !== undefined;
+    const reason = `${error.message}. It looks like ${other.format}${isNamed ? `, not ${layout.format}` : before}`;
     return new LineError(reason, error.path);
   }
 }

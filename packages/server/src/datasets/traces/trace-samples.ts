@@ -1,11 +1,12 @@
 import type { ReadSample } from "../formats.ts";
 import { readOwnLine } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
-import { LeftOut, type TraceTexts } from "./content.ts";
-import { maxTagCharacters, type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
+import { type TraceTexts, tagOf } from "./content.ts";
+import { type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
 const maxSteps = 10_000;
-const maxTextCharacters = 4 * 1024 * 1024;
+const maxTextBytes = 4 * 1024 * 1024;
+const isTooLong = (text: string) => text.length > maxTextBytes / 3 && Buffer.byteLength(text) > maxTextBytes;
 
 /** The samples of a trajectory. `source` is its layout. */
 export function* samplesOfTrace(
@@ -17,10 +18,12 @@ export function* samplesOfTrace(
   const steps = stepsOf(trace, options, texts);
   if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
   const context = contextOf(trace, texts);
+  if (Object.values(context ?? {}).some((text) => isTooLong(text ?? "")))
+    throw new LineError(`A text of its context is longer than ${maxTextBytes} bytes`);
   const tags = texts.cleanValue({ ...trace.tags, source });
   for (const [step, made] of steps.entries()) {
-    if ([made.state, made.action, made.next].some(({ length }) => length > maxTextCharacters))
-      throw new LineError(`A text of step ${step} is longer than ${maxTextCharacters} characters`);
+    if ([made.state, made.action, made.next].some(isTooLong))
+      throw new LineError(`A text of step ${step} is longer than ${maxTextBytes} bytes`);
     const sample = toSample(made, { trajectory_id, step, context, tags });
     const stated = trace.stated?.[step];
     if (stated === undefined || stated === null) yield sample;
@@ -29,12 +32,10 @@ export function* samplesOfTrace(
 }
 
 function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
-  // What it has of media is counted where it is said.
-  const said = trace.turns.flatMap((turn) =>
-    turn.by === "environment" ? [texts.of(turn.content, new LeftOut())] : [],
+  const task = trace.task ?? firstSaid(trace, texts);
+  const system = trace.turns.flatMap((turn) =>
+    turn.by === "system" ? [texts.ofMany("system", turn.content)] : [],
   );
-  const task = trace.task ?? said.find((text) => text !== "");
-  const system = trace.turns.flatMap((turn) => (turn.by === "system" ? [texts.of(turn.content)] : []));
   const context = {
     task_context: task === undefined ? undefined : texts.clean(task),
     tool_schemas: toolsText(trace.tools, texts),
@@ -43,9 +44,17 @@ function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
   return Object.values(context).every((text) => text === undefined) ? undefined : context;
 }
 
+function firstSaid({ turns }: Trace, texts: TraceTexts): string | undefined {
+  for (const turn of turns) {
+    const said = turn.by === "environment" ? texts.again(turn.content) : "";
+    if (said !== "") return said;
+  }
+  return undefined;
+}
+
 function toolsText(tools: unknown, texts: TraceTexts): string | undefined {
   if (tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0)) return undefined;
-  return typeof tools === "string" ? texts.clean(tools) : JSON.stringify(texts.cleanValue(tools));
+  return typeof tools === "string" ? texts.clean(tools) : texts.jsonOfMany("tools", tools);
 }
 
 function toSample(
@@ -67,9 +76,7 @@ function toSample(
     at,
     usage,
     tags: Object.fromEntries(
-      Object.entries(all).flatMap(([name, text]) =>
-        text ? [[name, text.slice(0, maxTagCharacters).toWellFormed().replaceAll("\0", "")]] : [],
-      ),
+      Object.entries(all).flatMap(([name, text]) => (text ? [[name, tagOf(text)]] : [])),
     ),
   };
 }

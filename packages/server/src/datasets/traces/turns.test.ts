@@ -45,6 +45,30 @@ test("each call of a turn is a step, whose state is the answer before it, and te
   expect(leftOut).toEqual({ last_message_of_agent: 1, text_beside_call: 1 });
 });
 
+test("calls of one id are answered in order, and an id may be used again in a later turn", async () => {
+  const { steps, leftOut } = await stepsIn([
+    { role: "assistant", tool_calls: [call("a", "ls", {}), call("a", "pwd", {})] },
+    { role: "tool", tool_call_id: "a", content: "one" },
+    { role: "tool", tool_call_id: "a", content: "two" },
+    { role: "assistant", tool_calls: [call("a", "ls", {})] },
+    { role: "tool", tool_call_id: "a", content: "three" },
+  ]);
+  expect(steps.map(([, , next]) => next)).toEqual(["one", "two", "three"]);
+  expect(leftOut).toEqual({});
+});
+
+test("kept thoughts are the first 256 characters of a step's, and others are counted", async () => {
+  const thought = "\u{1f511}".repeat(300);
+  const messages = [
+    { role: "assistant", content: null, reasoning_content: "Nothing is done." },
+    { role: "assistant", reasoning_content: thought, tool_calls: [call("a", "ls", {})] },
+    { role: "tool", tool_call_id: "a", content: "x" },
+  ];
+  const { samples, figures } = await importText(lineOf(messages), { keepsThoughts: true });
+  expect(samples.map(({ tags }) => tags?.thought)).toEqual(["\u{1f511}".repeat(256)]);
+  expect(figures.left_out).toEqual({ reasoning: 1 });
+});
+
 test("calls without answers and answers without calls are counted", async () => {
   const { steps, leftOut } = await stepsIn([
     { role: "assistant", tool_calls: [call("a", "ls", {}), call("b", "pwd", {})] },
@@ -53,6 +77,21 @@ test("calls without answers and answers without calls are counted", async () => 
   ]);
   expect(steps).toEqual([["(start)", '{"input":{},"tool":"pwd"}', "/home"]]);
   expect(leftOut).toEqual({ answer_without_call: 1, call_without_answer: 1 });
+});
+
+test("arguments that are nested deeper than a document may be stay a text", async () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  const { steps } = await stepsIn(
+    [200, 201, 20_000].flatMap((levels) => [
+      { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: nested(levels) } }] },
+      { role: "tool", tool_call_id: "a", content: "x" },
+    ]),
+  );
+  expect(steps.map(([, action]) => action?.slice(0, 11))).toEqual([
+    '{"input":[[',
+    '{"input":"[',
+    '{"input":"[',
+  ]);
 });
 
 test("with step=turn the calls of a turn are one action", async () => {
@@ -107,11 +146,26 @@ test("a trajectory whose id occurs again is numbered, and a long id is cut", asy
     { role: "tool", tool_call_id: "a", content: "x" },
   ];
   const long = "x".repeat(200);
-  const lines = ["t", "t", long].map((id) => JSON.stringify({ id, messages })).join("\n");
-  const { samples } = await importText(lines);
+  const longest = "y".repeat(180);
+  const ids = ["t", "t", "t/3", "t", long, longest, longest];
+  const { samples } = await importText(ids.map((id) => JSON.stringify({ id, messages })).join("\n"));
+  const digest = (id: string) => new Bun.CryptoHasher("sha256").update(id).digest("hex").slice(0, 16);
   expect(samples.map(({ trajectory_id }) => trajectory_id)).toEqual([
-    "t",
-    "t/2",
-    `${"x".repeat(140)}${new Bun.CryptoHasher("sha256").update(long).digest("hex").slice(0, 16)}`,
+    ...["t", "t/2", "t/3", "t/4", `${"x".repeat(140)}${digest(long)}`],
+    ...[longest, `${"y".repeat(140)}${digest(`${longest}/2`)}`],
   ]);
+});
+
+test("the file's name without its extension is the id where a layout has none", async () => {
+  const conversations = [
+    { from: "gpt", value: "look" },
+    { from: "human", value: "dark" },
+  ];
+  const idOf = async (name: string) =>
+    (await importText(JSON.stringify({ conversations }), { name })).samples[0]?.trajectory_id;
+  const names = ["runs/a.jsonl", "b.v2.traj.gz", "c.txt", "model-4.5", ".hidden"];
+  expect(await Promise.all(names.map(idOf))).toEqual(["a", "b.v2", "c", "model-4.5", ".hidden"]);
+  const many = Array.from({ length: 50_000 }, () => JSON.stringify({ conversations })).join("\n");
+  const { samples } = await importText(many, { name: "a.jsonl" });
+  expect(samples.at(-1)?.trajectory_id).toBe("a/50000");
 });

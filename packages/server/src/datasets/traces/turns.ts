@@ -1,5 +1,13 @@
 import type { LeftOutReason, SampleUsage as Usage } from "@presage/contract";
-import { type Content, canonicalJson, LeftOut, type TraceTexts } from "./content.ts";
+import {
+  type Content,
+  canonicalJson,
+  LeftOut,
+  maxTagCharacters,
+  parsedText,
+  type TraceTexts,
+  tagOf,
+} from "./content.ts";
 
 /** A tool's call by an agent. */
 export interface Call {
@@ -87,9 +95,6 @@ export interface Step {
   thought: string | undefined;
 }
 
-/** Of each of a trace's tags. */
-export const maxTagCharacters = 256;
-
 const noState = "(start)";
 const noText = "(no output)";
 
@@ -165,14 +170,14 @@ function* exchangesOf(
   texts: TraceTexts,
 ): Generator<Exchange, void> {
   const exchanges: Exchange[] = [{ turn: undefined, actions: [], thought: undefined, said: [] }];
-  const unanswered = new Map<string, Action>();
+  const unanswered = new Map<string, Action[]>();
   for (const turn of turns) {
     if (turn.by === "system") continue;
     const current = exchanges.at(-1) as Exchange;
     if (turn.by === "agent") {
       const exchange = begin(turn, keepsThoughts, texts);
-      for (const action of exchange.actions)
-        if (action.call?.id !== undefined) unanswered.set(action.call.id, action);
+      for (const [id, actions] of Map.groupBy(exchange.actions, ({ call }) => call?.id))
+        if (id !== undefined) unanswered.set(id, actions);
       // A turn of nothing but thoughts does not part what the environment said.
       if (exchange.actions.length > 0) exchanges.push(exchange);
       continue;
@@ -194,7 +199,6 @@ function* exchangesOf(
       continue;
     }
     action.answer = answer;
-    if (action.call?.id !== undefined) unanswered.delete(action.call.id);
   }
   yield* exchanges;
 }
@@ -215,7 +219,10 @@ function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, tex
   return {
     turn,
     actions,
-    thought: turn.leftOutAs === undefined ? thoughtOf(blocks, keepsThoughts, texts) : undefined,
+    thought:
+      turn.leftOutAs === undefined
+        ? thoughtOf(blocks, keepsThoughts && actions.length > 0, texts)
+        : undefined,
     said: [],
   };
 }
@@ -232,7 +239,7 @@ function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts
     if (areKept && thought.length < maxTagCharacters) thought += `${thought === "" ? "" : "\n"}${text}`;
     else texts.leftOut.count(reason);
   }
-  return thought === "" ? undefined : texts.clean(thought).slice(0, maxTagCharacters);
+  return thought === "" ? undefined : tagOf(texts.clean(thought));
 }
 
 /** What stands behind the last `Action:` that begins a line, as ReAct's agents write it. */
@@ -243,25 +250,16 @@ export function lastReActAction(text: string): string {
 }
 
 function actionOf({ name, input }: Call, texts: TraceTexts): string {
-  return canonicalJson({ input: texts.cleanValue(parsedInput(input)), tool: texts.clean(name) });
-}
-
-/** Arguments come as JSON's text from many clients. */
-function parsedInput(input: unknown): unknown {
-  if (typeof input !== "string") return input ?? {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
+  // Many clients write arguments as a text of JSON.
+  return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 
 function calledBy(
   id: string | undefined,
   { actions }: Exchange,
-  unanswered: Map<string, Action>,
+  unanswered: Map<string, Action[]>,
 ): Action | undefined {
-  const named = id === undefined ? undefined : unanswered.get(id);
+  const named = unanswered.get(id ?? "")?.find(({ answer }) => answer === undefined);
   if (named !== undefined) return named;
   return actions.find(
     ({ call, answer }) =>

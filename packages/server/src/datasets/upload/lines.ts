@@ -197,13 +197,19 @@ export function atLine<Result>(line: number, work: () => Result): Result {
   }
 }
 
+interface ParseOptions {
+  maxValues?: number;
+  /** Instead of `JSON.parse`. */
+  parse?(text: string): unknown;
+}
+
 /** Returns a function that parses lines; one of white space is undefined. It throws a `LineError`. */
-export function createJsonLineReader(): (line: RawLine) => unknown {
+export function createJsonLineReader(options: ParseOptions = {}): (line: RawLine) => unknown {
   // The decoder skips a byte order mark.
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   return ({ bytes }) => {
     const text = decode(utf8, bytes);
-    return text.trim() === "" ? undefined : parse(text, bytes);
+    return text.trim() === "" ? undefined : parse(text, bytes, options);
   };
 }
 
@@ -218,14 +224,26 @@ function decode(utf8: TextDecoder, bytes: Uint8Array): string {
 /** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
 const shortLineBytes = 64 * 1024;
 
-function parse(text: string, bytes: Uint8Array): unknown {
+function parse(text: string, bytes: Uint8Array, { maxValues, parse = JSON.parse }: ParseOptions): unknown {
   if (bytes.length > shortLineBytes) {
-    const { refusal } = scanJson(bytes);
+    const { refusal } = scanJson(bytes, maxValues);
     if (refusal !== undefined) throw new LineError(`The line's JSON is refused: ${refusal.reason}`);
   }
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
-    throw new LineError("The line is not JSON");
+    throw new LineError(notJson("line", text));
+  }
+}
+
+const noNumber = /("(?:[^"\\]|\\.)*")|-?\b(?:NaN|Infinity)\b/g;
+
+/** Why a text is not JSON. Python writes numbers that JSON does not have. */
+export function notJson(what: "line" | "document", text: string): string {
+  try {
+    JSON.parse(text.replace(noNumber, (_, string?: string) => string ?? "null"));
+    return `The ${what} is not JSON: it has NaN or Infinity. Write null for them`;
+  } catch {
+    return `The ${what} is not JSON`;
   }
 }

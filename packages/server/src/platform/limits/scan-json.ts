@@ -36,7 +36,7 @@ const code = {
  * Scans the bytes of a body, before it is parsed, for its depth, the number of its values and the length of its numbers: values
  * take up to a hundred times the memory of their text. Invalid JSON passes; the parser says what is wrong with it.
  */
-export function scanJson(bytes: Uint8Array): JsonScan {
+export function scanJson(bytes: Uint8Array, mostValues = maxValues): JsonScan {
   const { length } = bytes;
   const endOfString = stringSkipper(bytes);
   let values = 0;
@@ -70,7 +70,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       values += 1;
       at = endOfWord(bytes, at);
     }
-    if (values > maxValues) return refuse(`A body has at most ${maxValues} values`);
+    if (values > mostValues) return refuse(`A body has at most ${mostValues} values`);
   }
   return { refusal: undefined, mayHaveLongNumber };
 }

@@ -6,7 +6,6 @@ import {
   ComparisonQuery,
   defaultPageLimit,
 } from "@presage/contract";
-import type { Registry } from "../../evaluators/registry.ts";
 import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
@@ -157,7 +156,7 @@ const listDifferingSamples = route({
       "A run's target is external: its samples are found by its results, with the search.",
     ),
   },
-  async handle(services: FindNeeds & { registry: Registry }, { requester, query }) {
+  async handle(services: FindNeeds, { requester, query }) {
     const [reference, candidate = reference] = await findRuns(services, requester, query.runs);
     const { evaluator, profile_name: profileName, direction } = query;
     const [distance, position] = query.after?.split(".").map(Number) ?? [];

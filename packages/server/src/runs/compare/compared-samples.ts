@@ -1,4 +1,3 @@
-import type { Registry } from "../../evaluators/registry.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isClientRun, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
@@ -21,7 +20,7 @@ interface WantedSamples {
 
 /** One page of the samples that got worse or better, the most different first. */
 export async function listComparedSamples(
-  { store, registry }: { store: Store; registry: Registry },
+  { store }: { store: Store },
   requester: Requester,
   { reference, candidate, direction, profileName, ...wanted }: WantedSamples,
   { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
@@ -31,10 +30,9 @@ export async function listComparedSamples(
       "conflict",
       "A run's target is external: its samples are found by its results, with the search.",
     );
-  const ids = [wanted.evaluator, registry.find(wanted.evaluator)?.id];
   const evaluator = reference.evaluators.find(
     (one) =>
-      ids.includes(one.id) &&
+      (one.id === wanted.evaluator || one.family === wanted.evaluator) &&
       (profileName === undefined || one.profile.name === profileName) &&
       candidate.evaluators.some((other) => isSameEvaluator(one, other)),
   );

@@ -1,10 +1,9 @@
 import { maxConversationMessages } from "@presage/contract";
 import { z } from "zod";
 import { checkLine, LineError } from "../../upload/lines.ts";
-import { idOf, isObject, storable } from "../content.ts";
+import { idOf, isObject, tagOf } from "../content.ts";
 import { eachDocument, type Layout } from "../layout.ts";
 import { idIn } from "../messages.ts";
-import { maxTagCharacters } from "../turns.ts";
 
 const fields = ["system_str", "prompt", "response", "turn_idx"];
 
@@ -51,7 +50,7 @@ export const agentworld: Layout = {
         prompt === undefined ? "prompt" : "response",
         at,
       ]);
-    const task = storable(line.task?.replace(/^.*\//s, "") ?? "").slice(0, maxTagCharacters);
+    const task = tagOf(line.task?.replace(/^.*\//s, "") ?? "");
     const before = prompts.slice(0, at).flatMap((content, index) => [
       { role: "user" as const, content },
       { role: "assistant" as const, content: responses[index] ?? "" },
@@ -59,7 +58,7 @@ export const agentworld: Layout = {
     const system = line.system_str ? [{ role: "system" as const, content: line.system_str }] : [];
     yield {
       sample: {
-        trajectory_id: idOf(idIn({ id: line.id })) || `line-${place[1]}`,
+        trajectory_id: idOf(idIn({ id: line.id }) ?? "") || `line-${place[1]}`,
         step: at,
         messages: [...system, ...before, { role: "user", content: prompt }],
         next_state,

@@ -1,7 +1,7 @@
 import { readChatTrajectory } from "../../formats.ts";
 import { LineError } from "../../upload/lines.ts";
 import { isObject, textIn } from "../content.ts";
-import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
+import { eachDocument, eachSample, type Layout, type TraceDocument } from "../layout.ts";
 import { callsIn, hasBlocks, idIn, turnsOfMessages } from "../messages.ts";
 import type { Turn } from "../turns.ts";
 
@@ -13,6 +13,25 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
 function isOpenAis(message: unknown): boolean {
   return isObject(message) && (/^(tool|function)$/.test(String(message.role)) || callsIn(message).length > 0);
 }
+
+const asEnvironment = eachSample(readChatTrajectory);
+
+const asAgent = eachDocument(function* (document, { leftOut }) {
+  const messages = messagesOf(document);
+  const { value, place } = document;
+  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
+  const { system } = value;
+  const policy: Turn[] =
+    typeof system === "string" || Array.isArray(system) ? [{ by: "system", content: system }] : [];
+  yield {
+    trace: {
+      id: idIn(value) ?? `line-${place[1]}`,
+      turns: [...policy, ...turnsOfMessages(messages, leftOut)],
+      tools: value.tools,
+      tags: { model: textIn(value, "model") },
+    },
+  };
+});
 
 /** Requests of Anthropic's Messages API, with the assistant as the agent. */
 export const anthropic: Layout = {
@@ -37,24 +56,5 @@ export const anthropic: Layout = {
     return undefined;
   },
   admits: (document) => messagesOf(document)?.some(isOpenAis) === false,
-  open: eachDocument(function* (document, { assistantIs, leftOut }) {
-    const messages = messagesOf(document);
-    const { value, place } = document;
-    if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
-    if (assistantIs === "environment") {
-      for (const sample of readChatTrajectory(value, place[1])) yield { sample };
-      return;
-    }
-    const { system } = value;
-    const policy: Turn[] =
-      typeof system === "string" || Array.isArray(system) ? [{ by: "system", content: system }] : [];
-    yield {
-      trace: {
-        id: idIn(value) ?? `line-${place[1]}`,
-        turns: [...policy, ...turnsOfMessages(messages, leftOut)],
-        tools: value.tools,
-        tags: { model: textIn(value, "model") },
-      },
-    };
-  }),
+  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
 };

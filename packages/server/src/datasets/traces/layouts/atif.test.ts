@@ -75,6 +75,14 @@ test("an id is what is there of session and trajectory, else the file's name; a 
   }
 });
 
+test("results that name no call are of the calls that the others leave", async () => {
+  const tool_calls = ["a", "b", "c"].map((id) => ({ tool_call_id: id, function_name: id, arguments: {} }));
+  const results = [null, "b", undefined].map((id, at) => ({ source_call_id: id, content: `${at}` }));
+  const steps = [{ source: "agent", message: "", tool_calls, observation: { results } }];
+  const { samples } = await importText(JSON.stringify({ schema_version: "ATIF-v1.0", steps }));
+  expect(samples.map(({ next_state }) => next_state)).toEqual(["0", "1", "2"]);
+});
+
 test.each([
   [{ steps: undefined }, ["steps"]],
   [{ steps: {} }, ["steps"]],

@@ -69,13 +69,14 @@ function turnsOf(step: At): Turn[] {
 function answersOf({ value, path }: At, calls: number): Turn[] {
   if (value.observation === undefined || value.observation === null) return [];
   const at = timeOf(value.timestamp);
-  return objectsIn(objectAt(value.observation, [...path, "observation"]), "results").map((result) => {
-    const { content } = result.value;
-    const of = textIn(result.value, "source_call_id");
-    return calls === 0 && of === undefined
-      ? { by: "environment", content, at }
-      : { by: "answer", of, content, at };
-  });
+  const results = objectsIn(objectAt(value.observation, [...path, "observation"]), "results").map(
+    ({ value }) => ({ of: textIn(value, "source_call_id"), content: value.content }),
+  );
+  // Those that name no call are of the calls that the others leave.
+  if (calls > 0) results.sort((one, other) => Number(one.of === undefined) - Number(other.of === undefined));
+  return results.map(({ of, content }) =>
+    calls === 0 && of === undefined ? { by: "environment", content, at } : { by: "answer", of, content, at },
+  );
 }
 
 function extraOf(value: unknown): Record<string, unknown> {
@@ -106,7 +107,7 @@ export const atif: Layout = {
   open: eachDocument(function* (document) {
     const trajectory = objectAt(document.value);
     if (versionOf(document) === undefined)
-      throw fault("Input should begin with ATIF-v1.", ["schema_version"]);
+      throw fault("Input should begin with `ATIF-v1.`", ["schema_version"]);
     for (const trace of tracesOf(trajectory, undefined)) yield { trace };
   }),
 };

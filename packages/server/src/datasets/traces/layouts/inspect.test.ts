@@ -127,7 +127,9 @@ test.each([
   [{ messages: [4] }, ["messages", 0]],
   [{ messages: [{ role: 4 }] }, ["messages", 0, "role"]],
 ])("the fault of %j", async (change, path) => {
-  await expect(importText(jsonLog(change))).rejects.toMatchObject({ faults: [{ path }] });
+  await expect(importText(jsonLog(change))).rejects.toMatchObject({
+    faults: [{ path: ["samples", 0, ...path] }],
+  });
 });
 
 test("values of other types are passed over, and a log without samples has none", async () => {

@@ -1,8 +1,17 @@
-import { canonicalJson, isObject, type LeftOut, textIn } from "../content.ts";
+import { readChatTrajectory } from "../../formats.ts";
+import {
+  beginningOf,
+  canonicalJson,
+  isObject,
+  type LeftOut,
+  storable,
+  textIn,
+  withTexts,
+} from "../content.ts";
 import { fault, objectAt } from "../fields.ts";
-import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
+import type { Layout, ReadOptions, Recorded, TraceDocument } from "../layout.ts";
 import { rewardIn, turnsOfMessages } from "../messages.ts";
-import { maxTagCharacters, type Trace } from "../turns.ts";
+import type { Trace } from "../turns.ts";
 
 const sampleEntry = /^samples\/.+_epoch_\d+\.json$/s;
 const chunkEntry = /^samples\/.+_epoch_\d+\/.+\.json$/s;
@@ -38,27 +47,22 @@ function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "rewar
   const others = told
     .filter(([one, score]) => one !== chosen && valueIn(score) != null)
     .slice(0, maxScores)
-    .map(([one, score]) => [tagOf(one), textOf(valueIn(score))]);
+    .map(([one, score]) => [nameOf(one), textOf(valueIn(score))]);
   const letter = scoreLetters.get(textIn(score, "value") ?? "");
   const reward = letter ?? (isObject(score) ? rewardIn(score, ["value"]) : undefined);
   return { reward, tags: Object.fromEntries(others) };
 }
 
-const tagOf = (name: string) => `score_${name.slice(0, 100).toWellFormed().replaceAll("\0", "")}`;
-const textOf = (value: unknown) =>
-  (typeof value === "string" ? value : canonicalJson(value)).slice(0, maxTagCharacters);
+const nameOf = (name: string) => `score_${beginningOf(storable(name), 100)}`;
+const textOf = (value: unknown) => (typeof value === "string" ? value : canonicalJson(value));
 
 const reference = /^(attachment|tc):\/\//;
 
 /** A value with the texts that are kept apart from it, by their hash. */
-function filled(value: unknown, attachments: Record<string, unknown>): unknown {
-  if (typeof value === "string") {
-    const hash = value.replace(reference, "");
-    return hash !== value && Object.hasOwn(attachments, hash) ? attachments[hash] : value;
-  }
-  if (Array.isArray(value)) return value.map((one) => filled(one, attachments));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, attachments)]));
+function filled(value: unknown, attachments: unknown): unknown {
+  return withTexts(value, (text) =>
+    reference.test(text) ? (textIn(attachments, text.replace(reference, "")) ?? text) : text,
+  );
 }
 
 /** A message as other layouts have it: an error's text where the tool said nothing, without what the model's provider did by itself. */
@@ -85,9 +89,7 @@ function traceOf(
   const { value } = objectAt(document.value);
   if (!Array.isArray(value.messages))
     throw fault(value.messages === undefined ? "Field required" : "Input should be a list", ["messages"]);
-  const { attachments } = value;
-  const hasAttachments = isObject(attachments) && Object.keys(attachments).length > 0;
-  const messages = hasAttachments ? (filled(value.messages, attachments) as unknown[]) : value.messages;
+  const messages = filled(value.messages, value.attachments) as unknown[];
   const ids = [of.task, value.id, value.epoch].map((id) => (typeof id === "number" ? String(id) : id));
   const known = ids.filter((id): id is string => typeof id === "string" && id !== "");
   const { reward, tags } = scoresOf(value.scores, score);
@@ -111,6 +113,21 @@ function traceOf(
   };
 }
 
+/** The solver that logs of Presage's runs name: their assistant is the environment, whose last turn was predicted. */
+export const ownSolver = "presage";
+const roles = { system: "system", environment: "user", agent: "assistant", answer: "tool" };
+const saidIn = (content: unknown) =>
+  Array.isArray(content) ? content.map((part) => textIn(part, "text") ?? "").join("") : content;
+
+function* samplesOf({ id, turns, reward, tags }: Trace, line: number): Generator<Recorded, void> {
+  const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
+  const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
+  const last = samples.length - 1;
+  for (const [index, sample] of samples.entries())
+    if (index === last) yield { sample: { ...sample, reward } };
+    else if (tags?.agent !== ownSolver) yield { sample };
+}
+
 /** Logs of Inspect. */
 export const inspect: Layout = {
   format: "inspect",
@@ -121,7 +138,8 @@ export const inspect: Layout = {
     recognisedBy:
       "a zip (`.eval`) with `header.json` or `_journal/start.json`, or JSON with `eval` and `samples`",
     trajectory: "a sample and epoch; `eval.task/id/epoch`",
-    action: "`messages[].tool_calls[]` of the assistant; without calls, its text",
+    action:
+      "`messages[].tool_calls[]` of the assistant; without calls, its text. In logs of Presage's runs the assistant is the environment",
     answer: "the message of role `tool` with the call's id, or its `error.message`; after a text, the user's",
     context: "first user message; system messages",
     also: "reward: the first score, or the named one; the others as tags; done: `completed_at` without `error` and `limit`",
@@ -141,8 +159,13 @@ export const inspect: Layout = {
         if (entry !== undefined && within === undefined && chunkEntry.test(entry))
           throw fault("A sample in chunks is not read: convert the log with inspect log convert", []);
         const isSample = within === "samples" || (entry !== undefined && sampleEntry.test(entry));
-        if (isSample) yield { trace: traceOf(document, known, options) };
-        else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
+        if (isSample) {
+          const trace = traceOf(document, known, options);
+          const isOwn = known.solver === ownSolver;
+          if ((options.assistantIs ?? (isOwn ? "environment" : "agent")) === "agent") yield { trace };
+          else if (trace.turns.at(-1)?.by === "agent") yield* samplesOf(trace, document.place[1]);
+          else options.leftOut.count("call_without_answer");
+        } else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
           throw fault("Field required", ["eval"]);
       },
     };

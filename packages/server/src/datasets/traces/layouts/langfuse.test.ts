@@ -188,7 +188,7 @@ test("observations of ids only say to fetch each trace; faults name the field; o
     faults: [{ line, path, reason }],
   });
   expect(importText(JSON.stringify({ data: [{ id: "t", observations: ["o1"] }] }))).rejects.toMatchObject(
-    fault(1, ["observations", 0], expect.stringContaining("fetch each trace")),
+    fault(1, ["data", 0, "observations", 0], expect.stringContaining("fetch each trace")),
   );
   expect(importText(lines(trace, { ...trace, observations: [{}] }))).rejects.toMatchObject(
     fault(2, ["observations", 0, "type"], "Field required"),

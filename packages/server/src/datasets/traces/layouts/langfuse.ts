@@ -2,8 +2,9 @@ import { LineError } from "../../upload/lines.ts";
 import { isObject, type LeftOut, listIn, textIn } from "../content.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../layout.ts";
 import { firstUserIn, looseAnswer, looseTurns, toolAnswer } from "../loose-messages.ts";
-import { type SpanItem, type TraceItem, traceOfSpans, traceReader, usageOf } from "../span-turns.ts";
-import { countAt, parsed, timeIn } from "../span-values.ts";
+import { rewardIn, usageIn } from "../messages.ts";
+import { type SpanItem, type TraceItem, traceOfSpans, traceReader } from "../span-turns.ts";
+import { parsed, timeIn } from "../span-values.ts";
 import { byStart } from "../spans.ts";
 import type { Trace } from "../turns.ts";
 
@@ -92,8 +93,8 @@ function rewardsOf(value: Row, name: string): Map<string | undefined, number> {
   const found = new Map<string | undefined, number>();
   for (const score of listIn(value, "scores")) {
     if (!isObject(score) || score.name !== name) continue;
-    const reward = typeof score.value === "boolean" ? Number(score.value) : score.value;
-    if (typeof reward === "number" && Number.isFinite(reward))
+    const reward = rewardIn(score, ["value"]);
+    if (reward !== undefined)
       found.set(textIn(score, "observationId") ?? textIn(score, "observation_id"), reward);
   }
   return found;
@@ -132,9 +133,9 @@ function toolOf(row: Row, name: string): NonNullable<SpanItem["tool"]> {
 function modelOf(row: Row, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> {
   const input = parsed(row.input);
   const details = row.usageDetails ?? row.usage_details ?? row.usage;
-  const usage = usageOf({
-    prompt_tokens: countAt(details, "input", "promptTokens"),
-    completion_tokens: countAt(details, "output", "completionTokens"),
+  const usage = usageIn(details, {
+    prompt_tokens: ["input", "promptTokens"],
+    completion_tokens: ["output", "completionTokens"],
   });
   const output = looseAnswer(row.output, leftOut);
   return {

@@ -1,9 +1,10 @@
 import { LineError } from "../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn } from "../content.ts";
+import { fieldAt, isObject, type LeftOut, listIn, parsedText, textIn } from "../content.ts";
 import type { Layout } from "../layout.ts";
 import { firstUserIn, looseAnswer, looseTurns, toolAnswer } from "../loose-messages.ts";
-import { type SpanItem, type TraceItem, traceReader, usageOf } from "../span-turns.ts";
-import { countAt, fieldAt, parsed, textAt, timeIn } from "../span-values.ts";
+import { usageIn } from "../messages.ts";
+import { type SpanItem, type TraceItem, traceReader } from "../span-turns.ts";
+import { parsed, timeIn } from "../span-values.ts";
 
 type Run = Record<string, unknown>;
 
@@ -78,20 +79,11 @@ function toolOf(run: Run): NonNullable<SpanItem["tool"]> {
       input: isObject(inner) ? inner : (inputs ?? undefined),
     },
     // LangChain writes a call's arguments as Python does.
-    prefersCalled: text !== undefined && !isJson(text),
+    prefersCalled: text !== undefined && parsedText(text) === text,
     result: error ?? given,
     isError: error !== undefined || isError,
     at: timeIn(run, ["end_time"])?.at,
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function modelOf(run: Run, told: unknown, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> {
@@ -100,11 +92,8 @@ function modelOf(run: Run, told: unknown, leftOut: LeftOut): Pick<SpanItem, "mod
   const output = looseAnswer(outputs, leftOut);
   const params = fieldAt(extra, "invocation_params");
   const model =
-    textAt(extra, "metadata.ls_model_name") ?? textIn(params, "model") ?? textIn(params, "model_name");
-  const usage = usageOf({
-    prompt_tokens: countAt(run, "prompt_tokens"),
-    completion_tokens: countAt(run, "completion_tokens"),
-  });
+    textIn(extra, "metadata.ls_model_name") ?? textIn(params, "model") ?? textIn(params, "model_name");
+  const usage = usageIn(run, { prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" });
   return {
     model: {
       input: looseTurns(told ?? prompts[0], leftOut),

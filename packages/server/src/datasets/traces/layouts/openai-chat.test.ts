@@ -27,13 +27,22 @@ const reasons: [string, object][] = [
     },
   ],
   ["messages with loss", { messages: [user, { role: "assistant", content: "ls", loss: true }, answer] }],
-  ["output.history", { output: { history: [user, { role: "assistant", content: "ls" }, answer] } }],
+  ["output.history", { output: { history: [user, { role: "agent", content: "ls" }, answer] } }],
 ];
 for (const [reason, value] of reasons)
   test(`the assistant is the agent by ${reason}: ${JSON.stringify(value).slice(0, 60)}`, async () => {
     const { figures } = await importText(JSON.stringify(value), { skipsFaults: true });
     expect(figures.files).toMatchObject([{ format: "openai-chat", recognised_by: reason }]);
   });
+
+test("what a model refuses or says aloud is left out, and counted", async () => {
+  const said = { role: "assistant", content: null, refusal: "No.", audio: { id: "a", transcript: "No." } };
+  const { samples, figures } = await importText(
+    JSON.stringify({ messages: [user, called, ofTool, said, user] }),
+  );
+  expect(samples.map(({ next_state }) => next_state)).toEqual(["x\n\nGo."]);
+  expect(figures.left_out).toEqual({ media: 1, other_event: 1 });
+});
 
 test("turns without loss are no actions", async () => {
   const messages = [

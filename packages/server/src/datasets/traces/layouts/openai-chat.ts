@@ -1,7 +1,7 @@
 import { readChatTrajectory } from "../../formats.ts";
 import { LineError } from "../../upload/lines.ts";
 import { isObject, statedIn } from "../content.ts";
-import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
+import { eachDocument, eachSample, type Layout, type TraceDocument } from "../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessages } from "../messages.ts";
 
 /** AgentBench's runs have their messages in `output.history`. */
@@ -24,6 +24,22 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
   return undefined;
 }
 
+const asEnvironment = eachSample(readChatTrajectory);
+
+const asAgent = eachDocument(function* (document, { leftOut }) {
+  const messages = messagesOf(document);
+  const { value, place } = document;
+  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
+  const trace = {
+    id: idIn(value) ?? `line-${place[1]}`,
+    turns: turnsOfMessages(messages, leftOut),
+    tools: value.tools ?? value.functions,
+    reward: rewardIn(value),
+    stated: statedIn(value),
+  };
+  yield { trace };
+});
+
 /** Chats as OpenAI's Chat Completions have them, with the assistant as the agent. */
 export const openAiChat: Layout = {
   format: "openai-chat",
@@ -31,13 +47,13 @@ export const openAiChat: Layout = {
   about: {
     title: "OpenAI's Chat Completions",
     recognisedBy:
-      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`",
+      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; AgentBench's `output.history`",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
     context: "first user message; `tools`; `system` and `developer` messages",
     also: "reward from the line's `reward`, `score` or `success`",
-    leftOut: "refusals, reasoning, media, turns with `loss: false`",
+    leftOut: "refusals, `audio`, reasoning, media, turns with `loss: false`",
     example: `{"id":"run-1","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}]}`,
   },
   recognises(document) {
@@ -49,21 +65,5 @@ export const openAiChat: Layout = {
       : reasonOf(messages);
   },
   admits: (document) => messagesOf(document) !== undefined,
-  open: eachDocument(function* (document, { assistantIs, leftOut }) {
-    const messages = messagesOf(document);
-    const { value } = document;
-    if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
-    if (assistantIs === "environment") {
-      for (const sample of readChatTrajectory(value, document.place[1])) yield { sample };
-      return;
-    }
-    const trace = {
-      id: idIn(value) ?? `line-${document.place[1]}`,
-      turns: turnsOfMessages(messages, leftOut),
-      tools: value.tools ?? value.functions,
-      reward: rewardIn(value),
-      stated: statedIn(value),
-    };
-    yield { trace };
-  }),
+  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
 };

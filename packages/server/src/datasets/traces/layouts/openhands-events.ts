@@ -1,5 +1,6 @@
 import { isObject, type LeftOut, listIn, textIn, timeOf } from "../content.ts";
 import { type At, objectAt, requiredText } from "../fields.ts";
+import { saidIn } from "../messages.ts";
 import type { Turn } from "../turns.ts";
 
 /** An event of OpenHands, as far as it is used. */
@@ -42,34 +43,27 @@ export function eventOf(
 function turnOf(event: At, kind: string): Turn | undefined {
   const { value, path } = event;
   const at = timeOf(value.timestamp);
-  const answer = (content: unknown, isError: boolean): Turn => {
-    // The tool that ends a run answers with the agent's last words.
-    const done = !isError && value.tool_name === "finish" ? true : undefined;
-    return { by: "answer", of: textIn(value, "tool_call_id"), content, isError, at, done };
-  };
+  const of = textIn(value, "tool_call_id");
+  const answer = (content: unknown, isError: boolean): Turn => ({ by: "answer", of, content, isError, at });
   if (kind === "SystemPromptEvent") return { by: "system", content: value.system_prompt };
   if (kind === "AgentErrorEvent") return answer(requiredText(event, "error"), true);
   if (kind === "UserRejectObservation") return answer(requiredText(event, "rejection_reason"), true);
   if (kind === "ObservationEvent") {
     const { content, is_error } = objectAt(value.observation, [...path, "observation"]).value;
-    return answer(emptyAsNone(content), is_error === true);
+    return answer(saidIn(content), is_error === true);
   }
   if (kind === "MessageEvent") {
     const message = objectAt(value.llm_message, [...path, "llm_message"]).value;
-    const content = emptyAsNone(message.content);
+    const content = saidIn(message.content);
     if (value.source !== "agent") return { by: "environment", content, at };
     return { by: "agent", content, reasoning: reasoningOf(message) };
   }
   if (kind !== "ActionEvent") return undefined;
   const call = objectAt(value.tool_call, [...path, "tool_call"]);
   const name = requiredText(call, "name");
-  const id = textIn(call.value, "id") ?? textIn(value, "tool_call_id");
-  const calls = [{ id, name, input: call.value.arguments }];
-  return { by: "agent", content: emptyAsNone(value.thought), calls, reasoning: reasoningOf(value) };
+  const calls = [{ id: textIn(call.value, "id") ?? of, name, input: call.value.arguments }];
+  return { by: "agent", content: saidIn(value.thought), calls, reasoning: reasoningOf(value) };
 }
-
-const emptyAsNone = (content: unknown) =>
-  Array.isArray(content) && content.length === 0 ? undefined : content;
 
 /** Reasoning as a text; where there is none, its blocks. */
 function reasoningOf(value: Record<string, unknown>): string[] {

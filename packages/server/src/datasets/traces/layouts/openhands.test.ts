@@ -76,9 +76,18 @@ test("of branches the last one is read; what is no turn is counted", async () =>
     ]),
   );
   expect(samples.map((one) => [one.trajectory_id, one.interaction?.state, one.next_state])).toEqual([
-    ["line-8", "Go.", "b seen"],
+    ["line-1", "Go.", "b seen"],
   ]);
   expect(figures.left_out).toEqual({ branch: 3, other_event: 3 });
+});
+
+test("a run is done with the answer of finish, unless that is an error", async () => {
+  const error = { kind: "AgentErrorEvent", source: "agent", tool_call_id: "a", error: "No message." };
+  const finish = (id: string) => ({ ...act(id), tool_call: { id, name: "finish", arguments: "{}" } });
+  const { samples } = await importText(
+    JSON.stringify([user, finish("a"), error, act("b"), seen("b"), finish("c"), seen("c")]),
+  );
+  expect(samples.map(({ done }) => done)).toEqual([undefined, undefined, true]);
 });
 
 test("an answer is the call's that it names, and a rejection is an error", async () => {

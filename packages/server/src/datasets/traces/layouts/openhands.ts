@@ -41,9 +41,14 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
   const { branch, others } = activeBranch(conversation);
   leftOut.count("branch", others);
   const turns: Turn[] = [];
+  const finishing = new Set<string | undefined>();
   let response: string | undefined;
   for (const { turn, response: of } of branch) {
     if (turn === undefined) continue;
+    if (turn.by === "agent")
+      for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
+    // The call that ends a run is answered with the agent's last words.
+    const isEnd = turn.by === "answer" && turn.isError !== true && finishing.has(turn.of);
     const last = turns.at(-1);
     if (
       turn.by === "agent" &&
@@ -59,7 +64,7 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
         calls: [...last.calls, ...turn.calls],
         reasoning: [...(last.reasoning ?? []), ...(turn.reasoning ?? [])],
       };
-    else turns.push(turn);
+    else turns.push(isEnd ? { ...turn, done: true } : turn);
     response = of;
   }
   const tools = branch.findLast((event) => event.tools !== undefined)?.tools;
@@ -110,7 +115,7 @@ export const openHands: Layout = {
     answer:
       "`ObservationEvent.observation.content` by `tool_call_id`; `AgentErrorEvent` and `UserRejectObservation` as errors",
     context: "the user's first `MessageEvent`; `SystemPromptEvent.system_prompt` and `.tools`",
-    also: "`timestamp`; done: a `finish` call that was answered",
+    also: "`timestamp`; done: a `finish` call that was answered without an error",
     leftOut: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
     example: `[{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Find the key."}]}},{"kind":"ActionEvent","source":"agent","tool_call_id":"c1","tool_call":{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}},{"kind":"ObservationEvent","source":"environment","tool_call_id":"c1","observation":{"content":[{"type":"text","text":"key.txt"}]}}]`,
   },

@@ -1,19 +1,9 @@
-import { type LeftOut, textIn } from "../content.ts";
+import { fieldAt, type LeftOut, textIn } from "../content.ts";
 import type { Layout, TraceDocument } from "../layout.ts";
 import { firstUserIn, looseAnswer, looseTurns } from "../loose-messages.ts";
-import { type SpanItem, type TraceItem, traceReader, usageOf } from "../span-turns.ts";
-import {
-  attributesOf,
-  countAt,
-  fieldAt,
-  hasSpans,
-  listAt,
-  parsed,
-  type Span,
-  spansIn,
-  spanValues,
-  textAt,
-} from "../span-values.ts";
+import { usageIn } from "../messages.ts";
+import { type SpanItem, type TraceItem, traceReader } from "../span-turns.ts";
+import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "../span-values.ts";
 
 const kindName = "openinference.span.kind";
 
@@ -49,8 +39,8 @@ export const openInference: Layout = {
 function itemsOf(document: TraceDocument, leftOut: LeftOut): TraceItem[] {
   return spansIn(document).map((span) => {
     const { attributes, start, trace } = span;
-    const kind = (textAt(attributes, kindName) ?? textIn(span.value, "span_kind") ?? "").toUpperCase();
-    const item: TraceItem = { start, trace, agent: textAt(attributes, "agent.name") };
+    const kind = (textIn(attributes, kindName) ?? textIn(span.value, "span_kind") ?? "").toUpperCase();
+    const item: TraceItem = { start, trace, agent: textIn(attributes, "agent.name") };
     if (kind === "TOOL") return { ...item, tool: toolOf(span) };
     if (kind === "LLM") Object.assign(item, modelOf(span, leftOut));
     else if (kind !== "AGENT" && kind !== "CHAIN") leftOut.count("other_event");
@@ -63,8 +53,8 @@ function itemsOf(document: TraceDocument, leftOut: LeftOut): TraceItem[] {
 function toolOf({ attributes, name, isError, message, end }: Span): NonNullable<SpanItem["tool"]> {
   return {
     call: {
-      id: textAt(attributes, "tool.id") ?? textAt(attributes, "tool_call.id"),
-      name: textAt(attributes, "tool.name") ?? name,
+      id: textIn(attributes, "tool.id") ?? textIn(attributes, "tool_call.id"),
+      name: textIn(attributes, "tool.name") ?? name,
       input: fieldAt(attributes, "input.value") ?? undefined,
     },
     result: fieldAt(attributes, "output.value") ?? (isError ? message : undefined),
@@ -79,9 +69,9 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
   // A model that completes a text has no messages.
   const input = told.length > 0 ? told : parsed(fieldAt(attributes, "input.value"));
   const output = looseAnswer(answered.length > 0 ? answered : fieldAt(attributes, "output.value"), leftOut);
-  const usage = usageOf({
-    prompt_tokens: countAt(attributes, "llm.token_count.prompt"),
-    completion_tokens: countAt(attributes, "llm.token_count.completion"),
+  const usage = usageIn(attributes, {
+    prompt_tokens: "llm.token_count.prompt",
+    completion_tokens: "llm.token_count.completion",
   });
   const tools = listAt(attributes, "llm.tools").map(
     (tool) => parsed(fieldAt(tool, "tool.json_schema")) ?? tool,
@@ -89,7 +79,7 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
   return {
     model: {
       input: looseTurns(input, leftOut),
-      output: output && { ...output, usage, model: textAt(attributes, "llm.model_name") },
+      output: output && { ...output, usage, model: textIn(attributes, "llm.model_name") },
     },
     tools: tools.length > 0 ? tools : undefined,
   };
@@ -99,32 +89,32 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
 function messageOf(message: unknown): Record<string, unknown> {
   const contents = listAt(message, "message.contents");
   const content = fieldAt(message, "message.content");
-  const name = textAt(message, "message.function_call_name");
+  const name = textIn(message, "message.function_call_name");
   const old = { name, arguments: fieldAt(message, "message.function_call_arguments_json") };
   return {
-    role: textAt(message, "message.role"),
+    role: textIn(message, "message.role"),
     content: contents.length > 0 && (content ?? "") === "" ? contents.map(partOf) : content,
     tool_calls: listAt(message, "message.tool_calls").map((call) => ({
       function: callOf(call),
       ...callOf(call),
     })),
-    tool_call_id: textAt(message, "message.tool_call_id"),
+    tool_call_id: textIn(message, "message.tool_call_id"),
     ...(name === undefined ? {} : { function_call: old }),
   };
 }
 
 function callOf(call: unknown) {
   return {
-    id: textAt(call, "tool_call.id"),
-    name: textAt(call, "tool_call.function.name"),
+    id: textIn(call, "tool_call.id"),
+    name: textIn(call, "tool_call.function.name"),
     arguments: fieldAt(call, "tool_call.function.arguments"),
   };
 }
 
 function partOf(part: unknown): Record<string, unknown> {
-  const type = textAt(part, "message_content.type") ?? "text";
+  const type = textIn(part, "message_content.type") ?? "text";
   const { id, name, arguments: input } = callOf(part);
   return type === "tool_use"
     ? { type, id, name, input }
-    : { type, text: textAt(part, "message_content.text") ?? "" };
+    : { type, text: textIn(part, "message_content.text") ?? "" };
 }

@@ -363,3 +363,15 @@ test("a file that OpenTelemetry's own exporter of files wrote", async () => {
   ]);
   expect(figures).toMatchObject({ with: { time: 2, usage: 2 }, left_out: { reasoning: 1 } });
 });
+
+test("a span's end is told to the nanosecond", async () => {
+  const ends = [begin, begin + 1_000n, begin + 1_500_000_001n].map(String);
+  const spans = ends.map((endTimeUnixNano, index) =>
+    tool(index, `c${index}`, "ls", "x", { endTimeUnixNano }),
+  );
+  expect((await importText(otlp(...spans))).samples.map((one) => one.at)).toEqual([
+    "2026-01-01T00:00:00.000Z",
+    "2026-01-01T00:00:00.000001Z",
+    "2026-01-01T00:00:01.500000001Z",
+  ]);
+});

@@ -3,7 +3,7 @@ import type { Layout, TraceDocument } from "../layout.ts";
 import { traceOfSpans } from "../span-turns.ts";
 import { attributesOf, hasSpans, spansIn, spanValues } from "../span-values.ts";
 import { spanReader } from "../spans.ts";
-import { type GenAiItem, genAiItems } from "./otel-genai-spans.ts";
+import { createInputs, type GenAiItem, genAiItems, withInputs } from "./otel-genai-spans.ts";
 
 /** Of spans within spans. */
 const maxDepth = 100;
@@ -35,17 +35,19 @@ export const otelGenAi: Layout = {
     const names = attributeNames(document);
     return names.some(isGenAi) || !names.some(isOpenInference);
   },
-  open: ({ leftOut }) =>
-    spanReader<GenAiItem>(
+  open({ leftOut }) {
+    const inputs = createInputs();
+    return spanReader<GenAiItem>(
       (document) =>
         spansIn(document)
-          .flatMap((span) => genAiItems(span, leftOut))
+          .flatMap((span) => genAiItems(span, leftOut, inputs))
           .map((item) => [keysOf(item), item]),
       function* (items) {
-        for (const [id, own] of byConversation(items))
+        for (const [id, own] of byConversation(withInputs(items)))
           yield { trace: { ...traceOfSpans(withoutAgents(own), leftOut), id } };
       },
-    ),
+    );
+  },
 };
 
 const keysOf = ({ trace, conversation }: GenAiItem) => [

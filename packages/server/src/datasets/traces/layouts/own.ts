@@ -1,27 +1,16 @@
 import {
   countRepeatedIndexes,
   predictionFields,
-  type ReadSample,
   readChatTrajectory,
   readLlmSimTransition,
   readOwnLine,
   readPredictionLine,
 } from "../../formats.ts";
 import { isObject } from "../content.ts";
-import type { Layout, TraceDocument } from "../layout.ts";
+import { eachSample, type Layout, type TraceDocument } from "../layout.ts";
 import { openAiChat } from "./openai-chat.ts";
 
-type ReadValue = (value: unknown, line: number) => Iterable<ReadSample>;
-
 const has = ({ value }: TraceDocument, name: string) => isObject(value) && name in value;
-
-function verbatim(read: ReadValue): Layout["open"] {
-  return () => ({
-    *read({ value, place: [, number] }) {
-      for (const sample of read(value, number)) yield { sample };
-    },
-  });
-}
 
 const ownExample = `{"trajectory_id":"kitchen-1","step":0,"context":{"task_context":"Take the milk."},"interaction":{"state":"The fridge is closed.","action":"open fridge"},"next_state":"The fridge is open. It contains milk."}`;
 
@@ -47,7 +36,7 @@ export const presage: Layout = {
       : has(document, "trajectory_id") && has(document, "step")
         ? "trajectory_id and step"
         : undefined,
-  open: verbatim(readOwnLine),
+  open: eachSample(readOwnLine),
 };
 
 /** The transitions of LLM-Sim. */
@@ -67,7 +56,7 @@ export const llmSim: Layout = {
     example: `{"game":"bath-tub","state_id":0,"current_state":{"taskDesc":"Run a bath.","tap":"off"},"tick_state":{"lastAction":"open tap","tap":"on","score":1,"gameOver":false}}`,
   },
   recognises: (document) => (has(document, "tick_state") ? "tick_state" : undefined),
-  open: verbatim(readLlmSimTransition),
+  open: eachSample(readLlmSimTransition),
 };
 
 /** Predictions made elsewhere, of which the references are stored. */
@@ -99,7 +88,7 @@ export const predictions: Layout = {
   },
 };
 
-const asEnvironment = { open: verbatim(readChatTrajectory) };
+const asEnvironment = { open: eachSample(readChatTrajectory) };
 
 /** Conversations in which the assistant is the environment, unless the upload says otherwise. */
 export const chat: Layout = {

@@ -1,6 +1,6 @@
 import { type ReadSample, readChatTrajectory } from "../../formats.ts";
 import { LineError } from "../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn } from "../content.ts";
+import { isObject, type LeftOut, listIn, parsedText, textIn } from "../content.ts";
 import { eachDocument, type Layout } from "../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessage } from "../messages.ts";
 import type { Trace, Turn } from "../turns.ts";
@@ -35,12 +35,8 @@ function messagesOf({ conversations }: Message): Message[] {
 
 /** What a turn of the role `call` calls: one `{name, arguments}` or several, as a text of JSON. */
 function callsOf({ content }: Message) {
-  try {
-    const found: unknown = typeof content === "string" ? JSON.parse(content) : content;
-    return callsIn({ tool_calls: Array.isArray(found) ? found : [found] });
-  } catch {
-    return [];
-  }
+  const found = parsedText(content);
+  return callsIn({ tool_calls: Array.isArray(found) ? found : [found] });
 }
 
 const isOfAgent = ({ role }: Message) => role === "assistant" || role === "call";

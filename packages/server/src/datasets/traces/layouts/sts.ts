@@ -19,7 +19,10 @@ interface Session {
 
 /** Messages that Pi adds, and that neither the agent nor the environment wrote. */
 const ownMessages = /^(bashExecution|custom|branchSummary|compactionSummary)$/;
-const piUsage = { prompt_tokens: "input", completion_tokens: "output", cached_tokens: "cacheRead" };
+const piUsage = {
+  ...{ prompt_tokens: "input", completion_tokens: "output", cached_tokens: "cacheRead" },
+  cost_usd: "cost.total",
+};
 
 function openReader({ leftOut }: ReadOptions): TraceReader {
   let session: Session | undefined;
@@ -80,12 +83,9 @@ function turnsOfEntry({ message, timestamp }: Record<string, unknown>, leftOut: 
     model: message.model,
     is_error: message.isError,
   };
-  const { usage } = message;
-  const cost = isObject(usage) ? usageIn(usage.cost, { cost_usd: "total" }) : undefined;
-  const used = usageIn(usage, piUsage);
   return turnsOfMessage(known, ["message"], leftOut, () => ({
     at: timeOf(message.timestamp) ?? timeOf(timestamp),
-    usage: used || cost ? { ...used, ...cost } : undefined,
+    usage: usageIn(message.usage, piUsage),
   }));
 }
 

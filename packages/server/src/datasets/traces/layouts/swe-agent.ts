@@ -1,5 +1,5 @@
-import { isObject, type LeftOut, listIn, textIn } from "../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn, parsedText } from "../fields.ts";
+import { isObject, type LeftOut, listIn, parsedText, textIn } from "../content.ts";
+import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../fields.ts";
 import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
 import type { Trace, Turn } from "../turns.ts";
 
@@ -46,12 +46,7 @@ function textOf({ value, path }: At, name: string): string {
 /** What the run was configured with, which is kept as a text of JSON. */
 function tagsOf({ replay_config }: Record<string, unknown>): NonNullable<Trace["tags"]> {
   const config = parsedText(replay_config);
-  if (!isObject(config)) return {};
-  const { agent, problem_statement } = config;
-  return {
-    model: isObject(agent) ? textIn(agent.model, "name") : undefined,
-    task: textIn(problem_statement, "id"),
-  };
+  return { model: textIn(config, "agent.model.name"), task: textIn(config, "problem_statement.id") };
 }
 
 /** Runs of SWE-agent. */

@@ -92,6 +92,14 @@ test("of a simulation of voice the ticks are counted", async () => {
   expect(figures.left_out).toEqual({ call_of_simulated_user: 1, other_event: 2 });
 });
 
+test("what a file says of all simulations may stand behind them", async () => {
+  const info = { environment_info: { policy: "Be polite." } };
+  for (const indent of [0, 1]) {
+    const { samples } = await importText(JSON.stringify({ simulations: [simulation], info }, null, indent));
+    expect(samples[0]?.context?.domain_knowledge).toBe("Be polite.");
+  }
+});
+
 const faults: [string, object, (string | number)[]][] = [
   ["messages that are no list", { messages: {} }, ["messages"]],
   ["a message that is a text", { messages: [simulation.messages[0], "Hi."] }, ["messages", 1]],
@@ -104,4 +112,7 @@ for (const [name, faulty, path] of faults)
       skipsFaults: true,
     });
     expect(figures.faults.map(({ loc }) => loc)).toEqual([["body", "document", 2, ...path]]);
+    expect(importText(JSON.stringify({ info: {}, simulations }))).rejects.toMatchObject({
+      faults: [{ unit: "line", line: 1, path: ["simulations", 1, ...path] }],
+    });
   });

@@ -4,7 +4,11 @@ import { eachDocument, type Layout, type TraceDocument } from "../layout.ts";
 import { callsIn, idIn, turnsOfMessage, usageIn } from "../messages.ts";
 import type { Trace, Turn } from "../turns.ts";
 
-const usageNames = { prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" };
+const usageNames = {
+  prompt_tokens: "usage.prompt_tokens",
+  completion_tokens: "usage.completion_tokens",
+  cost_usd: "cost",
+};
 
 /** A simulation as a trajectory. `info` is what its file says of all of them. */
 function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut): Trace {
@@ -52,11 +56,9 @@ function turnsOf(message: unknown, index: number, leftOut: LeftOut): Turn[] {
   leftOut.count("call_of_simulated_user", own);
   if (own > 0 && textIn(message, "content") === undefined) return [];
   const said = message.is_audio === true ? { ...message, content: [{ type: "audio" }] } : message;
-  const used = usageIn(message.usage, usageNames);
-  const cost = usageIn(message, { cost_usd: "cost" });
   return turnsOfMessage(said, path, leftOut, () => ({
     at: timeOf(message.timestamp),
-    usage: used || cost ? { ...used, ...cost } : undefined,
+    usage: usageIn(message, usageNames),
   }));
 }
 
@@ -73,7 +75,7 @@ export const tau: Layout = {
   about: {
     title: "τ²-bench",
     recognisedBy:
-      "`simulations` of `task_id` and `messages` behind `info`, or one simulation with `reward_info` and `termination_reason`",
+      "`simulations` of `task_id` and `messages`, with `info` (before them in a file over 4 MiB); or one simulation with `reward_info` and `termination_reason`",
     trajectory: "a simulation; `id`",
     action: "the assistant's `tool_calls`; without calls, its `content`",
     answer:

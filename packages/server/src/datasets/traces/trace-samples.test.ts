@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { importText } from "./import-text.fixture.ts";
+
+/** A trajectory of one call. */
+const traceOf = (input: object, content: unknown, more: object = {}) => ({
+  messages: [
+    { role: "user", content: "Go." },
+    { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: input } }] },
+    { role: "tool", tool_call_id: "a", content },
+  ],
+  ...more,
+});
+
+test("NUL characters and lone surrogates are mended wherever they are, and counted once", async () => {
+  const trace = traceOf(
+    { "k\0": "\ud800", same: "x" },
+    { text: "\0" },
+    { id: "t\0", tools: [{ name: "f\0" }] },
+  );
+  trace.messages.unshift({ role: "user", content: "Hurry\0." });
+  const { samples, figures } = await importText(JSON.stringify(trace));
+  expect(samples).toMatchObject([
+    {
+      trajectory_id: "t",
+      context: { task_context: "Hurry.", tool_schemas: '[{"name":"f"}]' },
+      interaction: { action: '{"input":{"k":"\ufffd","same":"x"},"tool":"f"}' },
+      next_state: '{"text":""}',
+    },
+  ]);
+  expect(figures.repaired).toBe(6);
+});
+
+test.each([
+  [["a", { type: "text", text: "b" }, { type: "image" }, { z: 1, a: "c" }], 'ab[image]{"a":"c","z":1}'],
+  [["a", "b"], "ab"],
+  [["a", 1], '["a",1]'],
+  [[{ type: "file", name: "x" }, { type: "dir" }], '[{"name":"x","type":"file"},{"type":"dir"}]'],
+])("the answer %j is %s", async (content, next) => {
+  const { samples } = await importText(JSON.stringify(traceOf({}, content)));
+  expect(samples.map(({ next_state }) => next_state)).toEqual([next]);
+});
+
+test("a list of texts that a span's tool gave is JSON", async () => {
+  const run = { id: "r", name: "f", run_type: "tool", trace_id: "t", outputs: { output: ["a", "b"] } };
+  expect((await importText(JSON.stringify(run))).samples[0]?.next_state).toBe('["a","b"]');
+});
+
+const numbers = '{"a":1234567890123456789,"b":[1.0,-2.50,1e-7,0.1],"c":100}';
+
+test.each([
+  ["as JSON", numbers],
+  ["as a text of JSON", JSON.stringify(numbers)],
+])("numbers %s are written as they were", async (_, input) => {
+  const trace = JSON.stringify(traceOf({}, "ANSWER", { tools: ["TOOL"], reward: 1 }))
+    .replace('"arguments":{}', `"arguments":${input}`)
+    .replace('"ANSWER"', numbers)
+    .replace('"TOOL"', numbers)
+    .replace('"reward":1', '"reward":1.0');
+  const { samples } = await importText(trace);
+  expect(samples).toMatchObject([
+    {
+      context: { tool_schemas: `[${numbers}]` },
+      interaction: { action: `{"input":${numbers},"tool":"f"}` },
+      next_state: numbers,
+      reward: 1,
+    },
+  ]);
+});
+
+test("numbers stay as they were written beside a secret, and in spans", async () => {
+  const secret = `ghp_${"a1B2".repeat(9)}`;
+  const input = `{"a":1.0,"token":"${secret}"}`;
+  const run = `{"id":"r","name":"f","run_type":"tool","trace_id":"t","inputs":${input},"outputs":{"output":[1.0,9007199254740993]}}`;
+  expect((await importText(run)).samples).toMatchObject([
+    {
+      interaction: { action: '{"input":{"a":1.0,"token":"[redacted:github#1]"},"tool":"f"}' },
+      next_state: "[1.0,9007199254740993]",
+    },
+  ]);
+});
+
+test("a text over 4 MiB is a fault, in the context, too; and so are more than 10,000 steps", async () => {
+  const long = "\u00e9".repeat(2 * 1024 * 1024);
+  const [call, answer] = traceOf({}, "x").messages.slice(1);
+  const steps = (count: number) => Array.from({ length: count }, () => [call, answer]).flat();
+  const lines = [
+    traceOf({}, long),
+    traceOf({}, `${long}x`),
+    { messages: [{ role: "system", content: `${long}x` }, call, answer] },
+    { messages: steps(10_000) },
+    { messages: steps(10_001) },
+    traceOf({}, "x"),
+  ];
+  const { samples, figures } = await importText(lines.map((one) => JSON.stringify(one)).join("\n"), {
+    skipsFaults: true,
+  });
+  expect(samples.length).toBe(10_002);
+  expect(figures.faults.map(({ loc, msg }) => [loc[2], msg])).toEqual([
+    [2, "A text of step 0 is longer than 4194304 bytes"],
+    [3, "A text of its context is longer than 4194304 bytes"],
+    [5, "The trajectory has more than 10000 steps"],
+  ]);
+});
