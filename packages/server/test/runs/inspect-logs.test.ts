@@ -90,7 +90,8 @@ onAnyDatabase((database) => {
       ...["samples/a/0_epoch_1.json", "samples/a/0_epoch_2.json", `${odd}1.json`, `${odd}2.json`],
       ...["samples/b/0_epoch_1.json", "samples/b/0_epoch_2.json"],
       ...["samples/b/1_epoch_1.json", "samples/b/1_epoch_2.json"],
-      ...["_journal/summaries/1.json", "header.json"],
+      // Inspect of a year ago reads all summaries but the last file's.
+      ...["_journal/summaries/1.json", "_journal/summaries/2.json", "header.json"],
     ]);
     const found = Object.fromEntries(entries);
     const failed = { value: 0, answer: "wrong 0", metadata: { pass: false } };
@@ -119,6 +120,7 @@ onAnyDatabase((database) => {
     });
     expect(found["samples/b/1_epoch_2.json"]?.input).toEqual(talk("open", "wrong 0", "close"));
     expect(found["_journal/summaries/1.json"]).toHaveLength(8);
+    expect(found["_journal/summaries/2.json"]).toEqual([]);
     const mean = (value: number) => ({ scored_samples: 4, metrics: { mean: { value } } });
     expect(found["header.json"]).toMatchObject({
       ...{ version: 2, status: "success", eval: { model: "imported", config: { epochs: 2 } } },
