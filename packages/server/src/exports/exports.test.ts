@@ -226,6 +226,14 @@ test("training data has the world's turns or the agent's, of trajectories that q
       {},
     ],
   });
+  expect(toSft(shop, agent)).toHaveProperty("tools", '[{"name":"shell"}]');
+  expect(toSft(shop, world)).not.toHaveProperty("tools");
+  const [first] = shop.samples;
+  const interaction = { state: "s", action: call("open door", "act") };
+  const texts = { id: "a", samples: [{ ...first, interaction } as DatasetSample] };
+  // Templates write arguments as they are, and a model learns JSON.
+  const tool_calls = [{ function: { name: "act", arguments: '"open door"' } }];
+  expect(toOpenAiChat(texts)).toMatchObject({ messages: [{}, {}, {}, { tool_calls }, {}] });
   expect(toSft(shop, { ...world, minReward: 2 })).toBeUndefined();
   expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toBeUndefined();
 });
