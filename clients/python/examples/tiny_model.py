@@ -1,6 +1,6 @@
 """Makes a tiny model in FOLDER that knows nothing but how to call the tool `act`, for a try of `grpo.py` without a GPU.
 
-python examples/tiny_model.py FOLDER
+python examples/tiny_model.py FOLDER [STEPS]
 """
 
 import random
@@ -16,7 +16,7 @@ from presage.trl import TextEnvironment
 
 ACTIONS = ["look around", "activate lantern", "open box", "go to hall", "pick up key"]
 WORDS = "This room is called the kitchen hall . In it , you see : a key box lantern which is open closed".split()
-STEPS, BATCH = 200, 4
+STEPS, BATCH = int(sys.argv[2]) if len(sys.argv) > 2 else 200, 4
 
 torch.manual_seed(0)
 random.seed(0)

@@ -33,12 +33,11 @@ function exchangeOf(sample: DatasetSample, index: number): AgentMessage[] {
       { role: "user", content: next_state },
     ];
   const { id, name, input } = call;
-  const called = typeof input === "string" ? input : exactJson(input);
   return [
     {
       role: "assistant",
       content: null,
-      tool_calls: [{ id, type: "function", function: { name, arguments: called } }],
+      tool_calls: [{ id, type: "function", function: { name, arguments: exactJson(input) } }],
     },
     { role: "tool", tool_call_id: id, content: next_state },
   ];

@@ -181,6 +181,28 @@ test("OTLP has an agent's span with a tool's for each action, and texts only if 
   expect(JSON.stringify(trajectoryToOtlp(shop, { content: false }))).not.toContain("key.txt");
 });
 
+test("the spans of a trajectory follow each other, whatever times its samples have", async () => {
+  const times = [undefined, "2026-11-28_10:00:05.000001", undefined, "1969-11-28T10:00:01Z"];
+  const samples = times.map((at, step) => ({
+    ...{ dataset_sample_id: `a/${step}`, trajectory_id: "a", step, ...(at && { at }) },
+    interaction: { state: "s", action: call({ step }, "shell") },
+    next_state: String(step),
+  }));
+  const document: ReturnType<typeof JSON.parse> = trajectoryToOtlp({ id: "a", samples }, { content: true });
+  const [root, ...spans] = document.resourceSpans[0].scopeSpans[0].spans;
+  const ended = spans.reduce(
+    (before: string, { startTimeUnixNano: start, endTimeUnixNano: end }: typeof root) => {
+      expect([BigInt(before) <= BigInt(start), BigInt(start) <= BigInt(end)]).toEqual([true, true]);
+      return end;
+    },
+    root.startTimeUnixNano,
+  );
+  expect(root.endTimeUnixNano).toBe(ended);
+  expect(spans[1].endTimeUnixNano).toBe("1795860005000001001");
+  const found = (await importText(JSON.stringify(document))).samples.map(({ next_state }) => next_state);
+  expect(found).toEqual(["0", "1", "2", "3"]);
+});
+
 test("training data has the world's turns or the agent's, of trajectories that qualify", () => {
   const world = { direction: "world", onlySuccess: true, minReward: 1, marksLoss: false } as const;
   expect(toSft(shop, world)).toMatchObject({
@@ -204,6 +226,14 @@ test("training data has the world's turns or the agent's, of trajectories that q
       {},
     ],
   });
+  expect(toSft(shop, agent)).toHaveProperty("tools", '[{"name":"shell"}]');
+  expect(toSft(shop, world)).not.toHaveProperty("tools");
+  const [first] = shop.samples;
+  const interaction = { state: "s", action: call("open door", "act") };
+  const texts = { id: "a", samples: [{ ...first, interaction } as DatasetSample] };
+  // Templates write arguments as they are, and a model learns JSON.
+  const tool_calls = [{ function: { name: "act", arguments: '"open door"' } }];
+  expect(toOpenAiChat(texts)).toMatchObject({ messages: [{}, {}, {}, { tool_calls }, {}] });
   expect(toSft(shop, { ...world, minReward: 2 })).toBeUndefined();
   expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toBeUndefined();
 });

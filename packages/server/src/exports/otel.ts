@@ -1,20 +1,21 @@
 import { createHash } from "node:crypto";
-import type { StoredPredictionDetail } from "@presage/contract";
+import { readInstant, type StoredPredictionDetail } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { exactJson } from "../datasets/traces/exact-json.ts";
 import { actionText, callOf, type Trajectory } from "./trajectory.ts";
 
-type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+type Attribute = string | number | boolean | readonly string[];
+type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
 interface Span {
   /** What its ids are made of: the same each time. */
   key: string;
   parent?: string;
   name: string;
-  /** RFC 3339. A span without times has its place in the order alone. */
-  start: string | undefined;
-  end: string | undefined;
+  /** In nanoseconds since 1970. */
+  start: bigint;
+  end: bigint;
   isError?: boolean;
   attributes: Attributes;
 }
@@ -29,14 +30,14 @@ function toOtlp(trace: string, spans: readonly Span[]): object {
         scopeSpans: [
           {
             scope: { name: "presage", version: packageJson.version },
-            spans: spans.map((span, index) => ({
+            spans: spans.map((span) => ({
               traceId,
               spanId: spanIdOf(trace, span.key),
               ...(span.parent !== undefined && { parentSpanId: spanIdOf(trace, span.parent) }),
               name: span.name,
               kind: 1,
-              startTimeUnixNano: nanosOf(span.start, index),
-              endTimeUnixNano: nanosOf(span.end, index + 1),
+              startTimeUnixNano: String(span.start),
+              endTimeUnixNano: String(span.end),
               attributes: toAttributes(span.attributes),
               status: span.isError ? { code: 2 } : {},
             })),
@@ -50,6 +51,7 @@ function toOtlp(trace: string, spans: readonly Span[]): object {
 /** A trajectory as the invocation of an agent, each action as the execution of a tool. Texts only with `content`. */
 export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { content: boolean }): object {
   const [first] = samples;
+  const { start, ends } = timesOf(samples);
   const agent = {
     "gen_ai.operation.name": "invoke_agent",
     "gen_ai.agent.name": first?.tags?.agent ?? "presage",
@@ -62,8 +64,8 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
   const root: Span = {
     key: "agent",
     name: "invoke_agent presage",
-    start: first?.at,
-    end: samples.at(-1)?.at,
+    start,
+    end: ends.at(-1) ?? start,
     attributes: agent,
   };
   const steps = samples.map((sample, index): Span => {
@@ -72,13 +74,13 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
       name: "act",
       input: { text: actionText(sample) },
     };
-    const { at, reward, done, step, next_state, tags, usage } = sample;
+    const { reward, done, step, next_state, tags, usage } = sample;
     return {
       key: `step ${step}`,
       parent: "agent",
       name: `execute_tool ${call.name}`,
-      start: samples[index - 1]?.at ?? at,
-      end: at,
+      start: ends[index - 1] ?? start,
+      end: ends[index] ?? start,
       isError: tags?.error === "true",
       attributes: {
         "gen_ai.operation.name": "execute_tool",
@@ -107,8 +109,8 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
   const span: Span = {
     key: id,
     name: `chat ${model ?? requested_model ?? "unknown"}`,
-    start: startedAt,
-    end: created_at,
+    start: nanosOf(startedAt),
+    end: nanosOf(created_at),
     isError: status !== "success",
     attributes: {
       "gen_ai.operation.name": "chat",
@@ -116,7 +118,7 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
       "gen_ai.request.model": requested_model ?? model ?? undefined,
       "gen_ai.response.model": model ?? undefined,
       "gen_ai.response.id": id,
-      "gen_ai.response.finish_reasons": finish_reason ?? undefined,
+      "gen_ai.response.finish_reasons": finish_reason === null ? undefined : [finish_reason],
       "gen_ai.usage.input_tokens": prediction.prompt_tokens ?? undefined,
       "gen_ai.usage.output_tokens": prediction.completion_tokens ?? undefined,
       "gen_ai.usage.cache_read.input_tokens": prediction.cached_tokens ?? undefined,
@@ -159,14 +161,28 @@ function toAttributes(attributes: Attributes) {
 }
 
 /** OTLP has whole numbers as texts. */
-function toValue(value: string | number | boolean) {
+function toValue(value: Attribute): object {
+  if (typeof value === "object") return { arrayValue: { values: value.map(toValue) } };
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-function nanosOf(time: string | undefined, place: number): string {
-  return time === undefined ? String(place) : `${Date.parse(time)}000000`;
+/** When a trajectory starts and its steps end, each a little after the one before it if its sample says no later time. */
+function timesOf(samples: Trajectory["samples"]): { start: bigint; ends: bigint[] } {
+  const first = samples.find(({ at }) => at !== undefined)?.at;
+  const start = first === undefined ? 0n : nanosOf(first);
+  let last = start - 1n;
+  const ends = samples.map(({ at }) => {
+    const end = at === undefined ? 0n : nanosOf(at);
+    last = end > last ? end : last + 1n;
+    return last;
+  });
+  return { start, ends };
+}
+
+function nanosOf(time: string): bigint {
+  return BigInt(Math.max(0, readInstant(time) || 0)) * 1000n;
 }
 
 function spanIdOf(trace: string, key: string): string {

@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { agentMessages } from "./agent-chat.ts";
-import type { Trajectory } from "./trajectory.ts";
+import { type Trajectory, toolsOf } from "./trajectory.ts";
 
 export interface SftOptions {
   /** Whose turns are learnt: the environment's or the agent's. */
@@ -20,9 +20,12 @@ export function toSft(
   const last = trajectory.samples.at(-1);
   if (onlySuccess && !isSuccess(last)) return undefined;
   if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return undefined;
-  const messages = direction === "agent" ? agentMessages(trajectory) : worldMessages(trajectory);
+  const isAgents = direction === "agent";
+  const messages = isAgents ? agentMessages(trajectory) : worldMessages(trajectory);
   return {
     messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
+    // As a text, since a column of objects would have the parameters of all tools.
+    ...(isAgents && toolsOf(trajectory)?.length && { tools: trajectory.samples[0]?.context?.tool_schemas }),
     trajectory_id: trajectory.id,
   };
 }
