@@ -1,0 +1,77 @@
+/** Servers close kept connections after 5 s (uvicorn, Node.js) or later. */
+const maxIdleMs = 4_000;
+/** In flight there may be any number. */
+const maxIdle = 2_048;
+const tickMs = 5;
+/**
+ * A connection is taken again only after so many ticks without a byte. Nothing in HTTP/1.1 says which request a response belongs to, so a second
+ * one must come while nobody waits: between two ticks there is a turn of the event loop, which reads what has come.
+ */
+const restTicks = 3;
+
+export interface IdleConnection {
+  isClosed: boolean;
+}
+
+export interface IdleConnections<Connection extends IdleConnection> {
+  /** The connection that was used last among those that have rested. */
+  take(): Connection | undefined;
+  add(connection: Connection): void;
+}
+
+interface Resting<Connection> {
+  connection: Connection;
+  sinceTick: number;
+  sinceMs: number;
+}
+
+/** Connections that wait for a next call, of one origin. `close` is called for those that have waited too long, or are too many. */
+export function keepIdle<Connection extends IdleConnection>(
+  close: (connection: Connection) => void,
+): IdleConnections<Connection> {
+  /** Both oldest first. */
+  const resting: Resting<Connection>[] = [];
+  const rested: Resting<Connection>[] = [];
+  let tick = 0;
+  let timer: { isSlow: boolean; stop(): void } | undefined;
+
+  function schedule(isSlow: boolean): void {
+    timer?.stop();
+    const timeout = setTimeout(onTick, isSlow ? maxIdleMs / 4 : tickMs);
+    timeout.unref();
+    timer = { isSlow, stop: () => clearTimeout(timeout) };
+  }
+
+  function onTick(): void {
+    timer = undefined;
+    tick += 1;
+    const stillResting = resting.findIndex(({ sinceTick }) => tick - sinceTick < restTicks);
+    const ready = resting.splice(0, stillResting < 0 ? resting.length : stillResting);
+    for (const one of ready) if (!one.connection.isClosed) rested.push(one);
+    const oldestMs = performance.now() - maxIdleMs;
+    const young = rested.findIndex(({ sinceMs }) => sinceMs > oldestMs);
+    for (const { connection } of rested.splice(0, young < 0 ? rested.length : young)) close(connection);
+    if (resting.length > 0) schedule(false);
+    else if (rested.length > 0) schedule(true);
+  }
+
+  return {
+    take() {
+      for (let last = rested.pop(); last !== undefined; last = rested.pop()) {
+        if (last.connection.isClosed) continue;
+        // A process that stood still has not ticked.
+        if (performance.now() - last.sinceMs < maxIdleMs) return last.connection;
+        close(last.connection);
+      }
+      return undefined;
+    },
+    add(connection) {
+      if (resting.length + rested.length >= maxIdle) {
+        close(connection);
+        return;
+      }
+      resting.push({ connection, sinceTick: tick, sinceMs: performance.now() });
+      if (timer === undefined || timer.isSlow) schedule(false);
+    },
+  };
+}
