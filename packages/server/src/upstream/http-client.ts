@@ -7,7 +7,7 @@ import {
   type ResponseParser,
   tooLargeError,
 } from "./http-parser.ts";
-import { keepIdle } from "./idle-connections.ts";
+import { type IdleConnection, keepIdle } from "./idle-connections.ts";
 
 /** Bodies declared to be longer are announced before they are read, as `readBodyWithin` does. */
 const shortBytes = 64 * 1024;
@@ -58,7 +58,7 @@ interface Exchange {
   isOver: boolean;
 }
 
-interface Connection {
+interface Connection extends IdleConnection {
   socket: Socket<Connection> | undefined;
   exchange: Exchange | undefined;
   /** Whether it has been used before. */
@@ -67,7 +67,6 @@ interface Connection {
   unsent: Uint8Array | "waiting" | undefined;
   /** Whether the other side has closed it in good order. */
   hasEnded: boolean;
-  isClosed: boolean;
 }
 
 interface HttpClientOptions {
@@ -104,8 +103,9 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
     const { method, path, headers, body, isAlone } = exchange.request;
     connection.exchange = exchange;
     exchange.connection = connection;
-    const headOf = (length: number | undefined) =>
-      `${method} ${basePath}${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${isAlone ? "close" : "keep-alive"}\r\n${headers}${length === undefined ? "" : `content-length: ${length}\r\n`}\r\n`;
+    const keep = isAlone ? "close" : "keep-alive";
+    const head = `${method} ${basePath}${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${keep}\r\n${headers}`;
+    const headOf = (length: number) => `${head}content-length: ${length}\r\n\r\n`;
     if (body instanceof Blob) {
       connection.unsent = "waiting";
       body
@@ -118,11 +118,13 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
         .catch((error: unknown) => fail(exchange, error));
       return;
     }
-    const text = body === undefined ? headOf(undefined) : headOf(Buffer.byteLength(body)) + body;
+    const bodyLength = body === undefined ? 0 : Buffer.byteLength(body);
+    const wholeHead = body === undefined ? `${head}\r\n` : headOf(bodyLength);
+    const text = body === undefined ? wholeHead : wholeHead + body;
     const taken = connection.socket?.write(text) ?? 0;
     // A socket that has been closed takes -1.
-    connection.unsent =
-      taken === Buffer.byteLength(text) ? undefined : Buffer.from(text).subarray(Math.max(0, taken));
+    const isTaken = taken === wholeHead.length + bodyLength;
+    connection.unsent = isTaken ? undefined : Buffer.from(text).subarray(Math.max(0, taken));
   }
 
   function writeRest(connection: Connection): void {
@@ -140,6 +142,8 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
       unsent: undefined,
       hasEnded: false,
       isClosed: false,
+      idleSinceTick: 0,
+      idleSinceMs: 0,
     };
     Bun.connect<Connection>({ ...address, socket: handlers, data: connection }).then(
       (socket) => {
@@ -186,7 +190,8 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
     const { message, request } = exchange;
     const { status, retryAfter, contentEncoding } = message;
     connection.exchange = undefined;
-    const bytes = message.body.subarray(0, message.length);
+    const isExact = message.body.length === message.length;
+    const bytes = isExact ? message.body : message.body.subarray(0, message.length);
     const isPlain = contentEncoding === undefined || contentEncoding === "identity" || bytes.length === 0;
     const decoded = isPlain ? bytes : decode(bytes, contentEncoding, request);
     const mayKeep = isLast && message.mayKeepAlive && !request.isAlone && connection.unsent === undefined;

@@ -80,8 +80,7 @@ const withoutBody = 1;
 const maxHeadBytes = 32 * 1024;
 /** At most this much is copied into llhttp's memory at once. */
 const pieceBytes = 64 * 1024;
-/** Bodies up to this length get their memory at once: any length can be declared. */
-const trustedBytes = 64 * 1024;
+
 const noBody = new Uint8Array();
 
 /** llhttp, the parser of Node.js, as undici ships it. Strict: none of its leniencies is on. */
@@ -100,14 +99,16 @@ export function createResponseParser(): ResponseParser {
         // Trailers are dropped.
         if (current.status !== 0) return ok;
         if (current.isInValue) endField(current);
-        current.name += latin1(at, length);
+        // Most names are told by their length, unless this is a part of one.
+        const isPart = current.name !== "" || at + length === pieceEnd;
+        if (isPart || isOfInterest(length)) current.name += latin1(at, length);
         return ok;
       },
       wasm_on_header_value(_, at, length) {
         if (current === undefined) return stop;
         if (current.status !== 0) return ok;
         current.isInValue = true;
-        if (isOfInterest(current.name)) current.value += latin1(at, length);
+        if (isOfInterest(current.name.length)) current.value += latin1(at, length);
         return ok;
       },
       wasm_on_headers_complete(parser, status) {
@@ -119,17 +120,15 @@ export function createResponseParser(): ResponseParser {
           return ok;
         }
         current.status = status;
-        const { declaredLength = 0 } = current;
-        isTooLarge = declaredLength > maxResponseBytes;
+        isTooLarge = (current.declaredLength ?? 0) > maxResponseBytes;
         if (isTooLarge) return stop;
-        if (declaredLength > 0) current.body = new Uint8Array(Math.min(declaredLength, trustedBytes));
         return current.hasNoBody ? withoutBody : ok;
       },
       wasm_on_body(_, at, length) {
         if (current === undefined) return stop;
         isTooLarge = current.length + length > maxResponseBytes;
         if (isTooLarge) return stop;
-        append(current, memory().subarray(at, at + length));
+        append(current, at, length);
         return ok;
       },
       wasm_on_message_complete(parser) {
@@ -148,20 +147,40 @@ export function createResponseParser(): ResponseParser {
   const llhttp = instance.exports as unknown as Llhttp;
   llhttp._initialize();
   const piece = llhttp.malloc(pieceBytes);
-  let view = Buffer.from(llhttp.memory.buffer);
+  let memory = new Uint8Array(llhttp.memory.buffer as ArrayBuffer);
+  let texts = Buffer.from(memory.buffer);
+  /** Where the bytes that are read end. */
+  let pieceEnd = piece;
 
-  /** Its buffer is another one when it has grown. */
-  function memory(): Buffer<ArrayBuffer> {
-    if (view.buffer !== llhttp.memory.buffer) view = Buffer.from(llhttp.memory.buffer);
-    return view as Buffer<ArrayBuffer>;
+  function allocate(): number {
+    const parser = llhttp.llhttp_alloc(typeOfResponses);
+    // Its buffer is another one when it has grown.
+    memory = new Uint8Array(llhttp.memory.buffer as ArrayBuffer);
+    texts = Buffer.from(memory.buffer);
+    return parser;
   }
 
   function latin1(at: number, length: number): string {
-    return memory().toString("latin1", at, at + length);
+    return texts.toString("latin1", at, at + length);
+  }
+
+  function append(message: HttpMessage, at: number, count: number): void {
+    const length = message.length + count;
+    if (message.length === 0) message.body = memory.slice(at, at + count);
+    else {
+      if (length > message.body.length) {
+        const grown = new Uint8Array(Math.max(length, 2 * message.length));
+        grown.set(message.body);
+        message.body = grown;
+      }
+      message.body.set(memory.subarray(at, at + count), message.length);
+    }
+    message.length = length;
   }
 
   function execute(message: HttpMessage, bytes: Uint8Array): number {
-    memory().set(bytes, piece);
+    memory.set(bytes, piece);
+    pieceEnd = piece + bytes.length;
     current = message;
     isTooLarge = false;
     const error = llhttp.llhttp_execute(message.parser, piece, bytes.length);
@@ -195,7 +214,7 @@ export function createResponseParser(): ResponseParser {
       value: "",
       isInValue: false,
       hasNoBody: method === "HEAD",
-      parser: idle.pop() ?? llhttp.llhttp_alloc(typeOfResponses),
+      parser: idle.pop() ?? allocate(),
     }),
     read(message, bytes) {
       let read = 0;
@@ -206,7 +225,7 @@ export function createResponseParser(): ResponseParser {
           throw new HttpError("Malformed_HTTP_Response", `The head is longer than ${maxHeadBytes} bytes.`);
         const end = Math.min(bytes.length, read + Math.min(room, pieceBytes));
         if (isHead) message.headLength += end - read;
-        read += execute(message, bytes.subarray(read, end));
+        read += execute(message, read === 0 && end === bytes.length ? bytes : bytes.subarray(read, end));
       }
       return read;
     },
@@ -234,20 +253,8 @@ function endField(message: HttpMessage): void {
   message.isInValue = false;
 }
 
-function append(message: HttpMessage, bytes: Uint8Array): void {
-  const length = message.length + bytes.length;
-  if (length > message.body.length) {
-    const atMost = message.declaredLength ?? Number.POSITIVE_INFINITY;
-    const grown = new Uint8Array(Math.max(length, Math.min(2 * message.length, atMost)));
-    grown.set(message.body.subarray(0, message.length));
-    message.body = grown;
-  }
-  message.body.set(bytes, message.length);
-  message.length = length;
-}
-
-/** Whether it may be the name of a field that is read. */
-function isOfInterest({ length }: string): boolean {
+/** Whether a name of this length may be that of a field that is read. */
+function isOfInterest(length: number): boolean {
   return length === 11 || length === 14 || length === 16;
 }
 

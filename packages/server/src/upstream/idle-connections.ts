@@ -11,18 +11,15 @@ const restTicks = 3;
 
 export interface IdleConnection {
   isClosed: boolean;
+  /** Its last response ended then. */
+  idleSinceTick: number;
+  idleSinceMs: number;
 }
 
-export interface IdleConnections<Connection extends IdleConnection> {
+interface IdleConnections<Connection extends IdleConnection> {
   /** The connection that was used last among those that have rested. */
   take(): Connection | undefined;
   add(connection: Connection): void;
-}
-
-interface Resting<Connection> {
-  connection: Connection;
-  sinceTick: number;
-  sinceMs: number;
 }
 
 /** Connections that wait for a next call, of one origin. `close` is called for those that have waited too long, or are too many. */
@@ -30,8 +27,8 @@ export function keepIdle<Connection extends IdleConnection>(
   close: (connection: Connection) => void,
 ): IdleConnections<Connection> {
   /** Both oldest first. */
-  const resting: Resting<Connection>[] = [];
-  const rested: Resting<Connection>[] = [];
+  const resting: Connection[] = [];
+  const rested: Connection[] = [];
   let tick = 0;
   let timer: { isSlow: boolean; stop(): void } | undefined;
 
@@ -45,12 +42,12 @@ export function keepIdle<Connection extends IdleConnection>(
   function onTick(): void {
     timer = undefined;
     tick += 1;
-    const stillResting = resting.findIndex(({ sinceTick }) => tick - sinceTick < restTicks);
+    const stillResting = resting.findIndex(({ idleSinceTick }) => tick - idleSinceTick < restTicks);
     const ready = resting.splice(0, stillResting < 0 ? resting.length : stillResting);
-    for (const one of ready) if (!one.connection.isClosed) rested.push(one);
+    for (const one of ready) if (!one.isClosed) rested.push(one);
     const oldestMs = performance.now() - maxIdleMs;
-    const young = rested.findIndex(({ sinceMs }) => sinceMs > oldestMs);
-    for (const { connection } of rested.splice(0, young < 0 ? rested.length : young)) close(connection);
+    const young = rested.findIndex(({ idleSinceMs }) => idleSinceMs > oldestMs);
+    for (const old of rested.splice(0, young < 0 ? rested.length : young)) close(old);
     if (resting.length > 0) schedule(false);
     else if (rested.length > 0) schedule(true);
   }
@@ -58,10 +55,10 @@ export function keepIdle<Connection extends IdleConnection>(
   return {
     take() {
       for (let last = rested.pop(); last !== undefined; last = rested.pop()) {
-        if (last.connection.isClosed) continue;
+        if (last.isClosed) continue;
         // A process that stood still has not ticked.
-        if (performance.now() - last.sinceMs < maxIdleMs) return last.connection;
-        close(last.connection);
+        if (performance.now() - last.idleSinceMs < maxIdleMs) return last;
+        close(last);
       }
       return undefined;
     },
@@ -70,7 +67,9 @@ export function keepIdle<Connection extends IdleConnection>(
         close(connection);
         return;
       }
-      resting.push({ connection, sinceTick: tick, sinceMs: performance.now() });
+      connection.idleSinceTick = tick;
+      connection.idleSinceMs = performance.now();
+      resting.push(connection);
       if (timer === undefined || timer.isSlow) schedule(false);
     },
   };

@@ -1,5 +1,8 @@
 const replicas = Number(process.env.PRESAGE_TEST_REPLICAS ?? 1);
 
+export const upstreamClients = ["fetch", "sockets"] as const;
+export type UpstreamClient = (typeof upstreamClients)[number];
+
 /** With `PRESAGE_TEST_UPSTREAM_CLIENT=sockets` every test's upstream is reached over that client. */
 const client = process.env.PRESAGE_TEST_UPSTREAM_CLIENT;
 
