@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import type { Cancellation } from "../platform/limits/deadline.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import {
   HttpError,
@@ -19,7 +20,7 @@ export interface HttpRequest {
   /** With their line ends. */
   headers: string;
   body: string | Blob | undefined;
-  signal: AbortSignal;
+  signal: Cancellation;
   /** Whether the connection is opened for this request, and closed after it. */
   isAlone: boolean;
   /** Called when the head of the response is read. */

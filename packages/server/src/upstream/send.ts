@@ -1,4 +1,5 @@
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { type Cancellation, signalOf } from "../platform/limits/deadline.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { defined } from "../platform/words.ts";
@@ -62,7 +63,7 @@ export interface UpstreamCall {
   /** Below the base URL. */
   path: string;
   body?: string | Blob;
-  signal: AbortSignal;
+  signal: Cancellation;
   /** Called with the response's length so far, before more of it is read; an error that it throws ends the call. */
   onResponseLength?: ((bytes: number) => void) | undefined;
   /** Takes no connection from the pool: the other side may have closed one unnoticed. */
@@ -134,7 +135,8 @@ export function createSendOnce(options: SendOptions): Send {
 
   return async (call) => {
     const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
-    const signal = firstByte === undefined ? call.signal : AbortSignal.any([call.signal, firstByte.signal]);
+    const signal =
+      firstByte === undefined ? call.signal : AbortSignal.any([signalOf(call.signal), firstByte.signal]);
     let response: HttpResponse;
     try {
       response = await exchange(call, signal, firstByte?.end);
@@ -151,7 +153,7 @@ export function createSendOnce(options: SendOptions): Send {
 /** Rejects with an `UpstreamError`, a `ServiceError` or the signal's reason. `onHead` is called once the response has begun. */
 type ExchangeOnce = (
   call: UpstreamCall,
-  signal: AbortSignal,
+  signal: Cancellation,
   onHead: (() => void) | undefined,
 ) => Promise<HttpResponse>;
 
@@ -169,7 +171,7 @@ function createFetch(
 
   const exchange = async (
     call: UpstreamCall,
-    signal: AbortSignal,
+    signal: Cancellation,
     onHead?: () => void,
     pool?: ConnectionPool,
   ): Promise<HttpResponse> => {
@@ -180,7 +182,7 @@ function createFetch(
       response = await fetch(url + path, {
         method,
         headers: own === undefined ? headers : { ...headers, ...own },
-        signal,
+        signal: signalOf(signal),
         // A redirect would send the credential to a host that is not configured.
         redirect: "manual",
         // Bun gives up a silent response after 300 s; the deadline is our own.
@@ -264,7 +266,7 @@ function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): v
 
 async function readResponse(
   response: Response,
-  signal: AbortSignal,
+  signal: Cancellation,
   onLength: UpstreamCall["onResponseLength"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
