@@ -34,7 +34,9 @@ try {
     await verifyTarget("presage", predict, upstream);
     await runWrk(group, predict, 64, 4);
   }
-  process.stdout.write("connections, delay | µs a prediction: fetch | sockets | ratio of medians | of rounds\n");
+  process.stdout.write(
+    "connections, delay | µs a prediction: fetch | sockets | ratio of medians | of rounds\n",
+  );
   for (const { connections, delayMs } of scenarios) {
     const figures = { fetch: [] as number[], sockets: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
