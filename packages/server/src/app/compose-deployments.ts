@@ -47,7 +47,7 @@ export async function composeDeployments(
   logger: Pick<Logger, "info" | "warn" | "error">,
   { memory, completions, countUnreachable: count }: DeploymentsOptions = {},
 ): Promise<ComposedDeployments> {
-  const { retries, keepAlive } = config.upstream;
+  const { retries, keepAlive, client } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
   if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
 
@@ -58,6 +58,7 @@ export async function composeDeployments(
       model: settings.model,
       retries,
       keepAlive,
+      client,
       hasFallback: fallback !== undefined,
       ...defined({ memory, cache: completions && { policy, completions } }),
       onReplicaChange: (url, state) => {

@@ -208,8 +208,8 @@ function completeForJudges(
 
 /** An upstream that only judges use: at an address of their own, or at the same with a key of their own. */
 export function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
-  const { timeoutMs, retries, keepAlive, urls } = upstream;
-  const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive };
+  const { timeoutMs, retries, keepAlive, client, urls } = upstream;
+  const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive, client };
   // The upstream's credential and model are for the upstream's address only.
   if (judge.url !== undefined) return { ...rest, urls: [judge.url], model: judge.model };
   if (judge.apiKey === undefined || urls === undefined) return undefined;

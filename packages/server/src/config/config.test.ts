@@ -55,6 +55,7 @@ describe("An empty environment", () => {
         timeoutMs: 120_000,
         retries: 2,
         keepAlive: true,
+        client: "fetch",
       },
       identity: {
         bootstrapKey: undefined,
@@ -111,6 +112,7 @@ describe("Each variable", () => {
       PRESAGE_CAPTURE_MAX_AGE_DAYS: "7",
       PRESAGE_RETENTION: "results=90, usage=365",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
+      PRESAGE_UPSTREAM_CLIENT: "sockets",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
@@ -170,6 +172,7 @@ describe("Each variable", () => {
         timeoutMs: 5_000,
         retries: 0,
         keepAlive: false,
+        client: "sockets",
       },
       cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
       capture: { setting: "0.01", maxAgeDays: 7 },
@@ -474,7 +477,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(71);
+    expect(shown).toHaveLength(72);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -146,6 +146,8 @@ export type Config = Readonly<{
     timeoutMs: number;
     retries: number;
     keepAlive: boolean;
+    /** What plain http goes over. */
+    client: Environment["PRESAGE_UPSTREAM_CLIENT"];
   }>;
   /** Of predictions that are kept. */
   cache: Readonly<{
@@ -245,6 +247,7 @@ export function readConfig(raw: RawEnvironment): Config {
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
       retries: values.PRESAGE_UPSTREAM_RETRIES,
       keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
+      client: values.PRESAGE_UPSTREAM_CLIENT,
     },
     cache: {
       policy: values.PRESAGE_CACHE,

@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from "./values.ts";
 
+const upstreamClients = ["fetch", "sockets"] as const;
 const chatCompatibilities = ["strict", "openai"] as const;
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -118,6 +119,11 @@ export const environment = z.object({
       "after how many days evaluation results, predictions of clients, episodes, usage and audit events are deleted; what is not named is kept, except predictions (PRESAGE_CAPTURE_MAX_AGE_DAYS)",
     ),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).describe("whether connections to the upstream are reused"),
+  PRESAGE_UPSTREAM_CLIENT: oneOf(upstreamClients)
+    .default("fetch")
+    .describe(
+      "what requests to upstreams of plain http without a proxy go over: the runtime's own client (fetch), or connections that Presage keeps itself (sockets), for less processor time",
+    ),
   PRESAGE_CHAT_COMPATIBILITY: oneOf(chatCompatibilities)
     .default("strict")
     .describe(

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { type Deadline, orAborted } from "../platform/limits/deadline.ts";
+import { type Cancellation, type Deadline, orAborted } from "../platform/limits/deadline.ts";
 import type { Redis } from "../platform/redis.ts";
 import {
   checkCompletion,
@@ -78,7 +78,7 @@ export interface SingleFlight<Value> {
    */
   join(
     key: string,
-    signal: AbortSignal,
+    signal: Cancellation,
     begin: (signal: AbortSignal) => Promise<Value>,
   ): Promise<Landed<Value>>;
 }
@@ -115,7 +115,7 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
     return flight;
   }
 
-  async function wait(key: string, flight: Flight<Value>, signal: AbortSignal): Promise<Landed<Value>> {
+  async function wait(key: string, flight: Flight<Value>, signal: Cancellation): Promise<Landed<Value>> {
     flight.waiting += 1;
     try {
       const value = await orAborted(flight.work, signal);
@@ -211,13 +211,13 @@ export function cacheCompletions(
 
   async function wait(
     landing: ReturnType<typeof flights.join>,
-    { end }: Deadline,
+    deadline: Deadline,
   ): Promise<UpstreamCompletion> {
     try {
       const { value, isFirst } = await landing;
       return value.cache === undefined ? { ...value, cache: { result: isFirst ? "miss" : "shared" } } : value;
     } finally {
-      end();
+      deadline.end();
     }
   }
 

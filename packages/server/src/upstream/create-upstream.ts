@@ -1,5 +1,5 @@
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
-import { type Deadline, type DeadlineLimits, orAborted, startDeadline } from "../platform/limits/deadline.ts";
+import { type Cancellation, createDeadlines, type Deadline, orAborted } from "../platform/limits/deadline.ts";
 import {
   type ByteBudget,
   createByteBudget,
@@ -14,6 +14,7 @@ import {
   cacheCompletions,
 } from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";
+import { createResponseParser } from "./http-parser.ts";
 import {
   createReplicas,
   type ReplicaCall,
@@ -34,13 +35,15 @@ import type {
 } from "./upstream.ts";
 
 /** Where the deployment is and how to call it. */
-export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url"> {
+export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url" | "parser"> {
   /** The deployment's name. */
   name: string;
   /** Absent: read from the upstream. */
   model: string | undefined;
   /** Deadline of one call in milliseconds, including its retries. */
   timeoutMs: number;
+  /** What plain http goes over. Absent: `fetch`. */
+  client?: "fetch" | "sockets";
   /** How often a call is retried after a refused or reset connection or a 503. */
   retries: number;
   /** Responses reserve from it while they are read. Absent: they reserve nothing. */
@@ -83,8 +86,11 @@ interface Sending extends CompletionOptions {
 /** A client of one chat-completions deployment. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
-  const limits: DeadlineLimits = { timeoutMs, timeoutError, abortError: () => new ClientDisconnectedError() };
-  const replicas = createReplicas(options, (url) => createSendOnce({ ...options, url }));
+  const abortError = () => new ClientDisconnectedError();
+  const startDeadline = createDeadlines({ timeoutMs, timeoutError, abortError });
+  const needsParser = options.client === "sockets" && options.urls.some((url) => url.startsWith("http:"));
+  const parser = needsParser ? createResponseParser() : undefined;
+  const replicas = createReplicas(options, (url) => createSendOnce({ ...options, url, parser }));
   // Many calls wait for this one response, so none of them can abort it.
   const servedModel = createServedModel(
     options.model,
@@ -102,14 +108,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const newHolder = (): Holder => ({ memory, reservedBytes: 0 });
 
   async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
-    const { signal, end } = startDeadline(limits, clientSignal);
+    const deadline = startDeadline(clientSignal);
+    const { signal } = deadline;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveResponseBytes(holder, bytes * bytesPerResponseByte, 0);
     try {
       const call: ReplicaCall = { method: "GET", path: "/models", signal, onResponseLength, key: 0 };
       return checkModelList(await sendWithRetries(replicas, call, { retries }));
     } finally {
-      end();
+      deadline.end();
       reserveBytes(holder, 0);
     }
   }
@@ -125,7 +132,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (sharing !== undefined && cached?.takes(request) === true)
       return completeOnce(cached, request, clientSignal, { ...given, sharing });
     const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
-    const deadline = startDeadline(limits, clientSignal);
+    const deadline = startDeadline(clientSignal);
     const model = request.model ?? servedModel.known();
     const written =
       model === undefined
@@ -166,12 +173,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         // It ends when no one waits for it any more.
         return toAsked(sendForCompletion({ body: toBody(text), model }, how, { signal, end() {} }), how);
       };
-      return cached.join(cacheKey, sharing, deadline ?? startDeadline(limits, clientSignal), ask);
+      return cached.join(cacheKey, sharing, deadline ?? startDeadline(clientSignal), ask);
     }
 
     const model = request.model ?? servedModel.known();
     if (model !== undefined) return completeFor(model);
-    const deadline = startDeadline(limits, clientSignal);
+    const deadline = startDeadline(clientSignal);
     return servedModel.find(deadline.signal).then(
       (found) => completeFor(found, deadline),
       (error: unknown) => {
@@ -193,8 +200,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
     how: Sending,
-    { signal, end }: Deadline,
+    deadline: Deadline,
   ): Promise<UpstreamCompletion> {
+    const { signal } = deadline;
     const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const sendBody = (body: Body) => {
@@ -218,7 +226,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         return toCompletion(await sendBody(withModel(written, other)), other);
       }
     } finally {
-      end();
+      deadline.end();
       reserveBytes(holder, 0);
     }
   }
@@ -272,9 +280,9 @@ interface ServedModel {
   /** The same, but nothing is read again. */
   latest(): string | undefined;
   /** Reads it from the upstream. */
-  find(signal: AbortSignal): Promise<string>;
+  find(signal: Cancellation): Promise<string>;
   /** The name to send after a 404 to `refused`; undefined if there is no other. */
-  findOther(refused: string, signal: AbortSignal): Promise<string | undefined>;
+  findOther(refused: string, signal: Cancellation): Promise<string | undefined>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../platform/errors.ts";
+import { signalOf } from "../platform/limits/deadline.ts";
 import type { ReplicaCall, Replicas } from "./replicas.ts";
 import { type CompleteResponse, NoResponseError } from "./send.ts";
 
@@ -70,7 +71,7 @@ async function sendAgain(
   try {
     return await pRetry(attempt, {
       retries,
-      signal,
+      signal: signalOf(signal),
       minTimeout: minPauseMs,
       maxTimeout: maxPauseMs,
       randomize: true,
@@ -82,7 +83,7 @@ async function sendAgain(
           return false;
         const pauseMs = retryAfterMs(error.retryAfter);
         if (pauseMs > maxPauseMs || !mayCount() || !mayRetry()) return false;
-        await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        await sleep(pauseMs, undefined, { signal: signalOf(signal) }).catch(() => signal.throwIfAborted());
         return true;
       },
     });

@@ -1,8 +1,11 @@
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { type Cancellation, signalOf } from "../platform/limits/deadline.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { defined } from "../platform/words.ts";
 import { classifyError, type UnreachableReason, unreachableReason } from "./failures.ts";
+import { createHttpClient, ExchangeError, type HttpResponse } from "./http-client.ts";
+import { maxResponseBytes, type ResponseParser } from "./http-parser.ts";
 import type { SessionHeader } from "./upstream.ts";
 
 /** Bun keeps this many idle connections: for all plain HTTP of a process together, and for each TLS configuration. */
@@ -55,15 +58,12 @@ function createSession(url: string, index: number): Bun.FetchSession {
   return new Bun.FetchSession({ tls: { sessionTimeout } as BunFetchRequestInitTLS });
 }
 
-/** More than any completion needs. */
-const maxResponseBytes = 64 * 1024 * 1024;
-
 export interface UpstreamCall {
   method: "GET" | "POST";
   /** Below the base URL. */
   path: string;
   body?: string | Blob;
-  signal: AbortSignal;
+  signal: Cancellation;
   /** Called with the response's length so far, before more of it is read; an error that it throws ends the call. */
   onResponseLength?: ((bytes: number) => void) | undefined;
   /** Takes no connection from the pool: the other side may have closed one unnoticed. */
@@ -112,16 +112,13 @@ export interface SendOptions {
   keepAlive?: boolean;
   /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
   firstByteTimeoutMs?: number;
+  /** With it, plain http goes over sockets. Absent: `fetch`. */
+  parser?: ResponseParser | undefined;
 }
 
 /** Sends one request to one address and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
-export function createSendOnce({
-  url,
-  apiKey,
-  keepAlive = true,
-  firstByteTimeoutMs = 0,
-  urls,
-}: SendOptions): Send {
+export function createSendOnce(options: SendOptions): Send {
+  const { url, apiKey, firstByteTimeoutMs = 0, parser } = options;
   const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",
@@ -131,33 +128,61 @@ export function createSendOnce({
   const credentials = apiKey === undefined ? [] : spellingsOf(apiKey);
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
+  const exchange =
+    parser === undefined || !takesSockets(url, headers)
+      ? createFetch(options, headers)
+      : createSocketExchange(options, parser, headers);
 
+  return async (call) => {
+    const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
+    const signal =
+      firstByte === undefined ? call.signal : AbortSignal.any([signalOf(call.signal), firstByte.signal]);
+    let response: HttpResponse;
+    try {
+      response = await exchange(call, signal, firstByte?.end);
+    } finally {
+      firstByte?.end();
+    }
+    const { status, bytes, retryAfter } = response;
+    const text = () => withoutCredential(new TextDecoder().decode(bytes));
+    if (status >= 200 && status < 300) return { status, url, bytes, text };
+    throw classifyError({ status, body: text(), retryAfter });
+  };
+}
+
+/** Rejects with an `UpstreamError`, a `ServiceError` or the signal's reason. `onHead` is called once the response has begun. */
+type ExchangeOnce = (
+  call: UpstreamCall,
+  signal: Cancellation,
+  onHead: (() => void) | undefined,
+) => Promise<HttpResponse>;
+
+/** Of one call, beside those that all have. */
+function ownHeaders({ session, trace }: UpstreamCall): Record<string, string> | undefined {
+  if (session === undefined && trace === undefined) return undefined;
+  return { ...(session && { [session.name]: session.value }), ...trace };
+}
+
+function createFetch(
+  { url, urls, keepAlive = true }: SendOptions,
+  headers: Record<string, string>,
+): ExchangeOnce {
   const pools = keepAlive ? createConnectionPools(url, urls.length) : undefined;
 
-  async function send(
-    {
-      method,
-      path,
-      body,
-      signal: callSignal,
-      onResponseLength,
-      freshConnection,
-      session,
-      trace,
-    }: UpstreamCall,
+  const exchange = async (
+    call: UpstreamCall,
+    signal: Cancellation,
+    onHead?: () => void,
     pool?: ConnectionPool,
-  ): Promise<CompleteResponse> {
+  ): Promise<HttpResponse> => {
+    const { method, path, body, freshConnection, onResponseLength } = call;
+    const own = ownHeaders(call);
     let response: Response;
-    const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
-    const signal = firstByte === undefined ? callSignal : AbortSignal.any([callSignal, firstByte.signal]);
     try {
       response = await fetch(url + path, {
         method,
-        headers:
-          session === undefined && trace === undefined
-            ? headers
-            : { ...headers, ...(session && { [session.name]: session.value }), ...trace },
-        signal,
+        headers: own === undefined ? headers : { ...headers, ...own },
+        signal: signalOf(signal),
         // A redirect would send the credential to a host that is not configured.
         redirect: "manual",
         // Bun gives up a silent response after 300 s; the deadline is our own.
@@ -168,24 +193,60 @@ export function createSendOnce({
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);
-    } finally {
-      firstByte?.end();
     }
-    const { status, ok: isSuccess } = response;
+    onHead?.();
     const bytes = await readResponse(response, signal, onResponseLength);
-    const text = () => withoutCredential(new TextDecoder().decode(bytes));
-    if (isSuccess) return { status, url, bytes, text };
-    const retryAfter = response.headers.get("retry-after") ?? undefined;
-    throw classifyError({ status, body: text(), retryAfter });
-  }
+    return { status: response.status, bytes, retryAfter: response.headers.get("retry-after") ?? undefined };
+  };
 
-  if (pools === undefined) return send;
-  return async (call) => {
+  if (pools === undefined) return exchange;
+  return async (call, signal, onHead) => {
     const pool = pools.take();
     try {
-      return await send(call, pool);
+      return await exchange(call, signal, onHead, pool);
     } finally {
       pool.inFlight -= 1;
+    }
+  };
+}
+
+/** Other schemes, and hosts behind a proxy, are for `fetch`. */
+function takesSockets(url: string, headers: Record<string, string>): boolean {
+  const { http_proxy, HTTP_PROXY, ALL_PROXY, all_proxy } = process.env;
+  const hasProxy = [http_proxy, HTTP_PROXY, ALL_PROXY, all_proxy].some((proxy) => proxy);
+  return url.startsWith("http:") && !hasProxy && Object.values(headers).every(isHeaderValue);
+}
+
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(value);
+}
+
+function createSocketExchange(
+  { url, keepAlive = true }: SendOptions,
+  parser: ResponseParser,
+  headers: Record<string, string>,
+): ExchangeOnce {
+  const client = createHttpClient({ url, parser });
+  const writeHeaders = (fields: Record<string, string>) =>
+    Object.entries(fields)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
+  const usualHeaders = writeHeaders(headers);
+
+  return async (call, signal, onHead) => {
+    const { method, path, body, freshConnection, onResponseLength } = call;
+    const own = ownHeaders(call);
+    if (own !== undefined && !Object.values(own).every(isHeaderValue))
+      throw new NoResponseError(new TypeError("A header has characters that no header may have."));
+    const headers = own === undefined ? usualHeaders : usualHeaders + writeHeaders(own);
+    const isAlone = !keepAlive || freshConnection === true;
+    const onLength = onResponseLength;
+    try {
+      return await client.send({ method, path, headers, body, signal, isAlone, onHead, onLength });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ExchangeError)) throw signal.aborted ? signal.reason : error;
+      const { status, cause } = error;
+      throw status === 0 ? toConnectionError(cause) : toBrokenResponseError(cause, status);
     }
   };
 }
@@ -205,7 +266,7 @@ function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): v
 
 async function readResponse(
   response: Response,
-  signal: AbortSignal,
+  signal: Cancellation,
   onLength: UpstreamCall["onResponseLength"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -217,8 +278,12 @@ async function readResponse(
   }
   if (bytes !== undefined) return bytes;
   await discard(response);
-  throw new UpstreamError("upstream", `The upstream's response is larger than ${maxResponseBytes} bytes.`, {
-    status: response.status,
+  throw tooLargeError(response.status);
+}
+
+function tooLargeError(status: number): UpstreamError {
+  return new UpstreamError("upstream", `The upstream's response is larger than ${maxResponseBytes} bytes.`, {
+    status,
   });
 }
 
@@ -247,6 +312,7 @@ function toBrokenResponseError(error: unknown, status: number): UpstreamError | 
       "The upstream's response needs more memory than one request may use (PRESAGE_MEMORY_BUDGET_BYTES).";
     return new UpstreamError("upstream", message, { status, cause: error });
   }
+  if (codeOf(error) === "too_large") return tooLargeError(status);
   if (codeOf(error) === "ECONNRESET") {
     return new UpstreamError("unavailable", "The upstream broke off its response.", { cause: error });
   }

@@ -6,6 +6,7 @@ import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { upstreamClients } from "../support/upstream/as-replicas.ts";
 import { goodResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -66,28 +67,33 @@ test("connections to an https upstream are kept, as many as there are calls in f
   expect(connections.size).toBe(inFlight);
 }, 120_000);
 
-test("a request to the upstream and a response to the client are one write each, head and body", async () => {
-  const calls = 50;
-  let requestReads = 0;
-  const plain = await startRawUpstream(({ socket, numberOnConnection }) => {
-    if (numberOnConnection === 1) socket.on("data", () => (requestReads += 1));
-    socket.write(goodResponse);
-  });
-  await using server = await spawnPresage({
-    PRESAGE_DATABASE_URL: "sqlite::memory:",
-    PRESAGE_UPSTREAM_URL: plain.url,
-    PRESAGE_UPSTREAM_MODEL: "m",
-  });
-  const client = await openRawClient(server.url);
-  let responseReads = 0;
-  client.socket.on("data", () => (responseReads += 1));
-  const body = JSON.stringify(prediction);
-  for (let call = 0; call < calls; call++) {
-    expect((await client.send("POST", "/v1/predict", { "x-api-key": testKey }, body)).status).toBe(200);
-  }
-  const connections = plain.received.filter(({ numberOnConnection }) => numberOnConnection === 1).length;
-  // The reads of a connection are counted from its second request on.
-  expect([responseReads, requestReads]).toEqual([calls, calls - connections]);
-  client.socket.destroy();
-  await plain.stop();
-}, 120_000);
+test.each(upstreamClients)(
+  "over %s, a request and a response to the client are one write each, head and body",
+  async (client) => {
+    const calls = 50;
+    let requestReads = 0;
+    const plain = await startRawUpstream(({ socket, numberOnConnection }) => {
+      if (numberOnConnection === 1) socket.on("data", () => (requestReads += 1));
+      socket.write(goodResponse);
+    });
+    await using server = await spawnPresage({
+      PRESAGE_DATABASE_URL: "sqlite::memory:",
+      PRESAGE_UPSTREAM_CLIENT: client,
+      PRESAGE_UPSTREAM_URL: plain.url,
+      PRESAGE_UPSTREAM_MODEL: "m",
+    });
+    const caller = await openRawClient(server.url);
+    let responseReads = 0;
+    caller.socket.on("data", () => (responseReads += 1));
+    const body = JSON.stringify(prediction);
+    for (let call = 0; call < calls; call++) {
+      expect((await caller.send("POST", "/v1/predict", { "x-api-key": testKey }, body)).status).toBe(200);
+    }
+    const connections = plain.received.filter(({ numberOnConnection }) => numberOnConnection === 1).length;
+    // The reads of a connection are counted from its second request on.
+    expect([responseReads, requestReads]).toEqual([calls, calls - connections]);
+    caller.socket.destroy();
+    await plain.stop();
+  },
+  120_000,
+);

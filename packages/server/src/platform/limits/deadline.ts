@@ -8,27 +8,112 @@ export interface DeadlineLimits {
   abortError?(): Error;
 }
 
+/** What may be aborted: an `AbortSignal`, or what costs less. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
 export interface Deadline {
   /** Aborted when the time is up or the outer signal is aborted, whichever is first, with the error of that. */
-  signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Stops watching. Every deadline must be ended. */
   end(): void;
 }
 
-/** For calls made by the thousand: unlike `withDeadline` it keeps no closure alive while waiting. */
-export function startDeadline(limits: DeadlineLimits, outer = limits.signal): Deadline {
-  const { timeoutMs } = limits;
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(limits.abortError?.() ?? outer?.reason);
-  if (outer?.aborted) onAbort();
-  outer?.addEventListener("abort", onAbort);
-  const timer = setTimeout(() => controller.abort(limits.timeoutError(timeoutMs)), timeoutMs);
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer);
-      outer?.removeEventListener("abort", onAbort);
-    },
+const tickMs = 20;
+
+/** A class, as thousands wait at once: none of them holds a closure, a timer or a listener of its own. */
+class WatchedDeadline implements Deadline, Cancellation {
+  aborted = false;
+  reason: unknown = undefined;
+  readonly #watched: Set<WatchedDeadline>;
+  readonly #listeners: (() => void)[] = [];
+  readonly #outer: AbortSignal | undefined;
+  readonly #dueMs: number;
+  #ownSignal: AbortSignal | undefined;
+
+  constructor(watched: Set<WatchedDeadline>, outer: AbortSignal | undefined, dueMs: number) {
+    this.#watched = watched;
+    this.#outer = outer;
+    this.#dueMs = dueMs;
+    watched.add(this);
+  }
+
+  get signal(): Cancellation {
+    return this;
+  }
+
+  end(): void {
+    this.#watched.delete(this);
+  }
+
+  check(nowMs: number, { timeoutMs, timeoutError, abortError }: DeadlineLimits): void {
+    if (this.#outer?.aborted) this.#abort(abortError?.() ?? this.#outer.reason);
+    else if (nowMs >= this.#dueMs) this.#abort(timeoutError(timeoutMs));
+  }
+
+  #abort(reason: unknown): void {
+    this.end();
+    this.aborted = true;
+    this.reason = reason;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason;
+  }
+
+  addEventListener(_: "abort", listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_: "abort", listener: () => void): void {
+    const place = this.#listeners.indexOf(listener);
+    if (place >= 0) this.#listeners.splice(place, 1);
+  }
+
+  toSignal(): AbortSignal {
+    if (this.#ownSignal !== undefined) return this.#ownSignal;
+    const controller = new AbortController();
+    this.#ownSignal = controller.signal;
+    if (this.aborted) controller.abort(this.reason);
+    else this.addEventListener("abort", () => controller.abort(this.reason));
+    return controller.signal;
+  }
+}
+
+/** The same as an `AbortSignal`. */
+export function signalOf(cancellation: Cancellation): AbortSignal {
+  if (cancellation instanceof AbortSignal) return cancellation;
+  if (cancellation instanceof WatchedDeadline) return cancellation.toSignal();
+  throw new TypeError("Neither an AbortSignal nor a deadline.");
+}
+
+/** Starts deadlines that one timer watches together, so that each is noticed up to a tick late, as is that a client has left. */
+export function createDeadlines(limits: DeadlineLimits): (outer: AbortSignal) => Deadline {
+  const watched = new Set<WatchedDeadline>();
+  let isTicking = false;
+
+  function tick(): void {
+    const nowMs = performance.now();
+    for (const deadline of watched) deadline.check(nowMs, limits);
+    isTicking = watched.size > 0;
+    if (isTicking) setTimeout(tick, tickMs);
+  }
+
+  return (outer) => {
+    const nowMs = performance.now();
+    const deadline = new WatchedDeadline(watched, outer, nowMs + limits.timeoutMs);
+    if (outer.aborted) deadline.check(nowMs, limits);
+    if (!isTicking) {
+      isTicking = true;
+      setTimeout(tick, tickMs);
+    }
+    return deadline;
   };
 }
 
@@ -37,16 +122,22 @@ export async function withDeadline<Value>(
   limits: DeadlineLimits,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const { signal, end } = startDeadline(limits);
+  const { timeoutMs, signal: outer } = limits;
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(limits.abortError?.() ?? outer?.reason);
+  if (outer?.aborted) onAbort();
+  outer?.addEventListener("abort", onAbort);
+  const timer = setTimeout(() => controller.abort(limits.timeoutError(timeoutMs)), timeoutMs);
   try {
-    return await work(signal);
+    return await work(controller.signal);
   } finally {
-    end();
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", onAbort);
   }
 }
 
 /** Waits for work that does not know the signal: rejects with the signal's reason as soon as it is aborted. */
-export async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function orAborted<Value>(work: Promise<Value>, signal: Cancellation): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   if (signal.aborted) onAbort();

@@ -1,4 +1,5 @@
 import type { RawEnvironment } from "../../../src/config/values.ts";
+import type { UpstreamClient } from "../upstream/as-replicas.ts";
 import { type Behaviour, type RawUpstream, startRawUpstream } from "../upstream/raw-upstream.ts";
 import { startPresage, type TestPresage, testKey } from "./presage.ts";
 
@@ -42,4 +43,10 @@ export async function presageWithRawUpstream(
       await upstream.stop();
     },
   };
+}
+
+/** The same over one of the clients of upstreams, for `describe.each(upstreamClients)`. */
+export function presageOver(client: UpstreamClient): typeof presageWithRawUpstream {
+  return (behave, environment) =>
+    presageWithRawUpstream(behave, { PRESAGE_UPSTREAM_CLIENT: client, ...environment });
 }

@@ -1,5 +1,11 @@
 const replicas = Number(process.env.PRESAGE_TEST_REPLICAS ?? 1);
 
+export const upstreamClients = ["fetch", "sockets"] as const;
+export type UpstreamClient = (typeof upstreamClients)[number];
+
+/** With `PRESAGE_TEST_UPSTREAM_CLIENT=sockets` every test's upstream is reached over that client. */
+const client = process.env.PRESAGE_TEST_UPSTREAM_CLIENT;
+
 /** Where a test's upstream listens. */
 export const upstreamHost = replicas === 1 ? "127.0.0.1" : "0.0.0.0";
 
@@ -8,6 +14,13 @@ export const upstreamHost = replicas === 1 ? "127.0.0.1" : "0.0.0.0";
  * server chooses between four addresses while the test still sees every request and controls every response.
  */
 export function asReplicas<Environment extends Readonly<Record<string, string | undefined>>>(
+  environment: Environment,
+): Environment {
+  if (client !== undefined) return withReplicas({ PRESAGE_UPSTREAM_CLIENT: client, ...environment });
+  return withReplicas(environment);
+}
+
+function withReplicas<Environment extends Readonly<Record<string, string | undefined>>>(
   environment: Environment,
 ): Environment {
   const url = environment.PRESAGE_UPSTREAM_URL;

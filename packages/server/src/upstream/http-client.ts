@@ -1,0 +1,301 @@
+import type { Socket } from "bun";
+import type { Cancellation } from "../platform/limits/deadline.ts";
+import { readBodyWithin } from "../platform/limits/memory.ts";
+import {
+  HttpError,
+  type HttpMessage,
+  maxResponseBytes,
+  type ResponseParser,
+  tooLargeError,
+} from "./http-parser.ts";
+import { type IdleConnection, keepIdle } from "./idle-connections.ts";
+
+/** Bodies declared to be longer are announced before they are read, as `readBodyWithin` does. */
+const shortBytes = 64 * 1024;
+
+export interface HttpRequest {
+  method: "GET" | "HEAD" | "POST";
+  /** Below the base URL. */
+  path: string;
+  /** With their line ends. */
+  headers: string;
+  body: string | Blob | undefined;
+  signal: Cancellation;
+  /** Whether the connection is opened for this request, and closed after it. */
+  isAlone: boolean;
+  /** Called when the head of the response is read. */
+  onHead: (() => void) | undefined;
+  /** Called with the length of the body so far; an error that it throws ends the exchange. */
+  onLength: ((bytes: number) => void) | undefined;
+}
+
+export interface HttpResponse {
+  status: number;
+  retryAfter: string | undefined;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What ended an exchange other than its signal. */
+export class ExchangeError extends Error {
+  /** 0: the head of the response was not read. */
+  readonly status: number;
+
+  constructor(status: number, cause: unknown) {
+    super("The exchange failed.", { cause });
+    this.name = "ExchangeError";
+    this.status = status;
+  }
+}
+
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly message: HttpMessage;
+  readonly resolve: (response: HttpResponse | Promise<HttpResponse>) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onAbort: () => void;
+  /** Absent while it is opened. */
+  connection: Connection | undefined;
+  hasBytes: boolean;
+  isOver: boolean;
+}
+
+interface Connection extends IdleConnection {
+  socket: Socket<Connection> | undefined;
+  exchange: Exchange | undefined;
+  /** Whether it has been used before. */
+  isKept: boolean;
+  /** Of the request, what the socket has not taken; `waiting` before it has taken any. */
+  unsent: Uint8Array | "waiting" | undefined;
+  /** Whether the other side has closed it in good order. */
+  hasEnded: boolean;
+}
+
+interface HttpClientOptions {
+  /** Base URL, plain http. */
+  url: string;
+  parser: ResponseParser;
+}
+
+/** An HTTP/1.1 client of one origin. It never sends a request before the response to the one before it is read whole. */
+export function createHttpClient({ url, parser }: HttpClientOptions): {
+  send(request: HttpRequest): Promise<HttpResponse>;
+} {
+  const { host, hostname, port, pathname } = new URL(url);
+  const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 80) };
+  const basePath = pathname === "/" ? "" : pathname;
+  const idle = keepIdle<Connection>(({ socket }) => socket?.end());
+
+  const handlers: Bun.SocketHandler<Connection> = {
+    open(socket) {
+      // The deadline of each call keeps the process alive.
+      socket.unref();
+    },
+    data: ({ data: connection }, bytes) => onData(connection, bytes),
+    drain: ({ data: connection }) => writeRest(connection),
+    end({ data: connection }) {
+      connection.hasEnded = true;
+    },
+    close: ({ data: connection }) => onClose(connection),
+    // `close` follows.
+    error() {},
+  };
+
+  function start(connection: Connection, exchange: Exchange): void {
+    const { method, path, headers, body, isAlone } = exchange.request;
+    connection.exchange = exchange;
+    exchange.connection = connection;
+    const keep = isAlone ? "close" : "keep-alive";
+    const head = `${method} ${basePath}${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${keep}\r\n${headers}`;
+    const headOf = (length: number) => `${head}content-length: ${length}\r\n\r\n`;
+    if (body instanceof Blob) {
+      connection.unsent = "waiting";
+      body
+        .bytes()
+        .then((bytes) => {
+          if (connection.exchange !== exchange) return;
+          connection.unsent = Buffer.concat([Buffer.from(headOf(bytes.length)), bytes]);
+          writeRest(connection);
+        })
+        .catch((error: unknown) => fail(exchange, error));
+      return;
+    }
+    const bodyLength = body === undefined ? 0 : Buffer.byteLength(body);
+    const wholeHead = body === undefined ? `${head}\r\n` : headOf(bodyLength);
+    const text = body === undefined ? wholeHead : wholeHead + body;
+    const taken = connection.socket?.write(text) ?? 0;
+    // A socket that has been closed takes -1.
+    const isTaken = taken === wholeHead.length + bodyLength;
+    connection.unsent = isTaken ? undefined : Buffer.from(text).subarray(Math.max(0, taken));
+  }
+
+  function writeRest(connection: Connection): void {
+    const { unsent, socket } = connection;
+    if (!(unsent instanceof Uint8Array) || socket === undefined) return;
+    const taken = Math.max(0, socket.write(unsent));
+    connection.unsent = taken === unsent.length ? undefined : unsent.subarray(taken);
+  }
+
+  function open(exchange: Exchange): void {
+    const connection: Connection = {
+      socket: undefined,
+      exchange: undefined,
+      isKept: false,
+      unsent: undefined,
+      hasEnded: false,
+      isClosed: false,
+      idleSinceTick: 0,
+      idleSinceMs: 0,
+    };
+    Bun.connect<Connection>({ ...address, socket: handlers, data: connection }).then(
+      (socket) => {
+        connection.socket = socket;
+        if (!exchange.isOver && !connection.isClosed) return start(connection, exchange);
+        socket.terminate();
+        fail(exchange, closedError());
+      },
+      (error: unknown) => fail(exchange, error),
+    );
+  }
+
+  function onData(connection: Connection, bytes: Uint8Array): void {
+    const { exchange } = connection;
+    if (exchange === undefined || connection.unsent === "waiting") {
+      // Nobody has asked for them.
+      onClose(connection);
+      connection.socket?.terminate();
+      return;
+    }
+    const { message, request } = exchange;
+    exchange.hasBytes = true;
+    try {
+      const hadHead = message.status !== 0;
+      const length = parser.read(message, bytes);
+      if (message.status !== 0) {
+        if (!hadHead) onHead(message, request);
+        request.onLength?.(message.length);
+      }
+      if (message.isComplete) finish(connection, exchange, length === bytes.length);
+    } catch (error) {
+      fail(exchange, error);
+    }
+  }
+
+  function onHead({ declaredLength = 0 }: HttpMessage, { onHead, onLength }: HttpRequest): void {
+    onHead?.();
+    if (declaredLength <= shortBytes) return;
+    onLength?.(declaredLength);
+    onLength?.(0);
+  }
+
+  function finish(connection: Connection, exchange: Exchange, isLast: boolean): void {
+    const { message, request } = exchange;
+    const { status, retryAfter, contentEncoding } = message;
+    connection.exchange = undefined;
+    const isExact = message.body.length === message.length;
+    const bytes = isExact ? message.body : message.body.subarray(0, message.length);
+    const isPlain = contentEncoding === undefined || contentEncoding === "identity" || bytes.length === 0;
+    const decoded = isPlain ? bytes : decode(bytes, contentEncoding, request);
+    const mayKeep = isLast && message.mayKeepAlive && !request.isAlone && connection.unsent === undefined;
+    settle(exchange);
+    if (!mayKeep || connection.hasEnded) connection.socket?.end();
+    else {
+      connection.isKept = true;
+      idle.add(connection);
+    }
+    exchange.resolve(
+      decoded instanceof Uint8Array
+        ? { status, retryAfter, bytes: decoded }
+        : decoded.then(
+            (plain) => ({ status, retryAfter, bytes: plain }),
+            (error: unknown) => {
+              throw new ExchangeError(status, error);
+            },
+          ),
+    );
+  }
+
+  function onClose(connection: Connection): void {
+    connection.isClosed = true;
+    const { exchange } = connection;
+    if (exchange === undefined) return;
+    if (connection.isKept && !exchange.hasBytes) {
+      // The server may have closed it before the request came.
+      connection.exchange = undefined;
+      exchange.connection = undefined;
+      open(exchange);
+      return;
+    }
+    try {
+      if (!connection.hasEnded) throw closedError();
+      parser.close(exchange.message);
+      finish(connection, exchange, true);
+    } catch (error) {
+      fail(exchange, error);
+    }
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    const { connection, message, reject } = exchange;
+    if (exchange.isOver) return;
+    reject(new ExchangeError(message.status, error));
+    settle(exchange);
+    if (connection === undefined) return;
+    connection.exchange = undefined;
+    connection.socket?.terminate();
+  }
+
+  function settle(exchange: Exchange): void {
+    exchange.isOver = true;
+    exchange.request.signal.removeEventListener("abort", exchange.onAbort);
+    parser.end(exchange.message);
+  }
+
+  return {
+    send(request) {
+      const { signal } = request;
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+      const exchange: Exchange = {
+        request,
+        message: parser.start(request.method),
+        resolve,
+        reject,
+        onAbort: () => fail(exchange, signal.reason),
+        connection: undefined,
+        hasBytes: false,
+        isOver: false,
+      };
+      signal.addEventListener("abort", exchange.onAbort);
+      const kept = request.isAlone ? undefined : idle.take();
+      if (kept === undefined) open(exchange);
+      else start(kept, exchange);
+      return promise;
+    },
+  };
+}
+
+function closedError(): HttpError {
+  return new HttpError("ECONNRESET", "The connection was closed.");
+}
+
+const formats: Record<string, string> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "brotli",
+  zstd: "zstd",
+};
+
+/** A body in an encoding that was not asked for. */
+async function decode(
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: string,
+  { onLength }: HttpRequest,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const format = formats[encoding];
+  if (format === undefined) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format as "gzip"));
+  const decoded = await readBodyWithin(new Response(stream), maxResponseBytes, onLength);
+  if (decoded === undefined) throw tooLargeError();
+  return decoded;
+}
