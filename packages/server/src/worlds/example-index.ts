@@ -27,7 +27,6 @@ export interface Postings {
 
 /** Examples to search, by number, in the order of their positions. Texts are not kept. */
 export interface ExampleIndex {
-  examples: number;
   positions: Uint32Array;
   trajectories: ReadonlyMap<string, number>;
   trajectoryOf: Uint32Array;
@@ -88,7 +87,7 @@ export function collectExamples() {
       const texts = { actions: actions.finish(), states: states.finish(), tasks: tasks.finish() };
       const postings = yield* invert(texts.actions);
       const examplesOf = group(of.actionOf, texts.actions.count);
-      return { ...of, ...texts, examples: of.positions.length, trajectories, postings, examplesOf };
+      return { ...of, ...texts, trajectories, postings, examplesOf };
     },
   };
 }

@@ -171,7 +171,7 @@ test("equal texts are held once, and examples without an action are found by the
     }),
   );
   const index = toIndex(examples);
-  expect([index.examples, index.actions.count, index.states.count]).toEqual([2, 1, 1]);
+  expect([index.positions.length, index.actions.count, index.states.count]).toEqual([2, 1, 1]);
   const { examples: found } = findExamples(index, { action: "", state: "the\thall ", task: "" }, { k: 1 });
   expect(found).toMatchObject([{ position: 1, similarity: 1, by: { action: 0 }, chars: 10 }]);
   expect(findExamples(index, { action: "", state: "", task: "" }, { k: 1 }).examples).toEqual([]);

@@ -161,7 +161,7 @@ function examplesOf(
   return examples;
 }
 
-/** Chooses among the candidates so far, again only once they are a quarter more. */
+/** Chooses among the candidates so far, again once they are a quarter more and before the end. */
 function choosing(index: ExampleIndex, { k, maxChars, minSimilarity = 0 }: Wanted) {
   const candidates: Candidate[] = [];
   let chosenOf = 0;
@@ -177,12 +177,14 @@ function choosing(index: ExampleIndex, { k, maxChars, minSimilarity = 0 }: Wante
     /** Whether nothing that is less similar than `bound` can be chosen. */
     isSettled(bound: number): boolean {
       if (bound < minSimilarity || k === 0) return true;
-      if (candidates.length > Math.max(chosenOf + 16, chosenOf * 1.25) || chosenOf === 0) {
-        chosenOf = candidates.length;
+      const { length } = candidates;
+      const isDue = length > Math.max(chosenOf + 16, chosenOf * 1.25) || chosenOf === 0;
+      if (isDue || (bound < least && length > chosenOf)) {
+        chosenOf = length;
         const chosen = choose();
         least = chosen.length < k ? 0 : (chosen.at(-1)?.similarity ?? 0);
       }
-      return candidates.length === chosenOf && bound < least;
+      return bound < least;
     },
     /** What is less similar is not chosen. With a budget, any might be, in place of one that no longer fits. */
     floor: () => (maxChars === undefined ? least : 0),
