@@ -58,6 +58,27 @@ export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted)
   const ofAction = actionSimilarities(index, featuresOf(normalForm(query.action, maxBytes.action)));
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
+  try {
+    return search(index, ofAction, { states, tasks, weights, excluded, wanted });
+  } finally {
+    states.release();
+    tasks.release();
+  }
+}
+
+interface Search {
+  states: ReturnType<typeof comparisons>;
+  tasks: ReturnType<typeof comparisons>;
+  weights: Record<keyof Fields, number>;
+  excluded: ReadonlySet<number>;
+  wanted: Wanted;
+}
+
+function search(
+  index: ExampleIndex,
+  ofAction: Float64Array,
+  { states, tasks, weights, excluded, wanted }: Search,
+): FoundExamples {
   const pool = choosing(index, wanted);
   let room = wanted.maxVisits ?? defaultMaxVisits;
   let isTruncated = false;
@@ -78,8 +99,6 @@ export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted)
     room -= examples.length;
     if (isTruncated) break;
   }
-  states.release();
-  tasks.release();
   return { examples: pool.choose().map(({ example, ...found }) => found), isTruncated };
 }
 
