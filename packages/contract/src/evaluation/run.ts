@@ -42,6 +42,12 @@ export const RunTarget = z
       }),
     }),
     z.strictObject({
+      baseline: z.literal("retrieval").meta({
+        description:
+          "Predicts the next state of the most similar sample of the other trajectories, with the words in which the actions differ carried over.",
+      }),
+    }),
+    z.strictObject({
       predictions: z.literal("imported").meta({
         description: "The caller uploads the predictions, which are only evaluated.",
       }),

@@ -15,7 +15,7 @@ export interface RunOptions extends ConnectionOptions {
   name?: string;
   model?: string;
   deployment?: string;
-  baseline?: "no-change" | "most-frequent";
+  baseline?: "no-change" | "most-frequent" | "retrieval";
   predictions?: string;
   mode?: RunMode;
   evaluator?: string[];
@@ -51,7 +51,9 @@ export function addRunOptions(command: Command): Command {
     .option("--name <name>", "the run's name")
     .option("--model <name>", "model to request instead of the deployment's")
     .option("--deployment <name>", "deployment that predicts, if not the default")
-    .addOption(choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent"]))
+    .addOption(
+      choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent", "retrieval"]),
+    )
     .option("--predictions <path>", "JSON lines of predictions made elsewhere, which are only evaluated")
     .addOption(
       choice(

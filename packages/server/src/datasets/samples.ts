@@ -185,6 +185,22 @@ export async function* readSamplesAt(
   }
 }
 
+/** All samples of a revision in their order, a piece at a time. */
+export async function* readRevision(
+  reader: Database,
+  revisionId: number,
+  signal: AbortSignal,
+): AsyncGenerator<PositionedSample[], void> {
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const sizes = await selectSizes(reader, revisionId, { after, limit: samplesAtOnce });
+    yield* readSamplesAt(reader, revisionId, sizes);
+    const last = sizes.at(-1);
+    if (last === undefined || sizes.length < samplesAtOnce) return;
+    after = last.position;
+  }
+}
+
 async function* readAll<Size extends SampleSize>(
   reader: Database,
   revisionId: number,

@@ -62,7 +62,7 @@ test("of what can be one of several, the faults of the one that it resembles mos
   const issues = (body: unknown) =>
     issuesOf("RunTarget", body).map(({ loc, msg }) => [loc.slice(1).join("."), msg]);
   expect(issues({ baseline: "no-chnge" })).toEqual([
-    ["baseline", "Input should be 'no-change' or 'most-frequent'"],
+    ["baseline", "Input should be 'no-change', 'most-frequent' or 'retrieval'"],
   ]);
   expect(issues({ baseline: "no-change", from: {} })).toEqual([["from", "Extra inputs are not permitted"]]);
   expect(issues({ baseline: "most-frequent", from: {} })).toEqual([["from.dataset_id", "Field required"]]);

@@ -143,8 +143,9 @@ function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): 
       ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
       models: [],
       in_sample:
-        target.kind === "most-frequent" &&
-        (target.from === undefined || target.from.revisionId === revision.id),
+        target.kind === "retrieval" ||
+        (target.kind === "most-frequent" &&
+          (target.from === undefined || target.from.revisionId === revision.id)),
     },
     notes: [],
     created_by: wanted.userId,
@@ -187,7 +188,7 @@ async function resolveTarget(
   if ("deployment" in target)
     return { kind: "deployment", deployment: target.deployment, model: target.model ?? undefined };
   if ("predictions" in target) return { kind: "imported" };
-  if (target.baseline === "no-change") return { kind: "no-change" };
+  if (target.baseline !== "most-frequent") return { kind: target.baseline };
   const { from } = target;
   if (!from) return { kind: "most-frequent", from: undefined };
   const { revision } = await findRevision(transaction, accountId, from, ["target", "from"]);

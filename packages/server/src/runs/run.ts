@@ -15,6 +15,7 @@ export type RunTarget =
   | { kind: "deployment"; deployment: string; model: string | undefined }
   | { kind: "no-change" }
   | { kind: "most-frequent"; from: { datasetId: string; revision: number; revisionId: number } | undefined }
+  | { kind: "retrieval" }
   | { kind: "imported" }
   /** A client evaluates, and sends the results. */
   | { kind: "external" };
@@ -188,7 +189,8 @@ function toTarget(target: RunTarget): WireRun["target"] {
       return model === undefined ? { deployment } : { deployment, model };
     }
     case "no-change":
-      return { baseline: "no-change" };
+    case "retrieval":
+      return { baseline: target.kind };
     case "most-frequent": {
       const { from } = target;
       return from === undefined

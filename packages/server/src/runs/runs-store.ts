@@ -144,7 +144,7 @@ export async function insertRun(
 }
 
 function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
-  return kind === "no-change" || kind === "most-frequent" ? "baseline" : kind;
+  return kind === "no-change" || kind === "most-frequent" || kind === "retrieval" ? "baseline" : kind;
 }
 
 export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {

@@ -257,6 +257,36 @@ onEachDatabase((database) => {
     expect(predicted).toEqual(["a", "b", "c"].flatMap((trajectory) => ["z", "z", `${trajectory}2`]));
   });
 
+  test("records answer with what followed the most similar sample of another trajectory", async () => {
+    const dataset_id = await datasets.create();
+    const open = (trajectory_id: string, colour: string, state: string) => ({
+      trajectory_id,
+      step: 0,
+      interaction: { state, action: `open ${colour} door` },
+      next_state: `The ${colour} door of the ${state} is open.`,
+    });
+    await datasets.uploadNew(dataset_id, [
+      open("a", "red", "hall"),
+      { trajectory_id: "a", step: 1, interaction: { state: "7", action: "9" }, next_state: "8" },
+      open("b", "green", "hall"),
+      open("c", "blue", "cellar"),
+    ]);
+    for (const mode of ["teacher-forced", "free-running"]) {
+      const { id } = await create({ dataset_id, target: { baseline: "retrieval" }, mode, repeats: 2 });
+      const run = await end(id);
+      expect(run).toMatchObject({ target: { baseline: "retrieval" }, provenance: { in_sample: true } });
+      const predicted = (await exported(id)).filter(({ repeat }) => repeat === 1);
+      // Nothing is like the second, so that its state stays; the predicted one is like that of the third.
+      const unknown = mode === "teacher-forced" ? "7" : "The green door of the hall is open.";
+      expect(predicted.map(({ prediction }) => prediction)).toEqual([
+        "The red door of the hall is open.",
+        unknown,
+        "The green door of the hall is open.",
+        "The blue door of the hall is open.",
+      ]);
+    }
+  });
+
   test("an evaluator that is named twice judges once", async () => {
     const dataset_id = await newDataset();
     const evaluators = [

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type PositionedSample, readSamplesAt } from "../../datasets/samples.ts";
-import { selectSizes } from "../../datasets/samples-store.ts";
+import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./missing-work.ts";
@@ -29,7 +28,6 @@ interface Transitions {
   trajectoryOf: Int32Array;
 }
 
-const pageSize = 500;
 const samplesAtOnce = 20_000;
 
 /**
@@ -66,25 +64,19 @@ async function readTransitions(
   const all: Transition[] = [];
   const of = new Int32Array(samples);
   const trajectoryOf = new Int32Array(samples);
-  for (let after = 0; ; ) {
-    signal.throwIfAborted();
-    const sizes = await selectSizes(reader, revisionId, { after, limit: pageSize });
-    for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
-      for (const { position, sample } of piece) {
-        const action = numberOf(actions, digestOf(actionOf(sample)));
-        const digest = digestOf(sample.next_state);
-        const number = numberOf(numbers, `${action}/${digest}`);
-        const known = all[number];
-        if (known === undefined) all.push({ action, digest, count: 1, position });
-        else known.count += 1;
-        of[position - 1] = number;
-        trajectoryOf[position - 1] = numberOf(trajectories, sample.trajectory_id);
-      }
+  for await (const piece of readRevision(reader, revisionId, signal)) {
+    for (const { position, sample } of piece) {
+      const action = numberOf(actions, digestOf(actionOf(sample)));
+      const digest = digestOf(sample.next_state);
+      const number = numberOf(numbers, `${action}/${digest}`);
+      const known = all[number];
+      if (known === undefined) all.push({ action, digest, count: 1, position });
+      else known.count += 1;
+      of[position - 1] = number;
+      trajectoryOf[position - 1] = numberOf(trajectories, sample.trajectory_id);
     }
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < pageSize) return { actions, all, of, trajectoryOf };
-    after = last.position;
   }
+  return { actions, all, of, trajectoryOf };
 }
 
 function numberOf(numbers: Map<string, number>, text: string): number {

@@ -18,6 +18,7 @@ import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts
 import { promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
+import type { AnswerFromRecords } from "./records.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 interface StepFailure {
@@ -148,6 +149,8 @@ interface PredictorServices extends StepsOfRun {
   predict: PredictStep;
   /** If the target needs it. */
   mostFrequent: MostFrequent | undefined;
+  /** The same. */
+  answerFromRecords: AnswerFromRecords | undefined;
 }
 
 export function createPredictor(run: Run, services: PredictorServices): Predictor {
@@ -182,6 +185,11 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
     case "most-frequent":
       return async (step, predicted) => {
         const found = await services.mostFrequent?.(step);
+        return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
+      };
+    case "retrieval":
+      return async (step, predicted, signal) => {
+        const found = await services.answerFromRecords?.(step, predicted.at(-1), signal);
         return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
       };
     case "imported":

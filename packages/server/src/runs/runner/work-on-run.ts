@@ -27,6 +27,7 @@ import {
 import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
+import { indexRecords } from "./records.ts";
 
 export interface RunnerServices extends StepServices, AskServices {
   writeWork: WriteWork;
@@ -74,6 +75,10 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     pace,
     isStopping,
     mostFrequent: await composeMostFrequent(worker),
+    answerFromRecords:
+      run.target.kind === "retrieval"
+        ? await indexRecords(reader, run.dataset.revisionId, signal)
+        : undefined,
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
   const asks = run.target.kind === "deployment" && !run.provenance.finished_early;

@@ -4,7 +4,7 @@ export const noDraft = {
   name: "",
   dataset: "",
   revision: "",
-  /** What predicts: `deployment`, `no-change` or `most-frequent`. */
+  /** What predicts: `deployment`, `no-change`, `most-frequent` or `retrieval`. */
   kind: "deployment",
   deployment: "",
   model: "",
@@ -76,7 +76,7 @@ export function readRunDraft(draft: RunDraft, profiles: readonly ChosenProfile[]
 }
 
 function targetOf({ kind, deployment, model }: RunDraft): RunTarget {
-  if (kind === "no-change" || kind === "most-frequent") return { baseline: kind };
+  if (kind === "no-change" || kind === "most-frequent" || kind === "retrieval") return { baseline: kind };
   return { deployment, ...(model.trim() !== "" && { model: model.trim() }) };
 }
 

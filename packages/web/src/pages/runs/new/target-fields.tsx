@@ -14,6 +14,7 @@ const hints: Record<string, string> = {
   deployment: "A model behind this server.",
   "no-change": "Predicts that nothing changes.",
   "most-frequent": "Predicts the most common next state of the same action in the other trajectories.",
+  retrieval: "Predicts from the most similar sample of the other trajectories.",
 };
 
 /** What predicts, and how it samples. */
@@ -28,6 +29,7 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
             { value: "deployment", label: "Deployment" },
             { value: "no-change", label: "No change" },
             { value: "most-frequent", label: "Most frequent" },
+            { value: "retrieval", label: "Retrieval" },
           ]}
           onChange={(kind) => onChange({ kind })}
         />

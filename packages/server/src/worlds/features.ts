@@ -1,0 +1,115 @@
+/** The most bytes of each field that count. */
+export const maxBytes = { action: 1_024, state: 2_048, task: 1_024 };
+
+/** 1 + ln c of each count c. A text has as many windows as bytes. */
+export const weightOf = Float64Array.from({ length: maxBytes.state + 1 }, (_, count) => 1 + Math.log(count));
+
+const space = 0x20;
+
+/** UTF-8 with ASCII letters lowered, each run of white space one space, none at the ends; then cut. */
+export function normalForm(text: string, most = Number.POSITIVE_INFINITY): Uint8Array {
+  const bytes = new TextEncoder().encode(text);
+  let length = 0;
+  let isAfterGap = false;
+  for (const byte of bytes) {
+    if (byte === space || (byte >= 0x09 && byte <= 0x0d)) {
+      isAfterGap = length > 0;
+      continue;
+    }
+    if (length >= most) break;
+    if (isAfterGap) bytes[length++] = space;
+    isAfterGap = false;
+    bytes[length++] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+  }
+  return bytes.subarray(0, Math.min(length, most));
+}
+
+/**
+ * The windows of three bytes of a normal form between two spaces. Each is a code, 24 bits of window and 8 of its count; a count that
+ * does not fit is 0 there and the next entry.
+ */
+export interface Features {
+  codes: Uint32Array;
+  /** The vector's Euclidean length; 0 of an empty text. */
+  norm: number;
+}
+
+const codes = new Uint32Array(2 * maxBytes.state);
+
+/** Valid until the next call. */
+export function featuresOf(normal: Uint8Array): Features {
+  const counts = tableAt(2);
+  let length = 0;
+  let sum = 0;
+  eachWindow(normal, (window) => {
+    counts[window] = (counts[window] ?? 0) + 1;
+  });
+  eachWindow(normal, (window) => {
+    const count = counts[window] ?? 0;
+    if (count === 0) return;
+    counts[window] = 0;
+    sum += (weightOf[count] ?? 0) ** 2;
+    codes[length++] = (window << 8) | (count > 255 ? 0 : count);
+    if (count > 255) codes[length++] = count;
+  });
+  return { codes: codes.subarray(0, length), norm: Math.sqrt(sum) };
+}
+
+function eachWindow(normal: Uint8Array, visit: (window: number) => void): void {
+  if (normal.length === 0) return;
+  let window = (space << 8) | (normal[0] ?? 0);
+  for (let end = 1; end <= normal.length; end += 1) {
+    window = ((window << 8) | (normal[end] ?? space)) & 0xff_ffff;
+    visit(window);
+  }
+}
+
+const tables: Uint16Array[] = [];
+
+/** A number for each window, all 0 between uses. Only the pages that are touched take memory. */
+function tableAt(place: 0 | 1 | 2): Uint16Array {
+  const table = tables[place] ?? new Uint16Array(2 ** 24);
+  tables[place] = table;
+  return table;
+}
+
+/** Calls back with each window and its count. */
+export function eachFeature(codes: Uint32Array, visit: (window: number, count: number) => void): void {
+  for (let at = 0; at < codes.length; at += 1) {
+    const code = codes[at] ?? 0;
+    visit(code >>> 8, code & 0xff || (codes[++at] ?? 0));
+  }
+}
+
+/** Compares a text with many. At most one with each table at a time, until it is released. */
+export interface Comparison {
+  cosine(other: Features): number;
+  release(): void;
+}
+
+export function compareWith(features: Features, place: 0 | 1): Comparison {
+  const table = tableAt(place);
+  const weights = [0];
+  const own = features.codes.slice();
+  eachFeature(own, (window, count) => {
+    table[window] = weights.length;
+    weights.push((weightOf[count] ?? 0) / features.norm);
+  });
+  const weightAt = Float64Array.from(weights);
+  return {
+    cosine({ codes, norm }) {
+      let sum = 0;
+      for (let at = 0; at < codes.length; at += 1) {
+        const code = codes[at] ?? 0;
+        const count = code & 0xff || (codes[++at] ?? 0);
+        sum += (weightAt[table[code >>> 8] ?? 0] ?? 0) * (weightOf[count] ?? 0);
+      }
+      return norm === 0 ? 0 : sum / norm;
+    },
+    release() {
+      eachFeature(own, (window) => {
+        table[window] = 0;
+      });
+    },
+  };
+}
