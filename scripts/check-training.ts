@@ -20,6 +20,6 @@ await report(
   "the model",
   model.then(() => undefined),
 );
-const folder = dirname(file("model"), "1");
+const folder = dirname(file("model"));
 await report("training", python(packages, join(root, "scripts/traces/train.py"), file("model"), folder));
 await end();
