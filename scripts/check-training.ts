@@ -15,11 +15,10 @@ for (const [name, command] of [
 ])
   await presage(`${command} SERVER --out`, file(`${name}.jsonl`));
 
-const model = python(packages, join(root, "clients/python/examples/tiny_model.py"), file("model"), "1");
-await report(
-  "the model",
-  model.then(() => undefined),
+const model = file("model");
+const make = join(root, "clients/python/examples/tiny_model.py");
+await report("tiny_model.py", () => python(packages, make, model, "1"));
+await report("train.py", () =>
+  python(packages, join(root, "scripts/traces/train.py"), model, dirname(model)),
 );
-const folder = dirname(file("model"));
-await report("training", python(packages, join(root, "scripts/traces/train.py"), file("model"), folder));
 await end();

@@ -74,13 +74,15 @@ npx presage datasets export coding --format sft --out train.jsonl
 | \`atif\`, \`openai-chat\` | a trajectory; what the format has no place for is in \`extra.presage\`, so that an import of the export is what was exported |
 | \`sharegpt\` | a trajectory |
 | \`otel-genai\` | a trajectory's spans as OTLP; with \`--content\`, their texts |
-| \`sft\` | a conversation to train on: the environment's turns, or with \`--direction agent\` the agent's; \`--only success\`, \`--min-reward\` |
+| \`sft\` | a conversation to train on: the environment's turns, or with \`--direction agent\` the agent's, and \`tools\` as JSON; \`--only success\`, \`--min-reward\` |
 | \`preference\` | of a run: a prompt with a chosen and a rejected answer, by an evaluator's score, of repeats or \`--against\` another run |
 | \`inspect\` | of a run: a log that Inspect shows |
 
 \`presage runs export\` writes trajectories as they were predicted, with scores as rewards; \`presage episodes export\` those of [environments](environments.md).
 \`GET /v1/datasets/{id}/export\`, \`/v1/runs/{id}/export\`, \`/v1/episodes/export\` and \`/v1/predictions/export\` give the same files. They are redacted as imports
 are, but \`presage\` lines are not unless \`--redact\` says so.
+
+\`npm run check:traces\` tries imports and exports with the packages whose layouts they are, and \`npm run check:training\` trains with TRL.
 
 ## Layouts
 

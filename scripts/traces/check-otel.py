@@ -14,7 +14,7 @@ def parsed(line):
 
     def with_ids(one):
         ids = {"traceId", "spanId", "parentSpanId"} & one.keys()
-        return one | {id: base64.b64encode(bytes.fromhex(one[id])).decode() for id in ids}
+        return one | {name: base64.b64encode(bytes.fromhex(one[name])).decode() for name in ids}
 
     request = ParseDict(json.loads(line, object_hook=with_ids), ExportTraceServiceRequest())
     return request.resource_spans[0].scope_spans[0].spans

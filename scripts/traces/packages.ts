@@ -19,12 +19,23 @@ const environment = [
 export async function startCheck() {
   const uvPython = await pythonEnvironment(["uv==0.13.9"]);
   if (uvPython === undefined) process.exit(1);
-  // If there is none, uv tries to fetch one.
-  const python = (await findPython()) ?? "3.13";
+  const found = await findPython();
+  if (found === undefined)
+    process.stdout.write("There is no Python from 3.12 on, which some packages need.\n");
   const uv = uvPython.replace(/python$/, "uv");
-  const run = ["env", ...environment, uv, "run", "--quiet", "--no-project", "--python", python];
   const server = await startPresage({});
   const folder = await mkdtemp(join(tmpdir(), "presage-check-"));
+  const run = [
+    uv,
+    "run",
+    "--quiet",
+    "--no-project",
+    "--python",
+    found ?? uvPython,
+    "--env-file",
+    join(folder, "env"),
+  ];
+  await Bun.write(join(folder, "env"), environment.join("\n"));
   let exitCode = 0;
 
   return {
@@ -40,13 +51,13 @@ export async function startCheck() {
     /** What Python prints, with packages as `pip install` names them. */
     python: (packages: string, ...args: string[]) =>
       outputOf(...run, ...packages.split(" ").flatMap((name) => ["--with", name]), "python", ...args),
-    /** Prints a line for a check: "ok", or why it failed. */
-    async report(name: string, check: Promise<string | undefined>): Promise<void> {
-      const said = await check.catch((error: Error) => {
+    /** Prints a line for a check: what it says, or why it failed. */
+    async report(name: string, check: () => Promise<unknown>): Promise<void> {
+      const said = await check().catch((error: Error) => {
         exitCode = 1;
-        return error.message.trim();
+        return error.message;
       });
-      process.stdout.write(`${name}: ${said ?? "ok"}\n`);
+      process.stdout.write(`${name}: ${String(said ?? "").trim() || "ok"}\n`);
     },
     async end(): Promise<never> {
       await server.stop();

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from contextlib import redirect_stdout
 
 from datasets import load_dataset
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
@@ -13,7 +14,8 @@ same = {"max_steps": 2, "logging_steps": 1, "per_device_train_batch_size": 2, "r
 def train(name, trainer, config):
     lines = load_dataset("json", data_files=f"{folder}/{name}.jsonl", split="train")
     training = trainer(model=model, args=config, train_dataset=lines)
-    training.train()
+    with redirect_stdout(sys.stderr):
+        training.train()
     losses = [entry["loss"] for entry in training.state.log_history if "loss" in entry]
     if len(losses) != 2 or not all(math.isfinite(loss) and loss > 0 for loss in losses):
         sys.exit(f"{name}: the losses are {losses}")

@@ -2,7 +2,7 @@ import shutil
 import sys
 import tempfile
 
-from inspect_ai import Task, eval
+import inspect_ai
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
@@ -33,12 +33,12 @@ outputs.append(ModelOutput.from_content("mockllm/model", LAST))
 for output in outputs:  # Otherwise the newest count tokens, with a file that they fetch.
     output.usage = ModelUsage(input_tokens=12, output_tokens=3, total_tokens=15)
 model = get_model("mockllm/model", custom_outputs=outputs)
-task = Task(
+task = inspect_ai.Task(
     dataset=[Sample(id="k1", input=TASK, target="drawer")],
     solver=[system_message(SYSTEM), use_tools(shell()), generate()],
     scorer=includes(),
     name="keys",
 )
 with tempfile.TemporaryDirectory() as folder:
-    [log] = eval(task, model=model, log_dir=folder, log_format="eval", display="none")
+    [log] = inspect_ai.eval(task, model=model, log_dir=folder, log_format="eval", display="none")
     shutil.copy(log.location.removeprefix("file://"), sys.argv[1])

@@ -26,8 +26,8 @@ shell = traceable(run_type="tool", name="shell")(run)
 @traceable(run_type="llm", name="m1", metadata={"ls_model_name": "m1"})
 def chat(messages):  # noqa: ARG001
     called = [
-        {"id": id, "type": "function", "function": {"name": "shell", "arguments": json.dumps(call)}}
-        for id, call in CALLS.items()
+        {"id": key, "type": "function", "function": {"name": "shell", "arguments": json.dumps(call)}}
+        for key, call in CALLS.items()
     ]
     usage = {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15}
     return {"choices": [{"message": {"role": "assistant", "tool_calls": called}}], "usage_metadata": usage}

@@ -18,14 +18,14 @@ def said(source: str, role: str, text: str) -> MessageEvent:
     return MessageEvent(source=source, llm_message=Message(role=role, content=[TextContent(text=text)]))
 
 
-def acted(id: str) -> ActionEvent:
+def acted(key: str) -> ActionEvent:
     return ActionEvent(
         thought=[],
-        action=ShellAction(**CALLS[id]),
+        action=ShellAction(**CALLS[key]),
         tool_name="shell",
-        tool_call_id=id,
-        tool_call=MessageToolCall(id=id, name="shell", arguments=json.dumps(CALLS[id]), origin="completion"),
-        llm_response_id=f"response-{id}",
+        tool_call_id=key,
+        tool_call=MessageToolCall(id=key, name="shell", arguments=json.dumps(CALLS[key]), origin="completion"),
+        llm_response_id=f"response-{key}",
     )
 
 

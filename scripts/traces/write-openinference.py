@@ -16,9 +16,7 @@ from story import CALLS, SYSTEM, TASK, TOOL, save, shell
 provider, memory = TracerProvider(), InMemorySpanExporter()
 provider.add_span_processor(SimpleSpanProcessor(memory))
 tracer = provider.get_tracer("finder")
-calls = [
-    ToolCall(id=id, function=ToolCallFunction(name="shell", arguments=call)) for id, call in CALLS.items()
-]
+calls = [ToolCall(id=key, function=ToolCallFunction(name="shell", arguments=call)) for key, call in CALLS.items()]
 chat = get_llm_attributes(
     model_name="m1",
     input_messages=[Message(role="system", content=SYSTEM), Message(role="user", content=TASK)],

@@ -9,7 +9,7 @@ from story import CALLS, SYSTEM, TASK, TOOL, save, shell
 provider, memory = TracerProvider(), InMemorySpanExporter()
 provider.add_span_processor(SimpleSpanProcessor(memory))
 tracer = provider.get_tracer("finder")
-parts = [{"type": "tool_call", "id": id, "name": "shell", "arguments": call} for id, call in CALLS.items()]
+parts = [{"type": "tool_call", "id": key, "name": "shell", "arguments": call} for key, call in CALLS.items()]
 chat = {
     "gen_ai.operation.name": "chat",
     "gen_ai.request.model": "m1",
@@ -24,11 +24,11 @@ agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "finder"}
 with tracer.start_as_current_span("invoke_agent finder", attributes=agent):
     with tracer.start_as_current_span("chat m1", attributes=chat):
         pass
-    for id, call in CALLS.items():
+    for key, call in CALLS.items():
         with tracer.start_as_current_span("execute_tool shell") as span:
             span.set_attribute("gen_ai.operation.name", "execute_tool")
             span.set_attribute("gen_ai.tool.name", "shell")
-            span.set_attribute("gen_ai.tool.call.id", id)
+            span.set_attribute("gen_ai.tool.call.id", key)
             span.set_attribute("gen_ai.tool.call.arguments", json.dumps(call))
             try:
                 span.set_attribute("gen_ai.tool.call.result", shell(**call))

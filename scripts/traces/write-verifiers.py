@@ -2,22 +2,20 @@ import json
 
 from story import CALLS, FOUND, LAST, MISSING, SYSTEM, TASK, save
 
-calls = [{"id": id, "name": "shell", "arguments": json.dumps(call)} for id, call in CALLS.items()]
+functions = {key: {"name": "shell", "arguments": json.dumps(call)} for key, call in CALLS.items()}
 try:
     from verifiers.v1.graph import MessageNode
     from verifiers.v1.trace import Trace
 except ImportError:  # Before 0.2 a rollout was a row.
     from verifiers.utils.eval_utils import make_dataset
 
-    called = [{"id": id, "type": "function", "function": call} for id, call in zip(CALLS, calls, strict=True)]
-    for call in calls:
-        del call["id"]
+    calls = [{"id": key, "type": "function", "function": function} for key, function in functions.items()]
     results = {
         "example_id": [0],
         "prompt": [[{"role": "system", "content": SYSTEM}, {"role": "user", "content": TASK}]],
         "completion": [
             [
-                {"role": "assistant", "content": "", "tool_calls": called},
+                {"role": "assistant", "content": "", "tool_calls": calls},
                 {"role": "tool", "tool_call_id": "c1", "content": FOUND},
                 {"role": "tool", "tool_call_id": "c2", "content": MISSING},
                 {"role": "assistant", "content": LAST},
@@ -33,6 +31,7 @@ except ImportError:  # Before 0.2 a rollout was a row.
     }
     save(*(json.dumps(row) for row in make_dataset(results)))
 else:
+    calls = [{"id": key, **function} for key, function in functions.items()]
     messages = [
         {"role": "system", "content": SYSTEM},
         {"role": "user", "content": TASK},

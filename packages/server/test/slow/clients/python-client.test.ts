@@ -54,8 +54,9 @@ describe.skipIf(python === undefined)("clients/python", () => {
   });
 
   test("ruff and pyright, strictly, find nothing", async () => {
-    await expectClean("ruff", "check", ".");
-    await expectClean("ruff", "format", "--check", ".");
+    const sources = ["--config", "pyproject.toml", ".", join(root, "scripts")];
+    await expectClean("ruff", "check", ...sources);
+    await expectClean("ruff", "format", "--check", ...sources);
     await expectClean("pyright", "--pythonpath", python ?? "");
   });
 
