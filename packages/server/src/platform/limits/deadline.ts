@@ -26,7 +26,7 @@ export interface Deadline {
 
 const tickMs = 20;
 
-/** A class, as thousands wait at once: none of them holds a closure, a timer or a listener of its own. */
+/** A class, as thousands wait at once: none of them holds a timer of its own. */
 class WatchedDeadline implements Deadline, Cancellation {
   aborted = false;
   reason: unknown = undefined;
@@ -34,13 +34,22 @@ class WatchedDeadline implements Deadline, Cancellation {
   readonly #listeners: (() => void)[] = [];
   readonly #outer: AbortSignal | undefined;
   readonly #dueMs: number;
+  readonly #limits: DeadlineLimits;
   #ownSignal: AbortSignal | undefined;
 
-  constructor(watched: Set<WatchedDeadline>, outer: AbortSignal | undefined, dueMs: number) {
+  constructor(watched: Set<WatchedDeadline>, outer: AbortSignal | undefined, limits: DeadlineLimits) {
     this.#watched = watched;
     this.#outer = outer;
-    this.#dueMs = dueMs;
+    this.#limits = limits;
+    this.#dueMs = performance.now() + limits.timeoutMs;
     watched.add(this);
+    outer?.addEventListener("abort", this);
+    if (outer?.aborted) this.handleEvent();
+  }
+
+  /** Of the outer signal: a client that has left is noticed at once, as an answer may come in the same tick. */
+  handleEvent(): void {
+    this.#abort(this.#limits.abortError?.() ?? this.#outer?.reason);
   }
 
   get signal(): Cancellation {
@@ -49,11 +58,12 @@ class WatchedDeadline implements Deadline, Cancellation {
 
   end(): void {
     this.#watched.delete(this);
+    this.#outer?.removeEventListener("abort", this);
   }
 
-  check(nowMs: number, { timeoutMs, timeoutError, abortError }: DeadlineLimits): void {
-    if (this.#outer?.aborted) this.#abort(abortError?.() ?? this.#outer.reason);
-    else if (nowMs >= this.#dueMs) this.#abort(timeoutError(timeoutMs));
+  check(nowMs: number): void {
+    const { timeoutMs, timeoutError } = this.#limits;
+    if (nowMs >= this.#dueMs) this.#abort(timeoutError(timeoutMs));
   }
 
   #abort(reason: unknown): void {
@@ -93,22 +103,20 @@ export function signalOf(cancellation: Cancellation): AbortSignal {
   throw new TypeError("Neither an AbortSignal nor a deadline.");
 }
 
-/** Starts deadlines that one timer watches together, so that each is noticed up to a tick late, as is that a client has left. */
+/** Starts deadlines that one timer watches together, so that each is noticed up to a tick late. */
 export function createDeadlines(limits: DeadlineLimits): (outer: AbortSignal) => Deadline {
   const watched = new Set<WatchedDeadline>();
   let isTicking = false;
 
   function tick(): void {
     const nowMs = performance.now();
-    for (const deadline of watched) deadline.check(nowMs, limits);
+    for (const deadline of watched) deadline.check(nowMs);
     isTicking = watched.size > 0;
     if (isTicking) setTimeout(tick, tickMs);
   }
 
   return (outer) => {
-    const nowMs = performance.now();
-    const deadline = new WatchedDeadline(watched, outer, nowMs + limits.timeoutMs);
-    if (outer.aborted) deadline.check(nowMs, limits);
+    const deadline = new WatchedDeadline(watched, outer, limits);
     if (!isTicking) {
       isTicking = true;
       setTimeout(tick, tickMs);
