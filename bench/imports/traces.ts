@@ -97,7 +97,7 @@ const openAiLine = (index: number): string => {
 };
 
 const stepsOfTrace = 6;
-/** So many traces are recorded at the same time. */
+/** How many traces are recorded side by side. */
 const besideEachOther = 8;
 
 /** A step of a trace: a model's call, which has all messages so far, and the tool's. */

@@ -4,8 +4,8 @@ const maxIdleMs = 4_000;
 const maxIdle = 2_048;
 const tickMs = 5;
 /**
- * A connection is taken again only after so many ticks without a byte. Nothing in HTTP/1.1 says which request a response belongs to, so a second
- * one must come while nobody waits: between two ticks there is a turn of the event loop, which reads what has come.
+ * How many ticks a connection rests before it is reused. Nothing in HTTP/1.1 says which request a response belongs to, so an unsolicited one
+ * has to arrive while no caller waits. Each tick is a turn of the event loop, which reads whatever has arrived.
  */
 const restTicks = 3;
 
