@@ -48,6 +48,8 @@ export * from "./prediction/chat-completion.ts";
 export * from "./prediction/deployment.ts";
 export * from "./prediction/prediction.ts";
 export * from "./prediction/stored-prediction.ts";
+export * from "./prediction/through-world.ts";
 export * from "./query.ts";
 export * from "./responses.ts";
 export { readInstant, storableText } from "./text.ts";
+export * from "./worlds/world.ts";

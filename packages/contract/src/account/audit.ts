@@ -44,6 +44,9 @@ export const AuditAction = z.enum([
   "user.create_sign_in_link",
   "user.end_access",
   "user.erase",
+  "world.create",
+  "world.revise",
+  "world.delete",
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { samplingDefaults } from "./sampling-defaults.ts";
+import { AnsweringWorld, WorldExplanation, WorldReference, worldRequestFields } from "./through-world.ts";
 
 /** Background for the world model. Empty sections are left out of the prompt. */
 export const Context = z
@@ -65,6 +66,14 @@ export const WorldModelRequest = z
     context: Context.nullish().meta({ description: "Background for the world model." }),
     interaction: Interaction.meta({ description: "The step to predict." }),
     params: Params.optional().meta({ description: "Sampling and decoding." }),
+    world: WorldReference.nullish().meta({
+      description: "The world that predicts, as in the header `x-presage-world`: NAME, or NAME@NUMBER.",
+    }),
+    ...worldRequestFields,
+    explain: z.boolean().nullish().meta({
+      default: false,
+      description: "Whether the answer says which examples it leaned on. Only with a world.",
+    }),
   })
   .meta({ id: "WorldModelRequest" });
 export type WorldModelRequest = z.infer<typeof WorldModelRequest>;
@@ -80,7 +89,9 @@ export const AssistantMessage = z
 /** A turn of the composed prompt. */
 export const PromptMessage = z
   .object({
-    role: z.enum(["system", "user"]).meta({ description: "Background, or the step." }),
+    role: z
+      .enum(["system", "user", "assistant"])
+      .meta({ description: "Background, the step, or what an example's environment answered." }),
     content: z.string().meta({ description: "The turn's text." }),
   })
   .meta({ id: "PromptMessage" });
@@ -111,6 +122,8 @@ export const WorldModelPrediction = z
     matched_stop: z.union([z.int(), z.string()]).nullable().meta({
       description: "The stop token or string that ended the completion.",
     }),
+    world: AnsweringWorld.optional().meta({ description: "Of a prediction through a world: which one." }),
+    explain: WorldExplanation.optional().meta({ description: "If it was asked for: the examples." }),
   })
   .meta({ id: "WorldModelPrediction" });
 export type WorldModelPrediction = z.infer<typeof WorldModelPrediction>;

@@ -9,7 +9,8 @@ export type RowOwner =
   | "revisions"
   | "runs"
   | "environments"
-  | "episodes";
+  | "episodes"
+  | "worlds";
 
 /** One of the tables with an account's own data, as opposed to what is counted from it. */
 export interface AccountTable {
@@ -118,6 +119,20 @@ export const accountTables: readonly AccountTable[] = [
     table: "environment_tasks",
     key: ["split", "position"],
     owner: { of: "environments", column: "environment_id" },
+    rowsAtOnce: few,
+  },
+  {
+    table: "worlds",
+    key: ["id"],
+    owner: ofAccount,
+    owns: { as: "worlds", column: "id" },
+    users: ["created_by"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "world_revisions",
+    key: ["revision"],
+    owner: { of: "worlds", column: "world_id" },
     rowsAtOnce: few,
   },
   {

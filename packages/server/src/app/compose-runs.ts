@@ -13,11 +13,15 @@ import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import { createWorldParts } from "../worlds/examples.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
 
-type RunOptions = Pick<RunnerServices, "deployments" | "liveInFlight" | "recordCall" | "startSpan">;
+type RunOptions = Pick<
+  RunnerServices,
+  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "indexes" | "exampleTexts"
+>;
 
 export interface ComposedRuns extends RunQueue {
   /** Begins to work on runs, this process's and those that others left, or on one only. */
@@ -112,7 +116,8 @@ export async function composeRunner(
 ): Promise<ComposedRunner> {
   const { services: evaluation, store, deployments, stop } = await composeWork(config, log, options);
   // No prediction here is live.
-  const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0 });
+  const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
+  const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
   const services = { ...evaluation, runs, deployments };
   return {
     store,
@@ -121,6 +126,7 @@ export async function composeRunner(
     start: (run) => runs.start(services, run),
     async stop() {
       await runs.dispose();
+      await worlds.indexes.stop();
       await stop();
     },
   };

@@ -39,6 +39,7 @@ import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
+import { createWorldParts } from "../worlds/examples.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import {
   type ComposedLimits,
@@ -235,7 +236,9 @@ export async function composeServer(
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const capture = composeCapture(config, log, store, { memory, metrics });
+  const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
   const runs = composeRuns(config, log, store, {
+    ...worlds,
     deployments,
     liveInFlight: limits.predictions.inFlight,
     recordCall: usage.recordCallsOf("run"),
@@ -307,6 +310,7 @@ export async function composeServer(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     ...environments,
+    ...worlds,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie,
@@ -334,6 +338,7 @@ export async function composeServer(
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();
       await stopSandbox();
+      await worlds.indexes.stop();
       await disposeDatasets();
       await disposeEvaluation();
       // The spans of runs and of evaluations at work end with them.

@@ -35,6 +35,7 @@ import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
+import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
 
 const operations: readonly Operation<Services>[] = [
@@ -50,6 +51,7 @@ const operations: readonly Operation<Services>[] = [
   ...datasetUploadRoutes,
   ...importRoutes,
   ...exportRoutes,
+  ...worldRoutes,
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,

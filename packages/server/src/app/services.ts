@@ -24,6 +24,7 @@ import type { ClientCounts } from "../runs/client/client-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { WorldParts } from "../worlds/examples.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -52,6 +53,7 @@ export interface EvaluationServices {
 /** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
 export interface Services
   extends HttpServices,
+    WorldParts,
     Omit<EvaluationServices, "store" | "admission">,
     Omit<ComposedEnvironments, "dispose"> {
   readonly settings: Settings;

@@ -177,6 +177,7 @@ export type Config = Readonly<{
   }>;
   evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
+  worlds: Readonly<{ maxIndexBytes: number }>;
   runs: Readonly<{ maxInFlight: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
@@ -281,6 +282,7 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
       quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
     },
+    worlds: { maxIndexBytes: values.PRESAGE_INDEX_MAX_BYTES },
     runs: {
       maxInFlight: values.PRESAGE_RUNS_MAX_IN_FLIGHT ?? Math.ceil(values.PRESAGE_MAX_IN_FLIGHT / 10),
     },

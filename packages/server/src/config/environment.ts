@@ -168,6 +168,11 @@ export const environment = z.object({
   PRESAGE_DATASET_QUOTA_BYTES: wholeNumber(1, unlimited, "bytes")
     .default(64 * gibibyte)
     .describe("maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413"),
+  PRESAGE_INDEX_MAX_BYTES: wholeNumber(1, unlimited, "bytes")
+    .default(2 * gibibyte)
+    .describe(
+      "memory in bytes that each process keeps for the searchable examples of worlds; those that were used least recently give way, and a world whose examples alone are larger is refused",
+    ),
   PRESAGE_MIN_FREE_DISK_BYTES: wholeNumber(0, unlimited).default(gibibyte).meta({
     description:
       "bytes that uploads and runs leave free on the disk of an SQLite database; below it, uploads get 507 and runs wait",

@@ -41,6 +41,20 @@ export async function selectDataset(
     .executeTakeFirst();
 }
 
+/** An account's dataset by its name. */
+export async function selectDatasetByName(
+  database: Database,
+  accountId: string,
+  name: string,
+): Promise<StoredDataset | undefined> {
+  return await database
+    .selectFrom("datasets")
+    .select(columns)
+    .where("account_id", "=", accountId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+}
+
 /** An account's datasets, newest first. */
 export async function selectDatasets(
   reader: Database,

@@ -14,6 +14,7 @@ import {
   lockDataset,
   type StoredDataset,
   selectDataset,
+  selectDatasetByName,
   selectDatasets,
 } from "./datasets-store.ts";
 import {
@@ -74,6 +75,17 @@ export async function findDataset(
   const dataset = await selectDataset(reader, requester.accountId, id);
   if (dataset === undefined) throw noSuchDataset();
   return { ...dataset, latest: (await selectLatestRevisions(reader, [dataset])).get(id) };
+}
+
+/** A dataset by its name or its id. */
+export async function findNamedDataset(
+  { store }: { store: Store },
+  { accountId, ...requester }: Requester,
+  nameOrId: string,
+): Promise<StoredDataset | undefined> {
+  const reader = store.briefReader({ accountId, ...requester });
+  const named = await selectDatasetByName(reader, accountId, nameOrId);
+  return named ?? (await selectDataset(reader, accountId, nameOrId));
 }
 
 /** A revision of a dataset by its number; without one, the latest. */

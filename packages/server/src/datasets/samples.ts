@@ -168,20 +168,44 @@ function toSummary(
   return { trajectory_id, steps, first_step, last_step, tags: tags ?? null };
 }
 
+/** The lines of samples of these sizes, in their order, a piece at a time. */
+async function* readLinesAt(
+  reader: Database,
+  revisionId: number,
+  sizes: readonly SampleSize[],
+): AsyncGenerator<{ position: number; line: string }[], void> {
+  const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
+  for (const positions of splitByBytes([...bytesOf.keys()], bytesOf, piece)) {
+    const lines = await readLines(reader, revisionId, positions);
+    yield positions.flatMap((position) => {
+      const line = lines.get(position);
+      return line === undefined ? [] : [{ position, line }];
+    });
+  }
+}
+
 /** The samples of these sizes, in their order, a piece at a time. */
 export async function* readSamplesAt(
   reader: Database,
   revisionId: number,
   sizes: readonly SampleSize[],
 ): AsyncGenerator<PositionedSample[], void> {
-  const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
-  for (const positions of splitByBytes([...bytesOf.keys()], bytesOf, piece)) {
-    const lines = await readLines(reader, revisionId, positions);
-    yield positions.flatMap((position) => {
-      const line = lines.get(position);
-      // It was written as one.
-      return line === undefined ? [] : [{ position, sample: JSON.parse(line) as DatasetSample }];
-    });
+  for await (const lines of readLinesAt(reader, revisionId, sizes)) yield lines.map(toPositioned);
+}
+
+/** All lines of a revision in their order, a piece at a time. */
+export async function* readRevisionLines(
+  reader: Database,
+  revisionId: number,
+  signal: AbortSignal,
+): AsyncGenerator<{ position: number; line: string }[], void> {
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const sizes = await selectSizes(reader, revisionId, { after, limit: samplesAtOnce });
+    yield* readLinesAt(reader, revisionId, sizes);
+    const last = sizes.at(-1);
+    if (last === undefined || sizes.length < samplesAtOnce) return;
+    after = last.position;
   }
 }
 
@@ -191,14 +215,12 @@ export async function* readRevision(
   revisionId: number,
   signal: AbortSignal,
 ): AsyncGenerator<PositionedSample[], void> {
-  for (let after = 0; ; ) {
-    signal.throwIfAborted();
-    const sizes = await selectSizes(reader, revisionId, { after, limit: samplesAtOnce });
-    yield* readSamplesAt(reader, revisionId, sizes);
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = last.position;
-  }
+  for await (const lines of readRevisionLines(reader, revisionId, signal)) yield lines.map(toPositioned);
+}
+
+function toPositioned({ position, line }: { position: number; line: string }): PositionedSample {
+  // It was written as one.
+  return { position, sample: JSON.parse(line) as DatasetSample };
 }
 
 async function* readAll<Size extends SampleSize>(

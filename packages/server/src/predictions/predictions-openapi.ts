@@ -1,4 +1,4 @@
-import { ChatCompletionResponse } from "@presage/contract";
+import { ChatCompletionResponse, WorldReference } from "@presage/contract";
 import { z } from "zod";
 import { errorResponse, response, shouldRetryHeader } from "../http/describe.ts";
 
@@ -76,6 +76,10 @@ export const predictionHeaders = z.object({
       description:
         "The deployment to use, by its name in `GET /v1/deployments`. It takes precedence over `model`. If absent, the default one.",
     }),
+  "x-presage-world": WorldReference.optional().meta({
+    description:
+      "The world to predict through: NAME, or NAME@NUMBER for one of its revisions. The answer has it in the same header.",
+  }),
   "x-session-id": sessionId.meta({
     description:
       "Requests with the same value go to the same replica of the model, which has their prefix cached. It is forwarded to the upstream. If absent, the part of the prompt that stays the same through a trajectory decides.",

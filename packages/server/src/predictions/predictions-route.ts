@@ -16,6 +16,7 @@ import type { Admission } from "../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
+import type { ReadyWorld } from "../worlds/world.ts";
 import type { Capture } from "./capture.ts";
 import {
   chatResponse,
@@ -35,9 +36,17 @@ import {
   toCompletionRequest,
 } from "./predict.ts";
 import { answered, chatCompletion, predictionFailures, predictionHeaders } from "./predictions-openapi.ts";
+import {
+  askWorld,
+  findNamedWorld,
+  nameOf,
+  type PredictionWorlds,
+  predictThroughWorld,
+  refuseWithoutWorld,
+  worldHeader,
+} from "./through-world.ts";
 
-interface PredictionServices {
-  deployments: Deployments;
+interface PredictionServices extends PredictionWorlds {
   admission: Admission;
   capture: Pick<Capture, "decide" | "watch">;
   settings: { maxBodyBytes: number; debugFields: boolean };
@@ -90,6 +99,9 @@ export const predictRoute = route({
     if (cached !== undefined) return Response.json(readPrediction(cached.body));
     const body = await readExactBytes(call, WorldModelRequest, bytes);
     refuseStreaming(body.params?.stream);
+    const world = await findNamedWorld(services, call, { field: body.world });
+    if (world !== undefined) return await answerThroughWorld(services, call, world, body, sharing);
+    refuseWithoutWorld(body);
     const named = findNamedDeployment(deployments, request.headers);
     const complete = completeBy(services, named, call, body, sharing);
     const { prediction, messages } = predict(complete, body, request.signal);
@@ -103,6 +115,22 @@ export const predictRoute = route({
     return Response.json(response);
   },
 });
+
+async function answerThroughWorld(
+  services: PredictionServices,
+  call: CallWithCaller,
+  world: ReadyWorld,
+  body: WorldModelRequest,
+  sharing: Sharing | undefined,
+): Promise<Response> {
+  const predicting = predictThroughWorld(services, call, world, body, sharing);
+  reserveSentBody(call.exchange);
+  const { prediction, completion } = await predicting;
+  const answer = services.settings.debugFields
+    ? { ...prediction, messages: completion.messages }
+    : prediction;
+  return Response.json(answer, { headers: { [worldHeader]: nameOf(completion.world) } });
+}
 
 /** In what the operations of the two kinds of servers differ. */
 const chats = {
@@ -176,6 +204,17 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
       const { body, respond } = await read(call, bytes);
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
+      const world = await findNamedWorld(services, call, { model: body.model });
+      if (world !== undefined) {
+        const { context, interaction, messages } = body;
+        const asked = { context, ...(interaction ? { interaction } : { messages }) };
+        const asking = askWorld(services, call, { world, asked, body, sharing });
+        reserveSentBody(exchange);
+        const completion = await asking;
+        const answer = respond(completion);
+        answer.headers.set(worldHeader, nameOf(completion.world));
+        return answer;
+      }
       const named = findNamedDeployment(deployments, request.headers, body.model);
       if ((named ?? deployments.getDefault()).isSandbox) refuseIgnored(body);
       const complete = completeBy(services, named, call, body, sharing);
@@ -281,7 +320,8 @@ function readSharing(
   if (maxAgeS === undefined) return undefined;
   if (body.length > maxRecognisedBytes) return { accountId, maxAgeS };
   // Everything that the request to the upstream is made from.
-  const besideBody = [deployments.revision(), operation, accountId, headers.get(deploymentHeader)];
+  const named = [headers.get(deploymentHeader), headers.get(worldHeader)];
+  const besideBody = [deployments.revision(), operation, accountId, ...named];
   const bodyDigest = new Bun.CryptoHasher("sha256")
     .update(JSON.stringify(besideBody))
     .update(body)

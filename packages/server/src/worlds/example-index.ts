@@ -8,11 +8,14 @@ export interface Example {
   trajectoryId: string;
   fields: Fields;
   nextState: string;
+  tags?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Distinct texts of a field, by number. */
 export interface Texts {
   count: number;
+  /** All of their features, one text after the other, in parts. */
+  parts: readonly Uint32Array[];
   featuresOf(text: number): Features;
   normOf(text: number): number;
 }
@@ -29,7 +32,10 @@ export interface Postings {
 export interface ExampleIndex {
   positions: Uint32Array;
   trajectories: ReadonlyMap<string, number>;
-  trajectoryOf: Uint32Array;
+  /** The examples of each trajectory. */
+  ofTrajectory: Groups;
+  /** The examples of each tag, by `tagOf`. */
+  tagged: ReadonlyMap<string, readonly number[]>;
   /** Equal where the whole action and the whole next state are. */
   pairOf: Uint32Array;
   /** Code points that an example costs. */
@@ -51,6 +57,11 @@ export interface Groups {
   numbers: Uint32Array;
 }
 
+/** A tag as the index knows it. */
+export function tagOf(name: string, value: string): string {
+  return `${name}\0${value}`;
+}
+
 /** What is done between two yields takes a few milliseconds. */
 const workAtOnce = 100_000;
 
@@ -62,9 +73,16 @@ export function collectExamples() {
   };
   const trajectories = new Map<string, number>();
   const pairs = new Map<string, number>();
+  const tagged = new Map<string, number[]>();
   const [actions, states, tasks] = [collectTexts(), collectTexts(), collectTexts()];
   return {
-    add({ position, trajectoryId, fields: { action, state, task }, nextState }: Example): void {
+    add({ position, trajectoryId, fields: { action, state, task }, nextState, tags = {} }: Example): void {
+      for (const [name, value] of Object.entries(tags)) {
+        const tag = tagOf(name, value);
+        const examples = tagged.get(tag);
+        if (examples === undefined) tagged.set(tag, [columns.positions.length]);
+        else examples.push(columns.positions.length);
+      }
       columns.positions.push(position);
       columns.trajectoryOf.push(numberOf(trajectories, trajectoryId));
       columns.pairOf.push(numberOf(pairs, digestOf(normalForm(action)) + digestOf(normalForm(nextState))));
@@ -79,7 +97,7 @@ export function collectExamples() {
     },
     *finish(): Generator<undefined, ExampleIndex> {
       const of = {
-        ...{ positions: columns.positions.values(), trajectoryOf: columns.trajectoryOf.values() },
+        positions: columns.positions.values(),
         ...{ pairOf: columns.pairOf.values(), charsOf: columns.charsOf.values() },
         ...{ actionOf: columns.actionOf.values(), stateOf: columns.stateOf.values() },
         taskOf: columns.taskOf.values(),
@@ -87,7 +105,8 @@ export function collectExamples() {
       const texts = { actions: actions.finish(), states: states.finish(), tasks: tasks.finish() };
       const postings = yield* invert(texts.actions);
       const examplesOf = group(of.actionOf, texts.actions.count);
-      return { ...of, ...texts, trajectories, postings, examplesOf };
+      const ofTrajectory = group(columns.trajectoryOf.values(), trajectories.size);
+      return { ...of, ...texts, trajectories, ofTrajectory, tagged, postings, examplesOf };
     },
   };
 }
@@ -122,6 +141,7 @@ function collectTexts() {
       const nothing = new Uint32Array();
       return {
         count: normOf.length,
+        parts: chunks,
         normOf: (text) => normOf[text] ?? 0,
         featuresOf(text) {
           const start = startOf[text] ?? 0;
@@ -228,6 +248,37 @@ function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
 function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
 }
+
+/** What it takes in memory, about, and a digest of what is searched. */
+export function measureIndex(index: ExampleIndex): { bytes: number; digest: string } {
+  const { positions, pairOf, charsOf, actionOf, stateOf, taskOf, postings, examplesOf, ofTrajectory } = index;
+  const columns = [positions, pairOf, charsOf, actionOf, stateOf, taskOf];
+  const texts = [index.actions, index.states, index.tasks];
+  const parts = texts.flatMap((one) => one.parts);
+  const groups = [postings.starts, postings.entries, examplesOf.starts, examplesOf.numbers];
+  const arrays = [...columns, ...parts, ...groups, ofTrajectory.starts, ofTrajectory.numbers];
+  const hash = createHash("sha256");
+  for (const array of arrays) hash.update(array);
+  let names = 0;
+  for (const id of index.trajectories.keys()) {
+    hash.update(id).update("\0");
+    names += id.length;
+  }
+  let tags = 0;
+  for (const [tag, examples] of index.tagged) {
+    hash.update(tag).update("\0").update(Uint32Array.from(examples));
+    tags += bytesPerEntry + tag.length + 8 * examples.length;
+  }
+  const ofTexts = texts.reduce((sum, { count }) => sum + bytesPerText * count, 0);
+  const ofMaps = bytesPerEntry * (index.trajectories.size + postings.lists.size) + names;
+  const bytes = arrays.reduce((sum, { byteLength }) => sum + byteLength, ofTexts + ofMaps + tags);
+  return { bytes, digest: hash.digest("hex") };
+}
+
+/** Of a map with short keys. */
+const bytesPerEntry = 80;
+/** Where its features begin, how many they are, and their length. */
+const bytesPerText = 16;
 
 /** A text's length, up to a maximum. */
 function codePoints(text: string, most: number): number {

@@ -7,8 +7,15 @@ export interface Fields {
   task: string;
 }
 
+interface Turns {
+  messages?: readonly { role: string; content: string }[] | undefined;
+}
+
 /** A sample's fields. `state`, if given, is what was predicted in place of the recorded one. */
-export function fieldsOf({ context, interaction, messages = [] }: DatasetSample, state?: string): Fields {
+export function fieldsOf(
+  { context, interaction, messages = [] }: Pick<DatasetSample, "context" | "interaction"> & Turns,
+  state?: string,
+): Fields {
   if (interaction) {
     const task = context?.task_context ?? "";
     return { action: interaction.action, state: state ?? interaction.state, task };

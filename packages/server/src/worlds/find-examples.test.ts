@@ -40,12 +40,16 @@ function dot(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): nu
 }
 
 function expected(examples: readonly Example[], query: Fields, wanted: Wanted): FoundExamples {
-  const { k, maxChars = Infinity, maxVisits = 50_000, minSimilarity = 0, excluded = [] } = wanted;
+  const { k, maxChars = Infinity, maxVisits = 50_000, minSimilarity = 0 } = wanted;
+  const { excluded = [], excludedTags = {} } = wanted;
   const own = vectorsOf(query);
   const weights = fields.map((field, at) => (own[at]?.size ? (wanted.weights ?? defaultWeights)[field] : 0));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const scored = examples
-    .filter(({ trajectoryId }) => !excluded.includes(trajectoryId))
+    .filter(({ trajectoryId, tags = {} }) => {
+      const isTagged = Object.entries(excludedTags).some(([name, value]) => tags[name] === value);
+      return !isTagged && !excluded.includes(trajectoryId);
+    })
     .map((example) => {
       const parts = vectorsOf(example.fields).map((vector, at) => dot(own[at] ?? new Map(), vector));
       const total = parts.reduce((all, part, at) => all + (part * (weights[at] ?? 0)) / sum, 0);
@@ -57,6 +61,7 @@ function expected(examples: readonly Example[], query: Fields, wanted: Wanted): 
     .sort((a, b) => b.similarity - a.similarity || a.example.position - b.example.position)
     .filter(({ similarity }) => similarity > 0 && similarity >= minSimilarity);
   const chosen: FoundExamples["examples"] = [];
+  const leftOut = { trajectory: examples.length - scored.length, duplicate: 0, budget: 0 };
   const seen = new Set<string>();
   let left = maxChars;
   for (const { example, similarity } of visited) {
@@ -66,12 +71,15 @@ function expected(examples: readonly Example[], query: Fields, wanted: Wanted): 
     const pair = [normal(action).toString("latin1"), normal(example.nextState).toString("latin1")].join(
       "\0\0",
     );
-    if (chosen.length === k || seen.has(pair) || (chosen.length > 0 && chars > left)) continue;
+    if (chosen.length === k) break;
+    if (seen.has(pair)) leftOut.duplicate += 1;
+    else if (chosen.length > 0 && chars > left) leftOut.budget += 1;
+    if (seen.has(pair) || (chosen.length > 0 && chars > left)) continue;
     seen.add(pair);
     left -= chars;
     chosen.push({ position: example.position, similarity, chars, by: expect.anything() });
   }
-  return { examples: chosen, isTruncated: expect.any(Boolean) };
+  return { examples: chosen, isTruncated: expect.any(Boolean), leftOut };
 }
 
 /** A seeded generator of numbers below a limit. */
@@ -109,6 +117,7 @@ function randomSet(random: (below: number) => number, size: number): Example[] {
     trajectoryId: `t${random(5)}`,
     fields: { action: some(3), state: some(8), task: some(2) },
     nextState: some(2),
+    tags: random(2) ? { task: `${random(3)}`, seed: "1" } : {},
   }));
 }
 
@@ -123,6 +132,7 @@ test("an exhaustive search of random Unicode sets finds the same", () => {
         {},
         { excluded: [trajectoryId] },
         { maxChars: random(800) },
+        { excluded: [trajectoryId], excludedTags: { task: "1" } },
         { maxVisits: 1 + random(20), excluded: [trajectoryId] },
         { minSimilarity: 0.4, weights: { action: random(3), state: 1, task: random(2) } },
       ];

@@ -1,4 +1,4 @@
-import { type ExampleIndex, group } from "./example-index.ts";
+import { type ExampleIndex, group, tagOf } from "./example-index.ts";
 import {
   compareWith,
   eachFeature,
@@ -21,6 +21,8 @@ export interface Wanted {
   weights?: Readonly<Record<keyof Fields, number>> | undefined;
   /** Trajectories whose examples are left out. */
   excluded?: readonly string[] | undefined;
+  /** Tags, by name, whose examples are left out. */
+  excludedTags?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface FoundExample {
@@ -36,6 +38,8 @@ export interface FoundExamples {
   examples: FoundExample[];
   /** Whether `maxVisits` left out some that could have been among them. */
   isTruncated: boolean;
+  /** How many were passed over: as excluded, and in choosing. */
+  leftOut: { trajectory: number; duplicate: number; budget: number };
 }
 
 export const defaultWeights = { action: 0.7, state: 0.2, task: 0.1 };
@@ -54,7 +58,7 @@ interface Candidate extends FoundExample {
  */
 export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted): FoundExamples {
   const weights = scaledWeights(query, wanted.weights ?? defaultWeights);
-  const excluded = new Set(wanted.excluded?.flatMap((id) => index.trajectories.get(id) ?? []));
+  const excluded = excludedOf(index, wanted);
   const ofAction = actionSimilarities(index, featuresOf(normalForm(query.action, maxBytes.action)));
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
@@ -94,12 +98,33 @@ function search(
       const known = weights.action * action + weights.task * task;
       if (known + weights.state + slack < pool.floor()) continue;
       const state = states.similarity(index.stateOf[example] ?? 0);
-      pool.add(example, rounded(known + weights.state * state), { action, state, task });
+      const by = { action: rounded(action), state: rounded(state), task: rounded(task) };
+      pool.add(example, rounded(known + weights.state * state), by);
     }
     room -= examples.length;
     if (isTruncated) break;
   }
-  return { examples: pool.choose().map(({ example, ...found }) => found), isTruncated };
+  const { chosen, duplicate, budget } = pool.choose();
+  return {
+    examples: chosen.map(({ example, ...found }) => found),
+    isTruncated,
+    leftOut: { trajectory: excluded.size, duplicate, budget },
+  };
+}
+
+function excludedOf(
+  { trajectories, ofTrajectory: { starts, numbers }, tagged }: ExampleIndex,
+  { excluded = [], excludedTags = {} }: Wanted,
+): ReadonlySet<number> {
+  const examples = new Set<number>();
+  for (const id of excluded) {
+    const trajectory = trajectories.get(id);
+    if (trajectory === undefined) continue;
+    for (const example of numbers.subarray(starts[trajectory], starts[trajectory + 1])) examples.add(example);
+  }
+  for (const [name, value] of Object.entries(excludedTags))
+    for (const example of tagged.get(tagOf(name, value)) ?? []) examples.add(example);
+  return examples;
 }
 
 /** Half up, to 6 decimals. */
@@ -165,7 +190,7 @@ function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; act
 }
 
 function examplesOf(
-  { examplesOf: { starts, numbers }, trajectoryOf }: ExampleIndex,
+  { examplesOf: { starts, numbers } }: ExampleIndex,
   actions: readonly number[],
   excluded: ReadonlySet<number>,
 ): number[] {
@@ -174,7 +199,7 @@ function examplesOf(
     const end = starts[action + 1] ?? 0;
     for (let at = starts[action] ?? 0; at < end; at += 1) {
       const example = numbers[at] ?? 0;
-      if (!excluded.has(trajectoryOf[example] ?? 0)) examples.push(example);
+      if (!excluded.has(example)) examples.push(example);
     }
   }
   return examples;
@@ -200,7 +225,7 @@ function choosing(index: ExampleIndex, { k, maxChars, minSimilarity = 0 }: Wante
       const isDue = length > Math.max(chosenOf + 16, chosenOf * 1.25) || chosenOf === 0;
       if (isDue || (bound < least && length > chosenOf)) {
         chosenOf = length;
-        const chosen = choose();
+        const { chosen } = choose();
         least = chosen.length < k ? 0 : (chosen.at(-1)?.similarity ?? 0);
       }
       return bound < least;
@@ -216,18 +241,21 @@ function chooseExamples(
   candidates: Candidate[],
   k: number,
   maxChars: number,
-): Candidate[] {
+): { chosen: Candidate[]; duplicate: number; budget: number } {
   candidates.sort((a, b) => b.similarity - a.similarity || a.example - b.example);
   const chosen: Candidate[] = [];
   const pairs = new Set<number>();
-  let chars = 0;
+  let [chars, duplicate, budget] = [0, 0, 0];
   for (const candidate of candidates) {
     if (chosen.length >= k) break;
     const pair = pairOf[candidate.example] ?? 0;
-    if (pairs.has(pair) || (chosen.length > 0 && chars + candidate.chars > maxChars)) continue;
-    pairs.add(pair);
-    chars += candidate.chars;
-    chosen.push(candidate);
+    if (pairs.has(pair)) duplicate += 1;
+    else if (chosen.length > 0 && chars + candidate.chars > maxChars) budget += 1;
+    else {
+      pairs.add(pair);
+      chars += candidate.chars;
+      chosen.push(candidate);
+    }
   }
-  return chosen;
+  return { chosen, duplicate, budget };
 }

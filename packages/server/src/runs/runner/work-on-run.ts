@@ -6,6 +6,7 @@ import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
 import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { ExampleServices } from "../../worlds/examples.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
 import { type AskServices, askDeployment } from "./ask-deployment.ts";
 import type { WriteWork } from "./evaluate-step.ts";
@@ -27,9 +28,9 @@ import {
 import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { indexRecords } from "./records.ts";
+import { answerFromRecords } from "./records.ts";
 
-export interface RunnerServices extends StepServices, AskServices {
+export interface RunnerServices extends StepServices, AskServices, ExampleServices {
   writeWork: WriteWork;
   /** Multiplies the pauses before something is tried again. */
   patience: number;
@@ -77,7 +78,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     mostFrequent: await composeMostFrequent(worker),
     answerFromRecords:
       run.target.kind === "retrieval"
-        ? await indexRecords(reader, run.dataset.revisionId, signal)
+        ? answerFromRecords(services, reader, run.dataset.revisionId)
         : undefined,
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };

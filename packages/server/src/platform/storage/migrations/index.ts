@@ -55,6 +55,21 @@ export const migrations: Record<string, Migration> = {
       await sql`alter table dataset_revisions add column import text`.execute(db);
     },
   },
+  "036-worlds": {
+    async up(db: Kysely<unknown>) {
+      const statements = [
+        `create table worlds (
+          id text primary key, account_id text not null, name text not null, last_revision bigint not null,
+          archived_at bigint, created_by text not null, created_at bigint not null,
+          constraint worlds_by_name unique (account_id, name))`,
+        "create index worlds_of_an_account on worlds (account_id, created_at, id)",
+        `create table world_revisions (
+          world_id text not null, revision bigint not null, config text not null, pinned text not null,
+          created_at bigint not null, constraint world_revisions_by_number primary key (world_id, revision))`,
+      ];
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {

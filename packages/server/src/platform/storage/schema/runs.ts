@@ -28,6 +28,29 @@ export interface RunTables {
   episodes: EpisodesTable;
   episode_steps: EpisodeStepsTable;
   ors_sessions: OrsSessionsTable;
+  worlds: WorldsTable;
+  world_revisions: WorldRevisionsTable;
+}
+
+export interface WorldsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** The latest revision's number. */
+  last_revision: number;
+  archived_at: Micros | null;
+  created_by: string;
+  created_at: Micros;
+}
+
+export interface WorldRevisionsTable {
+  world_id: string;
+  revision: number;
+  /** JSON, as given. */
+  config: string;
+  /** JSON: what it resolved to. */
+  pinned: string;
+  created_at: Micros;
 }
 
 export interface DatasetsTable {

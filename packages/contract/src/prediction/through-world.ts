@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { list } from "../custom-schemas.ts";
+import { boundedText, shortText } from "../text.ts";
+
+const referencePattern = /^([a-z0-9][a-z0-9-]{0,62})(?:@([1-9]\d{0,8}))?$/;
+const notAReference = "Input should be the name of a world, or one of its revisions as NAME@NUMBER";
+
+/** A world, or with a number one of its revisions: `shop` or `shop@3`. */
+export const WorldReference = z.string().regex(referencePattern, notAReference);
+
+/** What a reference names; undefined if it is none. */
+export function readWorldReference(text: string): { name: string; revision: number | undefined } | undefined {
+  const [, name, revision] = referencePattern.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return { name, revision: revision === undefined ? undefined : Number(revision) };
+}
+
+/** Tags of recorded samples, by name. */
+export const exampleTags = z.record(shortText(200), boundedText(1_000));
+
+/** A step that came before. */
+export const HistoryStep = z
+  .strictObject({
+    action: z.string().min(1).meta({ description: "What the agent did." }),
+    next_state: z.string().meta({ description: "What the environment answered." }),
+  })
+  .meta({ id: "HistoryStep" });
+export type HistoryStep = z.infer<typeof HistoryStep>;
+
+/** What a request through a world may have beside its interaction. */
+export const worldRequestFields = {
+  history: list(HistoryStep).max(64).nullish().meta({
+    description: "The steps before this one, oldest first, at most 64. Only with a world.",
+  }),
+  exclude: z
+    .strictObject({
+      trajectory_ids: list(shortText(200)).max(1_000).nullish().meta({
+        description: "Trajectories whose examples are left out.",
+      }),
+      tags: exampleTags.nullish().meta({ description: "Examples with one of these tags are left out." }),
+    })
+    .nullish()
+    .meta({ description: "Examples that are left out. Only with a world." }),
+};
+
+const similarity = z.number().meta({ description: "From 0 to 1." });
+
+/** Which records a prediction leaned on, and why those. */
+export const WorldExplanation = z
+  .object({
+    examples: z
+      .array(
+        z.object({
+          dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
+          trajectory_id: z.string().optional().meta({ description: "Its trajectory." }),
+          similarity: z.number().meta({ description: "To the request, rounded to 6 decimals." }),
+          by: z
+            .object({ action: similarity, state: similarity, task: similarity })
+            .meta({ description: "The similarity of each field." }),
+          chars: z.int().meta({ description: "What it takes of `max_chars`." }),
+        }),
+      )
+      .meta({
+        description:
+          "The most similar first. Keys that may not read datasets are not told which ones they are.",
+      }),
+    left_out: z
+      .object({
+        trajectory: z.int().meta({ description: "Of the request's own trajectory or task, or excluded." }),
+        duplicate: z.int().meta({ description: "With the action and next state of a chosen one." }),
+        budget: z.int().meta({ description: "Too long for what was left of `max_chars`." }),
+        filter: z.int().meta({ description: "Of the dataset, but not of the world's examples." }),
+      })
+      .meta({ description: "How many examples were passed over." }),
+    truncated: z.boolean().meta({
+      description: "Whether some were not compared, as 50,000 with more similar actions were.",
+    }),
+    reduced: z.boolean().meta({
+      description: "Whether half of the examples was sent, as all were too long for the model.",
+    }),
+    retrieval_ms: z.number().meta({ description: "How long finding them took, in milliseconds." }),
+  })
+  .meta({ id: "WorldExplanation" });
+export type WorldExplanation = z.infer<typeof WorldExplanation>;
+
+/** Which world a prediction is of. */
+export const AnsweringWorld = z
+  .object({
+    name: z.string().meta({ description: "The world's name." }),
+    revision: z.int().meta({ description: "The number of its revision." }),
+    answered_by: z.string().meta({
+      description: "The name of the deployment that answered, or `retrieval`: the records alone.",
+    }),
+  })
+  .meta({ id: "AnsweringWorld" });
+export type AnsweringWorld = z.infer<typeof AnsweringWorld>;

@@ -1,0 +1,253 @@
+import { z } from "zod";
+import { Context, Interaction, Params, PromptMessage } from "../prediction/prediction.ts";
+import { exampleTags, WorldExplanation, worldRequestFields } from "../prediction/through-world.ts";
+import {
+  defaultPageLimit,
+  defaultRevisionLimit,
+  nextCursor,
+  numberedPageQuery,
+  pageQuery,
+} from "../query.ts";
+import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+
+/** A name is part of an address, and stands where deployments' names do. */
+const worldName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen",
+  );
+/** Where a world's examples are from. */
+export const WorldExamples = z
+  .strictObject({
+    dataset: shortText(200).meta({ description: "The name of a dataset of the account, or its id." }),
+    revision: z.int().min(1).nullish().meta({
+      description: "The number of its revision. If not given, the latest when the world's revision is made.",
+    }),
+    split: shortText(200).nullish().meta({
+      description: "Only samples whose tag `split` is this; `test` samples are thus never examples.",
+    }),
+    tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
+    required: z.boolean().nullish().meta({
+      default: true,
+      description:
+        "Whether the world refuses to answer once the dataset is deleted, or answers without examples.",
+    }),
+    max_per_trajectory: z.int().min(1).nullish().meta({
+      description: "Only so many samples of a trajectory, its first ones.",
+    }),
+  })
+  .meta({ id: "WorldExamples" });
+export type WorldExamples = z.infer<typeof WorldExamples>;
+
+const weight = z.number().gte(0).lte(1_000);
+
+/** How examples are found and chosen. */
+export const WorldRetrieval = z
+  .strictObject({
+    k: z.int().min(0).max(64).nullish().meta({ default: 8, description: "How many examples at most." }),
+    max_chars: z.int().min(0).max(200_000).nullish().meta({
+      default: 12_000,
+      description: "How many characters their texts may have in all. The first one always fits.",
+    }),
+    weights: z
+      .strictObject({ action: weight, state: weight, task: weight })
+      .refine(({ action, state, task }) => action + state + task > 0, "The weights' sum should be above 0")
+      .nullish()
+      .meta({
+        default: { action: 0.7, state: 0.2, task: 0.1 },
+        description: "What each field's similarity counts.",
+      }),
+    exclude_by: z
+      .string()
+      .regex(/^(trajectory|tag:[\s\S]{1,200})$/, "Input should be trajectory, or tag:NAME")
+      .nullish()
+      .meta({
+        default: "trajectory",
+        description:
+          "What is left out for a recorded sample: its own `trajectory`, or with `tag:NAME` every example with its value of that tag as well.",
+      }),
+    place: z.enum(["turns", "system"]).nullish().meta({
+      default: "turns",
+      description: "Where examples stand: as turns before the last, or in a section of the system turn.",
+    }),
+    min_similarity: z.number().gte(0).lte(1).nullish().meta({
+      default: 0,
+      description: "Examples below this are left out.",
+    }),
+  })
+  .meta({ id: "WorldRetrieval" });
+export type WorldRetrieval = z.infer<typeof WorldRetrieval>;
+
+/** What answers: a deployment's model, or the records alone. */
+export const WorldModel = z
+  .union([
+    z.strictObject({
+      kind: z.literal("retrieval"),
+      answer: z.enum(["adapted", "nearest"]).nullish().meta({
+        default: "adapted",
+        description:
+          "The recorded next state of the most similar example: as it is, or with the words in which the actions differ carried over.",
+      }),
+    }),
+    z.strictObject({
+      deployment: shortText(200)
+        .nullish()
+        .meta({ description: "Its name; the default deployment if not given." }),
+      params: Params.nullish().meta({
+        description:
+          "Sampling and decoding. `temperature` is 0 unless it is given. A request's own fields win.",
+      }),
+      fallback: z.enum(["retrieval"]).nullish().meta({
+        description: "What answers where the deployment cannot be reached; the answer's `world` says so.",
+      }),
+    }),
+  ])
+  .meta({ id: "WorldModel" });
+export type WorldModel = z.infer<typeof WorldModel>;
+
+const configFields = {
+  description: boundedText(maxDescriptionCharacters).nullish().meta({ description: "What the world is." }),
+  instructions: boundedText(200_000).nullish().meta({
+    description: "The system turn's beginning. If not given, a built-in text, which the preview shows.",
+  }),
+  context: Context.nullish().meta({
+    description: "Background in every prediction. A request's own sections win.",
+  }),
+  examples: WorldExamples.nullish().meta({ description: "The recorded transitions that it leans on." }),
+  retrieval: WorldRetrieval.nullish().meta({ description: "How examples are found and chosen." }),
+  history: z
+    .strictObject({
+      steps: z.int().min(0).max(64).nullish().meta({ default: 4, description: "How many steps at most." }),
+      max_chars: z
+        .int()
+        .min(0)
+        .max(200_000)
+        .nullish()
+        .meta({ default: 8_000, description: "How many characters." }),
+    })
+    .nullish()
+    .meta({ description: "How many of the steps before are in the prompt; the newest are kept." }),
+  model: WorldModel.nullish().meta({ description: "What answers; the default deployment if not given." }),
+};
+
+/** What a world is made of. */
+export const WorldConfig = z.strictObject(configFields).meta({ id: "WorldConfig" });
+export type WorldConfig = z.infer<typeof WorldConfig>;
+
+/** Body of `POST /v1/worlds`. */
+export const WorldCreateRequest = z
+  .strictObject({
+    name: worldName.meta({ description: "No other world of the account, and no deployment, may have it." }),
+    ...configFields,
+  })
+  .meta({ id: "WorldCreateRequest" });
+export type WorldCreateRequest = z.infer<typeof WorldCreateRequest>;
+
+/** Body of `PATCH /v1/worlds/{name}`. */
+export const WorldReviseRequest = z
+  .strictObject({
+    archived: z.boolean().optional().meta({
+      description: "Hides the world from lists, or shows it again. It makes no revision.",
+    }),
+    ...configFields,
+  })
+  .meta({ id: "WorldReviseRequest" });
+export type WorldReviseRequest = z.infer<typeof WorldReviseRequest>;
+
+/** What a revision resolved to when it was made. */
+export const WorldPins = z
+  .object({
+    examples: z
+      .object({
+        dataset_id: z.uuid().meta({ description: "The dataset's id." }),
+        dataset: z.string().meta({ description: "Its name then." }),
+        revision: z.int().meta({ description: "The number of its revision." }),
+        digest: z.string().meta({ description: "SHA-256 of that revision's lines." }),
+        count: z.int().meta({ description: "The number of examples." }),
+        trajectories: z.int().meta({ description: "How many trajectories they are of." }),
+        actions: z.int().meta({ description: "How many distinct actions they have." }),
+        features: z.string().meta({ description: "The version of what examples are found by." }),
+        index_digest: z.string().meta({ description: "SHA-256 of the index of them." }),
+      })
+      .nullable()
+      .meta({ description: "Null for a world without examples." }),
+    prompt_digest: z.string().meta({ description: "SHA-256 of the system turn." }),
+  })
+  .meta({ id: "WorldPins" });
+export type WorldPins = z.infer<typeof WorldPins>;
+
+/** A world in one of its revisions. */
+export const World = z
+  .object({
+    name: z.string().meta({ description: "Unique in the account." }),
+    revision: z.int().meta({ description: "Counts its changes from 1." }),
+    config: WorldConfig.meta({ description: "What it is made of, as given." }),
+    pinned: WorldPins.meta({ description: "What it resolved to when the revision was made." }),
+    archived: z.boolean().meta({ description: "Whether lists leave it out." }),
+    created_at: instant.meta({ description: "When the world was created." }),
+    revised_at: instant.meta({ description: "When this revision was made." }),
+  })
+  .meta({ id: "World" });
+export type World = z.infer<typeof World>;
+
+/** Path of `/v1/worlds/{name}`. */
+export const WorldPath = z.object({
+  name: storableText().meta({
+    description: "The world's name, for its latest revision, or NAME@NUMBER.",
+    examples: ["shop@3"],
+  }),
+});
+
+/** Query of `GET /v1/worlds`. */
+export const WorldListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export type WorldListQuery = z.infer<typeof WorldListQuery>;
+
+/** Response of `GET /v1/worlds`. */
+export const WorldListResponse = z
+  .object({
+    data: z
+      .array(World)
+      .meta({ description: "The account's worlds in their latest revisions, newest first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "WorldListResponse" });
+export type WorldListResponse = z.infer<typeof WorldListResponse>;
+
+/** Query of `GET /v1/worlds/{name}/revisions`. */
+export const WorldRevisionListQuery = z.object(
+  numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
+);
+export type WorldRevisionListQuery = z.infer<typeof WorldRevisionListQuery>;
+
+/** Response of `GET /v1/worlds/{name}/revisions`. */
+export const WorldRevisionListResponse = z
+  .object({
+    data: z.array(World).meta({ description: "The revisions, highest number first." }),
+    next: nextCursor,
+  })
+  .meta({ id: "WorldRevisionListResponse" });
+export type WorldRevisionListResponse = z.infer<typeof WorldRevisionListResponse>;
+
+/** Body of `POST /v1/worlds/{name}/preview`. */
+export const WorldPreviewRequest = z
+  .strictObject({
+    context: Context.nullish().meta({ description: "Sections in place of the world's." }),
+    interaction: Interaction.meta({ description: "The step to predict." }),
+    ...worldRequestFields,
+  })
+  .meta({ id: "WorldPreviewRequest" });
+export type WorldPreviewRequest = z.infer<typeof WorldPreviewRequest>;
+
+/** Response of `POST /v1/worlds/{name}/preview`. */
+export const WorldPreview = z
+  .object({
+    world: z.object({ name: z.string(), revision: z.int() }).meta({ description: "The world's revision." }),
+    messages: z.array(PromptMessage).meta({ description: "What would be sent." }),
+    answer: z.string().nullable().meta({
+      description: "What the records alone would answer; null if there is no example.",
+    }),
+    explain: WorldExplanation.meta({ description: "The examples, and why those." }),
+  })
+  .meta({ id: "WorldPreview" });
+export type WorldPreview = z.infer<typeof WorldPreview>;

@@ -1,0 +1,145 @@
+import { readWorldReference, type WorldModelPrediction, type WorldModelRequest } from "@presage/contract";
+import { type CallWithCaller, requesterOf } from "../http/call.ts";
+import { checkAccess } from "../http/caller.ts";
+import { deploymentHeader } from "../http/exchange.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { Deployments } from "../upstream/deployments.ts";
+import type { Sharing } from "../upstream/upstream.ts";
+import {
+  completeThroughWorld,
+  paramsThrough,
+  type WorldCompletion,
+} from "../worlds/complete-through-world.ts";
+import type { WorldParts } from "../worlds/examples.ts";
+import type { Asked, ReadyWorld } from "../worlds/world.ts";
+import type { Capture } from "./capture.ts";
+import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
+
+/** Which world predicts. Responses have it too. */
+export const worldHeader = "x-presage-world";
+const explainHeader = "x-presage-explain";
+
+export function nameOf({ name, revision }: { name: string; revision: number }): string {
+  return `${name}@${revision}`;
+}
+
+/** What requests through worlds need. */
+export interface PredictionWorlds extends WorldParts {
+  store: Store;
+  deployments: Deployments;
+  capture: Pick<Capture, "watch">;
+}
+
+/** The world that a request names in its header, in `field`, or as its model if that is no deployment. */
+export async function findNamedWorld(
+  { knownWorlds, deployments }: Pick<PredictionWorlds, "knownWorlds" | "deployments">,
+  call: CallWithCaller,
+  { field, model }: { field?: string | null | undefined; model?: string | null | undefined },
+): Promise<ReadyWorld | undefined> {
+  const { headers } = call.request;
+  const named = headers.get(worldHeader) ?? field;
+  const ofHeader = headers.has(worldHeader) ? ["header", worldHeader] : ["body", "world"];
+  if (named !== null && named !== undefined) {
+    if (headers.has(worldHeader) && field && field !== named)
+      throw new InvalidRequestError([valueError(["body", "world"], `The header names ${named}`)]);
+    if (headers.has(deploymentHeader))
+      throw new InvalidRequestError([
+        valueError(["header", deploymentHeader], "A world has its own deployment; name one of the two"),
+      ]);
+    const wanted = readWorldReference(named);
+    if (wanted === undefined)
+      throw new InvalidRequestError([
+        valueError(ofHeader, "Input should be the name of a world, or one of its revisions as NAME@NUMBER"),
+      ]);
+    const world = await knownWorlds.find(requesterOf(call), wanted);
+    if (world === undefined) throw new ServiceError("not_found", `There is no world ${wanted.name}.`);
+    return world;
+  }
+  const wanted = typeof model === "string" ? readWorldReference(model) : undefined;
+  if (wanted === undefined || headers.has(deploymentHeader) || deployments.find(model ?? "") !== undefined)
+    return undefined;
+  return await knownWorlds.find(requesterOf(call), wanted);
+}
+
+/** Throws for fields that mean something only with a world. */
+export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequest): void {
+  const given = Object.entries({ history, exclude, explain }).filter(([, value]) => Boolean(value));
+  if (given.length === 0) return;
+  throw new InvalidRequestError(
+    given.map(([name]) => valueError(["body", name], "Only a prediction through a world has this")),
+  );
+}
+
+/** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
+export async function askWorld(
+  services: PredictionWorlds,
+  call: CallWithCaller,
+  {
+    world,
+    asked,
+    body,
+    sharing,
+  }: { world: ReadyWorld; asked: Asked; body: ChatRequest; sharing?: Sharing | undefined },
+): Promise<WorldCompletion> {
+  const { request, exchange } = call;
+  const { store, indexes, exampleTexts, deployments, capture } = services;
+  const through = completeThroughWorld(
+    {
+      ...{ indexes, exampleTexts, reader: store.reader(requesterOf(call)) },
+      findDeployment(name) {
+        const found = name === undefined ? deployments.getDefault() : deployments.find(name);
+        return found && { name: found.name, complete: found.upstream.complete };
+      },
+    },
+    world,
+    asked,
+  );
+  // What the body means changes with the world.
+  const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
+  const complete = capture.watch(
+    measureCompletion(through, exchange, { sharing: shared }),
+    call,
+    body,
+    nameOf(world),
+  );
+  const fields = upstreamFields(paramsThrough(world, body.params ?? {}));
+  const completion = await complete({ ...fields, messages: [] }, request.signal);
+  // It is what `through` resolved to.
+  return completion as WorldCompletion;
+}
+
+/** The answer to `POST /v1/predict` through a world. */
+export async function predictThroughWorld(
+  services: PredictionWorlds,
+  call: CallWithCaller,
+  world: ReadyWorld,
+  body: WorldModelRequest,
+  sharing: Sharing | undefined,
+): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
+  const { context, interaction, history, exclude } = body;
+  const asked: Asked = {
+    ...{ context, interaction, history: history ?? [] },
+    exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
+  };
+  const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
+  const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
+  const explain = isExplained ? { explain: explanationFor(call, completion) } : {};
+  const prediction = { ...readPrediction(completion.body), world: completion.world, ...explain };
+  return { prediction, completion };
+}
+
+/** A key that may only predict is not told which samples the examples are: their maker chose them. */
+function explanationFor(
+  { caller }: CallWithCaller,
+  { explain }: WorldCompletion,
+): WorldCompletion["explain"] {
+  try {
+    checkAccess(caller, "read");
+    return explain;
+  } catch {
+    const examples = explain.examples.map(({ dataset_sample_id: _, trajectory_id: __, ...one }) => one);
+    return { ...explain, examples };
+  }
+}

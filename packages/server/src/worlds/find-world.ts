@@ -1,0 +1,115 @@
+import type { WorldConfig } from "@presage/contract";
+import { LRUCache } from "lru-cache";
+import { findRevision } from "../datasets/datasets.ts";
+import { ServiceError } from "../platform/errors.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import type { ExampleFilter } from "./index-thread.ts";
+import type { ExampleSource } from "./indexes.ts";
+import type { ReadyWorld, WorldRevision } from "./world.ts";
+import { selectWorld } from "./worlds-store.ts";
+
+export function noSuchWorld(): ServiceError {
+  return new ServiceError("not_found", "There is no such world.");
+}
+
+/** A world of the account, in its latest revision unless another is named. */
+export async function findWorld(
+  { store }: { store: Store },
+  requester: Requester,
+  wanted: { name: string; revision?: number | undefined },
+): Promise<WorldRevision> {
+  const reader = store.briefReader(requester);
+  const found = await selectWorld(reader, requester.accountId, wanted);
+  if (found !== undefined) return found;
+  const latest = await selectWorld(reader, requester.accountId, { name: wanted.name });
+  if (latest === undefined) throw noSuchWorld();
+  throw new ServiceError(
+    "not_found",
+    `The world ${wanted.name} has no revision ${wanted.revision}; the latest is ${latest.revision}.`,
+  );
+}
+
+export function filterOf({
+  split,
+  tags,
+  max_per_trajectory,
+}: NonNullable<WorldConfig["examples"]>): ExampleFilter {
+  const sorted = Object.entries(tags ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    split: split ?? undefined,
+    tags: sorted.length === 0 ? undefined : Object.fromEntries(sorted),
+    maxPerTrajectory: max_per_trajectory ?? undefined,
+  };
+}
+
+/** The source of a world's examples; `gone` if its dataset is. */
+async function findSource(
+  services: { store: Store },
+  requester: Requester,
+  { config: { examples }, pinned }: WorldRevision,
+): Promise<ExampleSource | "gone" | undefined> {
+  if (!examples || pinned.examples === null) return undefined;
+  const { dataset_id: id, revision: number } = pinned.examples;
+  const revision = await findRevision(services, requester, { id, number }).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  });
+  return revision === undefined ? "gone" : { revisionId: revision.id, filter: filterOf(examples) };
+}
+
+export interface WantedWorld {
+  name: string;
+  /** Undefined: the latest. */
+  revision: number | undefined;
+}
+
+/** Worlds that requests name, as they were a second ago at most. */
+export interface KnownWorlds {
+  /** Undefined: there is none of this name. Throws for a revision that is not there, and if its examples are gone. */
+  find(requester: Requester, wanted: WantedWorld): Promise<ReadyWorld | undefined>;
+  /** Its changes in this process are seen at once. */
+  forget(accountId: string, name: string): void;
+}
+
+const maxKnown = 10_000;
+const maxAgeMs = 1_000;
+
+type Known = ReadyWorld | "gone" | "none";
+
+export function createKnownWorlds(store: Store): KnownWorlds {
+  const known = new LRUCache<string, Promise<Known>>({ max: maxKnown, ttl: maxAgeMs });
+  const keyOf = (accountId: string, name: string, revision: number | undefined) =>
+    `${accountId}/${name}@${revision ?? ""}`;
+
+  async function load(requester: Requester, wanted: WantedWorld): Promise<Known> {
+    const reader = store.briefReader(requester);
+    const isThere = await selectWorld(reader, requester.accountId, { name: wanted.name });
+    if (isThere === undefined) return "none";
+    const world = wanted.revision === undefined ? isThere : await findWorld({ store }, requester, wanted);
+    const source = await findSource({ store }, requester, world);
+    if (source !== "gone") return { ...world, source };
+    return world.config.examples?.required === false ? { ...world, source: undefined } : "gone";
+  }
+
+  return {
+    async find(requester, wanted) {
+      const key = keyOf(requester.accountId, wanted.name, wanted.revision);
+      let loading = known.get(key);
+      if (loading === undefined) {
+        loading = load(requester, wanted);
+        known.set(key, loading);
+        loading.catch(() => known.delete(key));
+      }
+      const found = await loading;
+      if (found === "gone")
+        throw new ServiceError(
+          "conflict",
+          `The dataset with the examples of the world ${wanted.name} is deleted.`,
+        );
+      return found === "none" ? undefined : found;
+    },
+    forget(accountId, name) {
+      for (const key of known.keys()) if (key.startsWith(`${accountId}/${name}@`)) known.delete(key);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { DatasetSample } from "@presage/contract";
+import { serveRequests } from "../platform/storage/thread.ts";
+import { collectExamples, type ExampleIndex, measureIndex } from "./example-index.ts";
+import { type Fields, fieldsOf } from "./fields.ts";
+import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
+
+// The entry file of the thread that holds the indexes of examples. It has no connection to the database.
+
+/** Which samples of a revision are examples. */
+export interface ExampleFilter {
+  split?: string | undefined;
+  tags?: Readonly<Record<string, string>> | undefined;
+  maxPerTrajectory?: number | undefined;
+}
+
+/** What is asked of the thread. An index is known by its key. */
+export type IndexRequest =
+  | { kind: "add"; key: string; filter: ExampleFilter; positions: number[]; lines: string }
+  | { kind: "finish"; key: string }
+  | { kind: "find"; key: string; query: Fields; wanted: Wanted }
+  | { kind: "drop"; key: string };
+
+export interface IndexFigures {
+  examples: number;
+  trajectories: number;
+  actions: number;
+  /** Samples of the revision that are no examples. */
+  filtered: number;
+  bytes: number;
+  digest: string;
+}
+
+/** What is found, and the time that it took. Undefined: there is no such index. */
+export type Found = FoundExamples & { ms: number };
+export type IndexReply = IndexFigures | Found | undefined;
+
+interface Collecting {
+  collected: ReturnType<typeof collectExamples>;
+  ofTrajectory: Map<string, number>;
+  filtered: number;
+}
+
+const collecting = new Map<string, Collecting>();
+const indexes = new Map<string, ExampleIndex>();
+
+function add({ key, filter, positions, lines }: IndexRequest & { kind: "add" }): undefined {
+  const known = collecting.get(key);
+  const into = known ?? { collected: collectExamples(), ofTrajectory: new Map(), filtered: 0 };
+  if (known === undefined) collecting.set(key, into);
+  for (const [index, line] of lines.split("\n").entries()) {
+    // It was written as one.
+    const sample = JSON.parse(line) as DatasetSample;
+    const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
+    const before = into.ofTrajectory.get(trajectoryId) ?? 0;
+    if (!isWanted(sample, filter) || before >= (filter.maxPerTrajectory ?? Number.POSITIVE_INFINITY)) {
+      into.filtered += 1;
+      continue;
+    }
+    into.ofTrajectory.set(trajectoryId, before + 1);
+    const position = positions[index] ?? 0;
+    into.collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
+  }
+}
+
+function isWanted({ tags = {} }: DatasetSample, filter: ExampleFilter): boolean {
+  if (filter.split !== undefined && tags.split !== filter.split) return false;
+  return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
+}
+
+/** In slices, between which searches of other indexes get their turn. */
+async function finish(key: string): Promise<IndexFigures> {
+  const { collected, filtered } = collecting.get(key) ?? { collected: collectExamples(), filtered: 0 };
+  collecting.delete(key);
+  const finishing = collected.finish();
+  for (;;) {
+    const slice = finishing.next();
+    if (slice.done) {
+      const index = slice.value;
+      indexes.set(key, index);
+      const { positions, trajectories, actions } = index;
+      const counts = { examples: positions.length, trajectories: trajectories.size, actions: actions.count };
+      return { ...counts, filtered, ...measureIndex(index) };
+    }
+    await nextTurn();
+  }
+}
+
+function find({ key, query, wanted }: IndexRequest & { kind: "find" }): Found | undefined {
+  const index = indexes.get(key);
+  if (index === undefined) return undefined;
+  const startedAtMs = performance.now();
+  return { ...findExamples(index, query, wanted), ms: performance.now() - startedAtMs };
+}
+
+serveRequests<IndexRequest, IndexReply>({
+  respond(request) {
+    if (request.kind === "add") return add(request);
+    if (request.kind === "finish") return finish(request.key);
+    if (request.kind === "find") return find(request);
+    collecting.delete(request.key);
+    indexes.delete(request.key);
+    return undefined;
+  },
+  close() {},
+  // What is built is in its order, beside searches.
+  laneOf: (request) => (request.kind === "find" ? "find" : request.key),
+});

@@ -1,0 +1,119 @@
+import type { Context, HistoryStep, PromptMessage, WorldConfig, WorldPins } from "@presage/contract";
+import { composeSystemTurn } from "@presage/contract/compose-prompt";
+import type { Micros } from "../platform/storage/columns.ts";
+import type { ExampleSource } from "./indexes.ts";
+
+/** A world in one of its revisions. */
+export interface WorldRevision {
+  id: string;
+  name: string;
+  revision: number;
+  /** As given, without nulls. */
+  config: WorldConfig;
+  pinned: WorldPins;
+  archived_at: Micros | null;
+  created_at: Micros;
+  revised_at: Micros;
+}
+
+/** A world that can be asked. */
+export interface ReadyWorld extends WorldRevision {
+  /** Undefined: it has no examples, or they are gone and it can do without. */
+  source: ExampleSource | undefined;
+}
+
+/** What a world is asked: a step, or the turns of a chat. */
+export interface Asked {
+  context?: Context | null | undefined;
+  interaction?: { state: string; action: string } | undefined;
+  /** In place of an interaction. Without content, a turn is of tools. */
+  messages?: readonly { role: string; content?: string | null }[] | undefined;
+  history?: readonly HistoryStep[] | undefined;
+  exclude?: { trajectoryIds?: readonly string[]; tags?: Readonly<Record<string, string>> } | undefined;
+  /** The recorded sample that is asked about: it and what is left out with it are no examples. */
+  recorded?: { trajectoryId: string; tags: Readonly<Record<string, string>> } | undefined;
+}
+
+/** A recorded transition that is shown to the model. */
+export interface ShownExample {
+  position: number;
+  sampleId: string;
+  trajectoryId: string;
+  action: string;
+  state: string;
+  nextState: string;
+}
+
+export const defaultInstructions =
+  "You are the environment that an agent acts in. Given a state and an action, answer with the next state and nothing else: no comments, no explanations. Recorded transitions may come first: what they show holds, and your answer has their form.";
+
+/** The system turn of a world, the same for all that it is asked with this context. */
+export function systemTurnOf({ instructions, context }: WorldConfig, ofRequest?: Context | null): string {
+  const given = Object.entries(ofRequest ?? {}).filter(([, text]) => text !== null && text !== undefined);
+  const sections = composeSystemTurn({ ...context, ...Object.fromEntries(given) });
+  return [instructions ?? defaultInstructions, sections].filter((text) => text !== "").join("\n\n");
+}
+
+const mostOfState = 1_000;
+const mostOfNextState = 2_000;
+
+/** The turns that are sent: the system turn, examples with the most similar last, earlier steps, and what is asked. */
+export function composeTurns(
+  { config }: Pick<WorldRevision, "config">,
+  { context, interaction, messages = [], history = [] }: Asked,
+  examples: readonly ShownExample[],
+): PromptMessage[] {
+  const system = messages.filter(({ role }) => role === "system").map(({ content }) => content ?? "");
+  const systemTurn = [systemTurnOf(config, context), ...system].filter((text) => text !== "").join("\n\n");
+  const shown = examples.toReversed().map((example) => ({
+    question: questionOf(cut(example.state, mostOfState), example.action),
+    answer: cut(example.nextState, mostOfNextState),
+  }));
+  const isSection = config.retrieval?.place === "system" && shown.length > 0;
+  const section = shown
+    .map(({ question, answer }) => `${question}\n\nNext state: ${answer}`)
+    .join("\n\n---\n\n");
+  const asked = interaction
+    ? [{ role: "user", content: questionOf(interaction.state, interaction.action) }]
+    : messages.filter(({ role }) => role !== "system");
+  return [
+    { role: "system", content: isSection ? `${systemTurn}\n\n## RECORDED EXAMPLES\n${section}` : systemTurn },
+    ...(isSection ? [] : shown.flatMap(({ question, answer }) => pairOfTurns(question, answer))),
+    ...newestSteps(config, history).flatMap(({ action, next_state }) =>
+      pairOfTurns(`Action: ${action}`, next_state),
+    ),
+    // Turns of tools, without content, are passed on as they are.
+    ...(asked as PromptMessage[]),
+  ];
+}
+
+function pairOfTurns(question: string, answer: string): PromptMessage[] {
+  return [
+    { role: "user", content: question },
+    { role: "assistant", content: answer },
+  ];
+}
+
+function questionOf(state: string, action: string): string {
+  return state === "" ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
+}
+
+/** As many of the newest steps as the world wants. */
+function newestSteps({ history: limits }: WorldConfig, history: readonly HistoryStep[]): HistoryStep[] {
+  const steps = limits?.steps ?? 4;
+  let left = limits?.max_chars ?? 8_000;
+  const newest = steps === 0 ? [] : history.slice(-steps);
+  const first = newest.findLastIndex(({ action, next_state }) => {
+    left -= action.length + next_state.length;
+    return left < 0;
+  });
+  return newest.slice(first + 1);
+}
+
+/** A text's beginning, and how much follows. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const characters = [...text];
+  if (characters.length <= most) return text;
+  return `${characters.slice(0, most).join("")}… [+${characters.length - most} characters]`;
+}

@@ -1,0 +1,299 @@
+import {
+  defaultRevisionLimit,
+  readWorldReference,
+  World,
+  type WorldConfig,
+  WorldCreateRequest,
+  WorldListQuery,
+  WorldListResponse,
+  WorldPath,
+  WorldPreview,
+  WorldPreviewRequest,
+  WorldReviseRequest,
+  WorldRevisionListQuery,
+  WorldRevisionListResponse,
+} from "@presage/contract";
+import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
+import { readKeysetPage, toCursor } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { answerFromRecords } from "./complete-through-world.ts";
+import { chooseExamples, type ExampleServices } from "./examples.ts";
+import { findWorld, noSuchWorld } from "./find-world.ts";
+import { composeTurns, type ReadyWorld, type WorldRevision } from "./world.ts";
+import {
+  createWorld,
+  deleteWorld,
+  InvalidWorldError,
+  reviseWorld,
+  type WorldVerbServices,
+} from "./worlds.ts";
+import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
+
+interface Services extends WorldVerbServices, ExampleServices, HttpServices {}
+
+const tag = "worlds";
+const config: WorldConfig = {
+  instructions: "You are the tools of a shop.",
+  examples: { dataset: "shop-traces", split: "train" },
+  retrieval: { k: 8 },
+  model: { deployment: "qwen-wm" },
+};
+const example: World = {
+  name: "shop",
+  revision: 1,
+  config,
+  pinned: {
+    examples: {
+      dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
+      dataset: "shop-traces",
+      revision: 4,
+      digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      count: 820,
+      trajectories: 61,
+      actions: 312,
+      features: "bytes3-1",
+      index_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+    },
+    prompt_digest: "fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13",
+  },
+  archived: false,
+  created_at: "2026-11-28T09:12:44.120Z",
+  revised_at: "2026-11-28T09:12:44.120Z",
+};
+
+const createWorldRoute = route({
+  method: "POST",
+  path: "/v1/worlds",
+  needs: "evaluate",
+  id: "createWorld",
+  tag,
+  summary: "Create a world",
+  description:
+    "Creates a world: instructions, recorded examples with a way to find the right ones, and a model. What it names is pinned: the latest revision of its dataset stays the world's until the world is revised. Predictions name a world in `world` or the header `x-presage-world`.",
+  body: WorldCreateRequest,
+  bodyExample: { name: "shop", ...config },
+  once: "create world",
+  responses: {
+    "201": response("The world", World, example),
+    "400": errorResponse(
+      "Paths of Presage begin with this name",
+      "The name datasets is reserved. Choose another one.",
+    ),
+    "409": errorResponse(
+      "The account has a world of this name, or there is a deployment of it",
+      'There is already a world named "shop".',
+    ),
+  },
+  async handle(services: Services, { call, requester, body: { name, ...config }, once }) {
+    const wanted = { name, config, userId: call.caller.userId };
+    const world = await createWorld(services, requester, wanted, once).catch(toInvalidRequest);
+    return reply(201, toWorld(world));
+  },
+});
+
+const listWorldsRoute = route({
+  method: "GET",
+  path: "/v1/worlds",
+  needs: "read",
+  id: "listWorlds",
+  tag,
+  summary: "List worlds",
+  description: "Lists the account's worlds in their latest revisions, newest first, without archived ones.",
+  query: WorldListQuery,
+  refusesUnknown: true,
+  responses: { "200": response("The worlds", WorldListResponse, page(example)) },
+  async handle({ store }: Services, { requester, query }) {
+    const reader = store.briefReader(requester);
+    const { worlds, next } = await selectWorlds(reader, requester.accountId, readKeysetPage(query));
+    return reply(200, { data: worlds.map(toWorld), next: toCursor(next) });
+  },
+});
+
+const getWorld = route({
+  method: "GET",
+  path: "/v1/worlds/:name",
+  needs: "read",
+  id: "getWorld",
+  tag,
+  summary: "Show a world",
+  description: "Returns a world in its latest revision, or in the one that NAME@NUMBER names.",
+  params: WorldPath,
+  responses: { "200": response("The world", World, example), ...noSuch("world") },
+  handle: async (services: Services, { requester, params: { name } }) =>
+    reply(200, toWorld(await findReferred(services, requester, name))),
+});
+
+const reviseWorldRoute = route({
+  method: "PATCH",
+  path: "/v1/worlds/:name",
+  needs: "evaluate",
+  id: "reviseWorld",
+  tag,
+  summary: "Revise a world",
+  description:
+    "Adds a revision in which the given fields are replaced and null ones removed, and pins anew what it names. With `archived` alone it makes none.",
+  params: WorldPath,
+  body: WorldReviseRequest,
+  bodyExample: { retrieval: { k: 4 } },
+  responses: {
+    "200": response("The latest revision", World, { ...example, revision: 2 }),
+    "409": errorResponse("It was revised meanwhile", "The world was revised meanwhile. Try again."),
+    ...noSuch("world"),
+  },
+  handle: async (services: Services, { requester, params: { name }, body }) =>
+    reply(200, toWorld(await reviseWorld(services, requester, name, body).catch(toInvalidRequest))),
+});
+
+const deleteWorldRoute = route({
+  method: "DELETE",
+  path: "/v1/worlds/:name",
+  needs: "evaluate",
+  id: "deleteWorld",
+  tag,
+  summary: "Delete a world",
+  description: "Deletes a world with all its revisions. Predictions that it made stay.",
+  params: WorldPath,
+  responses: { "204": { description: "It is deleted." }, ...noSuch("world") },
+  async handle(services: Services, { requester, params: { name } }) {
+    await deleteWorld(services, requester, name);
+    return reply(204, undefined);
+  },
+});
+
+const listRevisions = route({
+  method: "GET",
+  path: "/v1/worlds/:name/revisions",
+  needs: "read",
+  id: "listWorldRevisions",
+  tag,
+  summary: "List a world's revisions",
+  description: "Returns the world in each of its revisions, highest number first.",
+  params: WorldPath,
+  query: WorldRevisionListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The revisions", WorldRevisionListResponse, page(example)),
+    ...noSuch("world"),
+  },
+  async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
+    await findWorld(services, requester, { name });
+    const wanted = {
+      name,
+      limit: Number(limit ?? defaultRevisionLimit),
+      below: after === undefined ? undefined : Number(after),
+    };
+    const reader = services.store.briefReader(requester);
+    const found = await selectWorldRevisions(reader, requester.accountId, {
+      ...wanted,
+      limit: wanted.limit + 1,
+    });
+    const revisions = found.slice(0, wanted.limit).map(toWorld);
+    const last = found.length > wanted.limit ? revisions.at(-1)?.revision : undefined;
+    return reply(200, { data: revisions, next: last === undefined ? null : String(last) });
+  },
+});
+
+const previewWorld = route({
+  method: "POST",
+  path: "/v1/worlds/:name/preview",
+  needs: "read",
+  id: "previewWorld",
+  tag,
+  summary: "Preview a prediction",
+  description:
+    "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. No model is asked.",
+  params: WorldPath,
+  body: WorldPreviewRequest,
+  bodyExample: { interaction: { state: "The cart is empty.", action: "add(item='lamp')" } },
+  responses: {
+    "200": response("What would be sent", WorldPreview, {
+      world: { name: "shop", revision: 1 },
+      messages: [
+        { role: "system", content: "You are the tools of a shop." },
+        { role: "user", content: "State: The cart is empty.\n\nAction: add(item='cup')" },
+        { role: "assistant", content: "Added: cup." },
+        { role: "user", content: "State: The cart is empty.\n\nAction: add(item='lamp')" },
+      ],
+      answer: "Added: lamp.",
+      explain: {
+        examples: [
+          {
+            dataset_sample_id: "t-17/0",
+            trajectory_id: "t-17",
+            similarity: 0.731204,
+            by: { action: 0.663, state: 1, task: 0 },
+            chars: 46,
+          },
+        ],
+        left_out: { trajectory: 0, duplicate: 2, budget: 0, filter: 114 },
+        truncated: false,
+        reduced: false,
+        retrieval_ms: 0.4,
+      },
+    }),
+    ...noSuch("world"),
+  },
+  async handle(services: Services, { call, requester, params: { name }, body }) {
+    const world = await findReady(services, requester, name);
+    const { history, exclude, ...asked } = body;
+    const wanted = { ...asked, history: history ?? [], exclude: toExclusion(exclude) };
+    const reader = services.store.reader(requester);
+    const chosen = await chooseExamples(services, reader, world, wanted, call.request.signal);
+    return reply(200, {
+      world: { name: world.name, revision: world.revision },
+      messages: composeTurns(world, wanted, chosen.examples),
+      answer: answerFromRecords(world, chosen) ?? null,
+      explain: chosen.explain,
+    });
+  },
+});
+
+export const worldRoutes = [
+  createWorldRoute,
+  listWorldsRoute,
+  getWorld,
+  reviseWorldRoute,
+  deleteWorldRoute,
+  listRevisions,
+  previewWorld,
+];
+
+/** What a request's `exclude` names. */
+export function toExclusion(exclude: WorldPreviewRequest["exclude"]) {
+  return { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} };
+}
+
+async function findReferred(
+  services: Services,
+  requester: Requester,
+  reference: string,
+): Promise<WorldRevision> {
+  const wanted = readWorldReference(reference);
+  if (wanted === undefined) throw noSuchWorld();
+  return await findWorld(services, requester, wanted);
+}
+
+async function findReady(services: Services, requester: Requester, reference: string): Promise<ReadyWorld> {
+  const wanted = readWorldReference(reference);
+  const world = wanted && (await services.knownWorlds.find(requester, wanted));
+  if (world === undefined) throw noSuchWorld();
+  return world;
+}
+
+function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
+  return {
+    ...world,
+    archived: archived_at !== null,
+    created_at: toIsoInstant(created_at),
+    revised_at: toIsoInstant(revised_at),
+  };
+}
+
+function toInvalidRequest(error: unknown): never {
+  if (!(error instanceof InvalidWorldError)) throw error;
+  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
+}

@@ -1,0 +1,146 @@
+import type { WorldConfig, WorldPins } from "@presage/contract";
+import { type SqlBool, sql } from "kysely";
+import type { Micros } from "../platform/storage/columns.ts";
+import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
+import { prepareStatement } from "../platform/storage/rows.ts";
+import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
+import type { WorldRevision } from "./world.ts";
+
+/** Stores a world, unless its account has one of this name. Returns whether it did. */
+export async function insertWorld(transaction: Database, row: WorldsTable): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto("worlds")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+/** Stores a revision, which becomes the latest. */
+export async function insertWorldRevision(transaction: Database, row: WorldRevisionsTable): Promise<void> {
+  await transaction.insertInto("world_revisions").values(row).execute();
+  await transaction
+    .updateTable("worlds")
+    .set({ last_revision: row.revision })
+    .where("id", "=", row.world_id)
+    .execute();
+}
+
+/** An account's world by its name, in its latest revision unless another is named. */
+export async function selectWorld(
+  database: Database,
+  accountId: string,
+  { name, revision }: { name: string; revision?: number | undefined },
+): Promise<WorldRevision | undefined> {
+  const [row] =
+    revision === undefined
+      ? await latestRevision(database, [accountId, name])
+      : await someRevision(database, [accountId, name, revision]);
+  return row && toWorld(row);
+}
+
+const latestRevision = prepareStatement((database) =>
+  withRevisions(database, "")
+    .where("world.name", "=", "")
+    .whereRef("revision.revision", "=", "world.last_revision"),
+);
+
+const someRevision = prepareStatement((database) =>
+  withRevisions(database, "").where("world.name", "=", "").where("revision.revision", "=", 0),
+);
+
+/** An account's worlds in their latest revisions, newest first, without those that are archived. */
+export async function selectWorlds(
+  reader: Database,
+  accountId: string,
+  { limit, after }: KeysetPage,
+): Promise<{ worlds: WorldRevision[]; next: Keyset | undefined }> {
+  const rows = await withRevisions(reader, accountId)
+    .whereRef("revision.revision", "=", "world.last_revision")
+    .where("world.archived_at", "is", null)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<SqlBool>`(world.created_at, world.id) < (${after?.createdAt}, ${after?.id})`),
+    )
+    .orderBy("world.created_at", "desc")
+    .orderBy("world.id", "desc")
+    .limit(limit + 1)
+    .execute();
+  const part = toListPart(rows, limit);
+  return { worlds: part.rows.map(toWorld), next: part.next };
+}
+
+/** A world's revisions below a number, the highest first. */
+export async function selectWorldRevisions(
+  reader: Database,
+  accountId: string,
+  { name, limit, below }: { name: string; limit: number; below: number | undefined },
+): Promise<WorldRevision[]> {
+  const rows = await withRevisions(reader, accountId)
+    .where("world.name", "=", name)
+    .$if(below !== undefined, (query) => query.where("revision.revision", "<", below ?? 0))
+    .orderBy("revision.revision", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(toWorld);
+}
+
+function withRevisions(database: Database, accountId: string) {
+  return database
+    .selectFrom("worlds as world")
+    .innerJoin("world_revisions as revision", "revision.world_id", "world.id")
+    .select([
+      "world.id",
+      "world.name",
+      "world.archived_at",
+      "world.created_at",
+      "revision.revision",
+      "revision.config",
+      "revision.pinned",
+      "revision.created_at as revised_at",
+    ])
+    .where("world.account_id", "=", accountId);
+}
+
+function toWorld(
+  row: Omit<WorldRevision, "config" | "pinned"> & { config: string; pinned: string },
+): WorldRevision {
+  return {
+    ...row,
+    revision: Number(row.revision),
+    // Both were checked before they were stored.
+    config: JSON.parse(row.config) as WorldConfig,
+    pinned: JSON.parse(row.pinned) as WorldPins,
+  };
+}
+
+/** Locks a world until the transaction ends. Undefined if the account has none of this name. */
+export async function lockWorld(
+  transaction: Database,
+  accountId: string,
+  name: string,
+): Promise<Pick<WorldsTable, "id" | "last_revision"> | undefined> {
+  return await transaction
+    .selectFrom("worlds")
+    .select(["id", "last_revision"])
+    .where("account_id", "=", accountId)
+    .where("name", "=", name)
+    .$if(isPostgres(transaction), (query) => query.forUpdate())
+    .executeTakeFirst();
+}
+
+export async function updateArchived(
+  transaction: Database,
+  id: string,
+  archivedAt: Micros | null,
+): Promise<void> {
+  await transaction.updateTable("worlds").set({ archived_at: archivedAt }).where("id", "=", id).execute();
+}
+
+/** With its revisions. */
+export async function deleteWorldRows(transaction: Database, id: string): Promise<void> {
+  await transaction.deleteFrom("world_revisions").where("world_id", "=", id).execute();
+  await transaction.deleteFrom("worlds").where("id", "=", id).execute();
+}

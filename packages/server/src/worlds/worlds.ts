@@ -1,0 +1,213 @@
+import { isReservedName, type WorldConfig, type WorldPins } from "@presage/contract";
+import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
+import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
+import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
+import { type Indexes, UnusableExamplesError } from "./indexes.ts";
+import { systemTurnOf, type WorldRevision } from "./world.ts";
+import {
+  deleteWorldRows,
+  insertWorld,
+  insertWorldRevision,
+  lockWorld,
+  updateArchived,
+} from "./worlds-store.ts";
+
+/** A field of a world that cannot be used, and why. */
+export class InvalidWorldError extends Error {
+  readonly path: readonly (string | number)[];
+
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.name = "InvalidWorldError";
+    this.path = path;
+  }
+}
+
+/** What worlds are made with. */
+export interface WorldVerbServices {
+  store: Store;
+  indexes: Indexes;
+  knownWorlds: KnownWorlds;
+  deployments: { find(name: string): unknown };
+}
+
+export interface NewWorld {
+  name: string;
+  config: WorldConfig;
+  userId: string;
+}
+
+/** Makes a world with its first revision. Throws an `InvalidWorldError` for what cannot be used. */
+export async function createWorld(
+  services: WorldVerbServices,
+  requester: Changer,
+  { name, config: given, userId }: NewWorld,
+  once?: Once,
+): Promise<WorldRevision> {
+  const { accountId } = requester;
+  if (isReservedName(name))
+    throw new ServiceError("bad_request", `The name ${name} is reserved. Choose another one.`);
+  if (services.deployments.find(name) !== undefined)
+    throw new ServiceError("conflict", `There is a deployment named ${name}: requests could mean either.`);
+  const config = withoutNulls(given);
+  const pinned = await pin(services, requester, config);
+  const world = await doOnce(services.store.writer(requester), once, {
+    async work(transaction): Promise<WorldRevision> {
+      const now = nowMicros();
+      const id = Bun.randomUUIDv7();
+      const row = {
+        ...{ id, account_id: accountId, name, last_revision: 1, archived_at: null },
+        ...{ created_by: userId, created_at: now },
+      };
+      if (!(await insertWorld(transaction, row)))
+        throw new ServiceError("conflict", `There is already a world named ${JSON.stringify(name)}.`);
+      await insertWorldRevision(transaction, toRow(id, 1, config, pinned, now));
+      await recordChange(transaction, requester, {
+        action: "world.create",
+        objectId: id,
+        detail: { name },
+      });
+      return {
+        ...{ id, name, revision: 1, config, pinned },
+        ...{ archived_at: null, created_at: now, revised_at: now },
+      };
+    },
+    toReceipt: (made) => ({ name: made.name }),
+    recall: (receipt) => findWorld(services, requester, { name: String(receipt.name), revision: 1 }),
+  });
+  services.knownWorlds.forget(accountId, name);
+  return world;
+}
+
+function toRow(id: string, revision: number, config: WorldConfig, pinned: WorldPins, now: number) {
+  const texts = { config: JSON.stringify(config), pinned: JSON.stringify(pinned) };
+  return { world_id: id, revision, ...texts, created_at: now };
+}
+
+/** Adds a revision in which the given fields are replaced, or removed where they are null; archives without one. */
+export async function reviseWorld(
+  services: WorldVerbServices,
+  requester: Changer,
+  name: string,
+  { archived, ...changes }: WorldConfig & { archived?: boolean | undefined },
+): Promise<WorldRevision> {
+  const { accountId } = requester;
+  const before = await findWorld(services, requester, { name });
+  const config = withoutNulls({ ...before.config, ...changes });
+  const isRevised = Object.keys(changes).length > 0;
+  const pinned = isRevised ? await pin(services, requester, config) : before.pinned;
+  const revised = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction): Promise<WorldRevision> => {
+      const locked = await lockWorld(transaction, accountId, name);
+      if (locked === undefined) throw noSuchWorld();
+      if (locked.id !== before.id || Number(locked.last_revision) !== before.revision)
+        throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
+      const now = nowMicros();
+      const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;
+      await updateArchived(transaction, before.id, archivedAt);
+      const revision = before.revision + (isRevised ? 1 : 0);
+      if (isRevised) await insertWorldRevision(transaction, toRow(before.id, revision, config, pinned, now));
+      await recordChange(transaction, requester, {
+        action: "world.revise",
+        objectId: before.id,
+        detail: { name, revision, fields: Object.keys(changes), archived },
+      });
+      const times = { archived_at: archivedAt, revised_at: isRevised ? now : before.revised_at };
+      return { ...before, revision, config, pinned, ...times };
+    });
+  services.knownWorlds.forget(accountId, name);
+  return revised;
+}
+
+/** Deletes a world with its revisions. */
+export async function deleteWorld(
+  services: Pick<WorldVerbServices, "store" | "knownWorlds">,
+  requester: Changer,
+  name: string,
+): Promise<void> {
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const world = await lockWorld(transaction, requester.accountId, name);
+      if (world === undefined) throw noSuchWorld();
+      await deleteWorldRows(transaction, world.id);
+      await recordChange(transaction, requester, {
+        action: "world.delete",
+        objectId: world.id,
+        detail: { name },
+      });
+    });
+  services.knownWorlds.forget(requester.accountId, name);
+}
+
+/** Resolves what a world names, and makes its examples searchable. */
+async function pin(
+  services: WorldVerbServices,
+  requester: Requester,
+  config: WorldConfig,
+): Promise<WorldPins> {
+  const { model } = config;
+  const named = model && "kind" in model ? [] : [model?.deployment].filter((one) => typeof one === "string");
+  for (const name of named) {
+    if (services.deployments.find(name) === undefined)
+      throw new InvalidWorldError(["model", "deployment"], "There is no deployment of this name");
+  }
+  const examples = config.examples ? await pinExamples(services, requester, config.examples) : null;
+  const prompt_digest = new Bun.CryptoHasher("sha256").update(systemTurnOf(config)).digest("hex");
+  return { examples, prompt_digest };
+}
+
+async function pinExamples(
+  { store, indexes }: WorldVerbServices,
+  requester: Requester,
+  examples: NonNullable<WorldConfig["examples"]>,
+): Promise<WorldPins["examples"]> {
+  const dataset = await findNamedDataset({ store }, requester, examples.dataset);
+  if (dataset === undefined)
+    throw new InvalidWorldError(["examples", "dataset"], "There is no dataset of this name");
+  const wanted = { id: dataset.id, number: examples.revision ?? undefined };
+  const revision = await findRevision({ store }, requester, wanted).catch(
+    refuseField(["examples", "revision"]),
+  );
+  const source = { revisionId: revision.id, filter: filterOf(examples) };
+  const figures = await indexes.describe(store.reader(requester), source).catch(refuseField(["examples"]));
+  if (figures.examples === 0)
+    throw new InvalidWorldError(["examples"], "No sample of the dataset is left to be an example");
+  return {
+    dataset_id: dataset.id,
+    dataset: dataset.name,
+    revision: revision.number,
+    digest: revision.digest,
+    count: figures.examples,
+    trajectories: figures.trajectories,
+    actions: figures.actions,
+    features: featuresVersion,
+    index_digest: figures.digest,
+  };
+}
+
+/** What examples are found by: fields, normal form and windows of three bytes. */
+const featuresVersion = "bytes3-1";
+
+/** What cannot be found, or is too much, is about a field. */
+function refuseField(path: readonly string[]): (error: unknown) => never {
+  return (error) => {
+    const isAbout = error instanceof UnusableExamplesError;
+    if (isAbout || (error instanceof ServiceError && error.code === "not_found"))
+      throw new InvalidWorldError(path, error.message.replace(/\.$/, ""));
+    throw error;
+  };
+}
+
+function withoutNulls(config: WorldConfig): WorldConfig {
+  return Object.fromEntries(
+    Object.entries(config).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
