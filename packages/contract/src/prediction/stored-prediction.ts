@@ -3,6 +3,7 @@ import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { ErrorCategory } from "../responses.ts";
 import { dateTime, instant, storableText } from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
+import { PredictionWorld } from "./through-world.ts";
 
 /** Of `CaptureSetting`, for where it is no field of a request. */
 export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
@@ -116,6 +117,10 @@ export const StoredPredictionDetail = StoredPrediction.extend({
     .string()
     .nullable()
     .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
+  world: PredictionWorld.nullable().meta({
+    description:
+      "The world that it went through, with the examples that it was shown; null if it named none.",
+  }),
   output: z
     .string()
     .nullable()

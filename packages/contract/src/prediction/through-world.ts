@@ -94,3 +94,16 @@ export const AnsweringWorld = z
   })
   .meta({ id: "AnsweringWorld" });
 export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
+
+/** The world that a stored prediction went through, and the examples that it leaned on. */
+export const PredictionWorld = AnsweringWorld.extend({
+  examples: z
+    .array(
+      z.object({
+        dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
+        similarity: z.number().meta({ description: "To the request, from 0 to 1." }),
+      }),
+    )
+    .meta({ description: "The most similar first." }),
+}).meta({ id: "PredictionWorld" });
+export type PredictionWorld = z.infer<typeof PredictionWorld>;

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { Context, Interaction, Params, PromptMessage } from "../prediction/prediction.ts";
-import { exampleTags, WorldExplanation, worldRequestFields } from "../prediction/through-world.ts";
+import {
+  AnsweringWorld,
+  exampleTags,
+  WorldExplanation,
+  worldRequestFields,
+} from "../prediction/through-world.ts";
 import {
   defaultPageLimit,
   defaultRevisionLimit,
@@ -40,7 +45,7 @@ export const WorldExamples = z
   .meta({ id: "WorldExamples" });
 export type WorldExamples = z.infer<typeof WorldExamples>;
 
-const weight = z.number().gte(0).lte(1_000);
+const weight = z.number().gte(0).lte(1_000).meta({ description: "What its similarity counts." });
 
 /** How examples are found and chosen. */
 export const WorldRetrieval = z
@@ -83,7 +88,7 @@ export type WorldRetrieval = z.infer<typeof WorldRetrieval>;
 export const WorldModel = z
   .union([
     z.strictObject({
-      kind: z.literal("retrieval"),
+      kind: z.literal("retrieval").meta({ description: "No model is asked." }),
       answer: z.enum(["adapted", "nearest"]).nullish().meta({
         default: "adapted",
         description:
@@ -242,7 +247,7 @@ export type WorldPreviewRequest = z.infer<typeof WorldPreviewRequest>;
 /** Response of `POST /v1/worlds/{name}/preview`. */
 export const WorldPreview = z
   .object({
-    world: z.object({ name: z.string(), revision: z.int() }).meta({ description: "The world's revision." }),
+    world: AnsweringWorld.omit({ answered_by: true }).meta({ description: "The world's revision." }),
     messages: z.array(PromptMessage).meta({ description: "What would be sent." }),
     answer: z.string().nullable().meta({
       description: "What the records alone would answer; null if there is no example.",

@@ -111,6 +111,7 @@ interface DeleteServices {
   store: Store;
   datasets: Pick<DatasetUploads, "sweeper">;
   runs: { wake(): void };
+  forgetRevisions(ids: readonly number[]): void;
 }
 
 const deleteOneDataset = route({

@@ -165,12 +165,12 @@ export async function createDataset(
 
 /** Deletes a dataset, and its runs if wanted. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
 export async function deleteDataset(
-  { store }: { store: Store },
+  { store, forgetRevisions }: { store: Store; forgetRevisions?: (ids: readonly number[]) => void },
   requester: Changer,
   { id, withRuns }: { id: string; withRuns: boolean },
 ): Promise<void> {
   const { accountId } = requester;
-  await store
+  const revisionIds = await store
     .writer(requester)
     .transaction()
     .execute(async (transaction) => {
@@ -184,14 +184,16 @@ export async function deleteDataset(
           `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
         );
       await discardRunsOf(transaction, accountId, id);
-      await discardRevisions(transaction, id);
+      const discarded = await discardRevisions(transaction, id);
       await deleteDatasetRow(transaction, accountId, id);
       await recordChange(transaction, requester, {
         action: "dataset.delete",
         objectId: id,
         detail: { name: dataset.name, with_runs: withRuns },
       });
+      return discarded;
     });
+  forgetRevisions?.(revisionIds);
 }
 
 /** One page of an account's datasets, newest first, with the latest revision of each. */

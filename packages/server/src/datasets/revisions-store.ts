@@ -187,13 +187,15 @@ export async function discardRevision(database: Database, id: number): Promise<v
     .execute();
 }
 
-/** The same for all revisions of a dataset. */
-export async function discardRevisions(transaction: Database, datasetId: string): Promise<void> {
-  await transaction
+/** The same for all revisions of a dataset. Returns the ids of their rows. */
+export async function discardRevisions(transaction: Database, datasetId: string): Promise<number[]> {
+  const discarded = await transaction
     .updateTable("dataset_revisions")
     .set({ state: "deleted", bytes: 0 })
     .where("dataset_id", "=", datasetId)
+    .returning("id")
     .execute();
+  return discarded.map(({ id }) => Number(id));
 }
 
 /** Discards revisions whose upload wrote nothing since a time. */

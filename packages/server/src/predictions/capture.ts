@@ -10,6 +10,7 @@ import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
+import type { WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readAnswer } from "./answer.ts";
 import { type ChatRequest, type Complete, setFields } from "./predict.ts";
 import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
@@ -204,7 +205,7 @@ function storeOutcome(
   const hold = capture.hold(bytesOfValues(exchange));
   if (hold === undefined) return;
   const { accountId, proof } = caller;
-  const keep = (deployment: string, outcome: PredictionOutcome) =>
+  const keep = (deployment: string, outcome: PredictionOutcome, world?: StoredRequest["world"]) =>
     capture.keep(hold, {
       id: Bun.randomUUIDv7(),
       accountId,
@@ -212,7 +213,7 @@ function storeOutcome(
       apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
       requestId: exchange.requestId,
       context: body.context,
-      asked: toStoredRequest(body),
+      asked: { ...toStoredRequest(body), ...(world && { world }) },
       deployment,
       latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
       outcome,
@@ -220,7 +221,12 @@ function storeOutcome(
   pending.then(
     (completion) => {
       if (captures === "failures") capture.release(hold);
-      else keep(completion.deployment, { status: "success", answer: readAnswer(completion) });
+      else
+        keep(
+          completion.deployment,
+          { status: "success", answer: readAnswer(completion) },
+          worldOf(completion),
+        );
     },
     (error: unknown) => {
       // What the model would have answered is unknown.
@@ -228,6 +234,17 @@ function storeOutcome(
       else keep(askedDeployment, toFailure(error, exchange.requestId));
     },
   );
+}
+
+/** Of a prediction through a world: which one, and what it leaned on. */
+function worldOf(completion: UpstreamCompletion | WorldCompletion): StoredRequest["world"] {
+  if (!("world" in completion)) return undefined;
+  const { world, explain } = completion;
+  const examples = explain.examples.map(({ dataset_sample_id, similarity }) => ({
+    dataset_sample_id,
+    similarity,
+  }));
+  return { ...world, examples };
 }
 
 /** A prediction's request has the fields of a structured chat. */

@@ -218,6 +218,7 @@ const getOne = route({
       messages: null,
       params: { temperature: 0 },
       requested_model: null,
+      world: null,
       output: "You open the fridge.",
       reasoning: null,
       error_message: null,

@@ -1,4 +1,4 @@
-import type { ErrorCategory } from "@presage/contract";
+import type { ErrorCategory, PredictionWorld } from "@presage/contract";
 import { type Answer, answerColumns } from "../platform/storage/answer-columns.ts";
 import { type Micros, toStorableText } from "../platform/storage/columns.ts";
 import type {
@@ -32,6 +32,8 @@ export interface StoredRequest {
   messages?: unknown;
   params?: unknown;
   model?: unknown;
+  /** The world that it went through, and the examples that were shown. */
+  world?: PredictionWorld | undefined;
 }
 
 export type PredictionOutcome =

@@ -13,7 +13,7 @@ import {
   type WorldCompletion,
 } from "../worlds/complete-through-world.ts";
 import type { WorldParts } from "../worlds/examples.ts";
-import type { Asked, ReadyWorld } from "../worlds/world.ts";
+import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
 
@@ -118,11 +118,7 @@ export async function predictThroughWorld(
   body: WorldModelRequest,
   sharing: Sharing | undefined,
 ): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
-  const { context, interaction, history, exclude } = body;
-  const asked: Asked = {
-    ...{ context, interaction, history: history ?? [] },
-    exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
-  };
+  const asked = toAsked(body);
   const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
   const explain = isExplained ? { explain: explanationFor(call, completion) } : {};

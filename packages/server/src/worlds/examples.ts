@@ -19,13 +19,23 @@ export interface ExampleServices {
 /** What is made once, for all that ask worlds. */
 export interface WorldParts extends ExampleServices {
   knownWorlds: KnownWorlds;
+  /** Samples of revisions that are deleted are examples no longer. */
+  forgetRevisions(ids: readonly number[]): void;
 }
 
 export function createWorldParts(store: Store, maxIndexBytes: number): WorldParts {
+  const indexes = createIndexes({ maxBytes: maxIndexBytes });
+  const exampleTexts = createExampleTexts();
+  const knownWorlds = createKnownWorlds(store);
   return {
-    indexes: createIndexes({ maxBytes: maxIndexBytes }),
-    exampleTexts: createExampleTexts(),
-    knownWorlds: createKnownWorlds(store),
+    ...{ indexes, exampleTexts, knownWorlds },
+    forgetRevisions(ids) {
+      knownWorlds.forgetAll();
+      indexes.forget(ids);
+      const deleted = new Set(ids.map(String));
+      for (const key of exampleTexts.keys())
+        if (deleted.has(key.slice(0, key.indexOf("/")))) exampleTexts.delete(key);
+    },
   };
 }
 

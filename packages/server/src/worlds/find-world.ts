@@ -69,6 +69,7 @@ export interface KnownWorlds {
   find(requester: Requester, wanted: WantedWorld): Promise<ReadyWorld | undefined>;
   /** Its changes in this process are seen at once. */
   forget(accountId: string, name: string): void;
+  forgetAll(): void;
 }
 
 const maxKnown = 10_000;
@@ -111,5 +112,6 @@ export function createKnownWorlds(store: Store): KnownWorlds {
     forget(accountId, name) {
       for (const key of known.keys()) if (key.startsWith(`${accountId}/${name}@`)) known.delete(key);
     },
+    forgetAll: () => known.clear(),
   };
 }

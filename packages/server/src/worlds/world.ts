@@ -1,4 +1,11 @@
-import type { Context, HistoryStep, PromptMessage, WorldConfig, WorldPins } from "@presage/contract";
+import type {
+  Context,
+  HistoryStep,
+  PromptMessage,
+  WorldConfig,
+  WorldPins,
+  WorldPreviewRequest,
+} from "@presage/contract";
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
 import type { Micros } from "../platform/storage/columns.ts";
 import type { ExampleSource } from "./indexes.ts";
@@ -34,6 +41,14 @@ export interface Asked {
   recorded?: { trajectoryId: string; tags: Readonly<Record<string, string>> } | undefined;
 }
 
+/** What a request asks. */
+export function toAsked({ context, interaction, history, exclude }: WorldPreviewRequest): Asked {
+  return {
+    ...{ context, interaction, history: history ?? [] },
+    exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
+  };
+}
+
 /** A recorded transition that is shown to the model. */
 export interface ShownExample {
   position: number;
@@ -44,7 +59,7 @@ export interface ShownExample {
   nextState: string;
 }
 
-export const defaultInstructions =
+const defaultInstructions =
   "You are the environment that an agent acts in. Given a state and an action, answer with the next state and nothing else: no comments, no explanations. Recorded transitions may come first: what they show holds, and your answer has their form.";
 
 /** The system turn of a world, the same for all that it is asked with this context. */

@@ -23,7 +23,7 @@ import type { Requester } from "../platform/storage/store.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
 import { chooseExamples, type ExampleServices } from "./examples.ts";
 import { findWorld, noSuchWorld } from "./find-world.ts";
-import { composeTurns, type ReadyWorld, type WorldRevision } from "./world.ts";
+import { composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
 import {
   createWorld,
   deleteWorld,
@@ -40,7 +40,6 @@ const config: WorldConfig = {
   instructions: "You are the tools of a shop.",
   examples: { dataset: "shop-traces", split: "train" },
   retrieval: { k: 8 },
-  model: { deployment: "qwen-wm" },
 };
 const example: World = {
   name: "shop",
@@ -239,8 +238,7 @@ const previewWorld = route({
   },
   async handle(services: Services, { call, requester, params: { name }, body }) {
     const world = await findReady(services, requester, name);
-    const { history, exclude, ...asked } = body;
-    const wanted = { ...asked, history: history ?? [], exclude: toExclusion(exclude) };
+    const wanted = toAsked(body);
     const reader = services.store.reader(requester);
     const chosen = await chooseExamples(services, reader, world, wanted, call.request.signal);
     return reply(200, {
@@ -261,11 +259,6 @@ export const worldRoutes = [
   listRevisions,
   previewWorld,
 ];
-
-/** What a request's `exclude` names. */
-export function toExclusion(exclude: WorldPreviewRequest["exclude"]) {
-  return { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} };
-}
 
 async function findReferred(
   services: Services,

@@ -99,6 +99,7 @@ onAnyDatabase((database) => {
       })
     ).id;
     await make("/v1/environments", { name: environment, description: mark });
+    await make("/v1/worlds", { name: environment, description: mark, instructions: mark });
     await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
     own.episode = (await make("/v1/episodes", { environment })).episode_id;
     await make(`/v1/episodes/${own.episode}/step`, { action: mark });
@@ -173,6 +174,11 @@ onAnyDatabase((database) => {
     ["POST", `/v1/runs/${own.run}/pause`],
     ["POST", `/v1/runs/${own.run}/resume`],
     ["POST", `/v1/runs/${own.run}/finish`],
+    ["GET", `/v1/worlds/${environment}`],
+    ["PATCH", `/v1/worlds/${environment}`, { archived: true }],
+    ["DELETE", `/v1/worlds/${environment}`],
+    ["GET", `/v1/worlds/${environment}/revisions`],
+    ["POST", `/v1/worlds/${environment}/preview`, { interaction: { state: "x", action: "y" } }],
     ["GET", `/v1/environments/${environment}`],
     ["PATCH", `/v1/environments/${environment}`, { max_steps: 1 }],
     ["DELETE", `/v1/environments/${environment}?with_episodes=true`],
@@ -224,6 +230,7 @@ onAnyDatabase((database) => {
     ["POST", "/v1/evaluation-results/review", {}],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],
+    ["GET", "/v1/worlds"],
     ["GET", "/v1/episodes"],
     ["GET", "/v1/episodes/figures?by=revision"],
     ["GET", "/v1/episodes/export"],
@@ -370,6 +377,7 @@ onAnyDatabase((database) => {
       // The dataset of a run is tested above.
       "POST /v1/runs",
       "POST /v1/environments",
+      "POST /v1/worlds",
       "POST /v1/error-taxonomy-revision",
       // These know no resource.
       "GET /v1/imports/formats",

@@ -24,6 +24,7 @@ const unrecorded: Record<string, string> = {
   "POST /v1/imports/preview": "stores nothing",
   "POST /v1/episodes": "an episode is its own record",
   "POST /v1/episodes/:id/step": "steps are their own records",
+  "POST /v1/worlds/:name/preview": "stores nothing",
   "POST /v1/environments/:name/openenv/mcp": "answers that there is nothing",
   "POST /create_session": "stores nothing",
   "POST /delete_session": "stores nothing",
@@ -180,6 +181,10 @@ onAnyDatabase((database) => {
     await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
+
+    await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
+    await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });
+    await change("DELETE /v1/worlds/:name", "world.delete", { name: "shop" });
 
     const newEnvironment = { name: "world", description: secret };
     await change("POST /v1/environments", "environment.create", {}, newEnvironment);

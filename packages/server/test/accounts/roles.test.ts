@@ -40,6 +40,10 @@ const table: Row[] = [
       GET /v1/datasets/:id/trajectories
       GET /v1/datasets/:id/trajectories/:trajectory_id
       GET /v1/deployments
+      GET /v1/worlds
+      GET /v1/worlds/:name
+      GET /v1/worlds/:name/revisions
+      POST /v1/worlds/:name/preview
       GET /v1/environments
       GET /v1/environments/:name
       GET /v1/environments/:name/revisions
@@ -165,6 +169,9 @@ const table: Row[] = [
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
+      POST /v1/worlds
+      PATCH /v1/worlds/:name
+      DELETE /v1/worlds/:name
       POST /v1/environments
       PATCH /v1/environments/:name
       DELETE /v1/environments/:name

@@ -16,6 +16,7 @@ import {
   Run,
   SessionListResponse,
   StoredPredictionListResponse,
+  World,
 } from "@presage/contract";
 import {
   compileResponseSchemas,
@@ -56,6 +57,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
     const { name } = Environment.parse(response);
     return { "environments/{name}": name, "openenv/{env_name}": name };
   },
+  createWorld: (response) => ({ "worlds/{name}": World.parse(response).name }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -91,6 +93,17 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
   const { id: datasetId } = Dataset.parse(await post("/v1/datasets", { name: "of runs" }));
   const { bodyExample } = document.find(({ id }) => id === "uploadDatasetRevision") ?? {};
   await post(`/v1/datasets/${datasetId}/revisions`, bodyExample);
+  // The examples of worlds are of it.
+  const traces = Dataset.parse(await post("/v1/datasets", { name: "shop-traces" }));
+  const interaction = { state: "The cart is empty.", action: "add(item='cup')" };
+  const tagged = {
+    trajectory_id: "t-17",
+    step: 0,
+    interaction,
+    next_state: "Added: cup.",
+    tags: { split: "train" },
+  };
+  await post(`/v1/datasets/${traces.id}/revisions`, tagged);
   const start = async (target: unknown) => {
     const run = { dataset_id: datasetId, target, evaluators: [{ evaluator: "exact-match" }] };
     return Run.parse(await post("/v1/runs", run)).id;
