@@ -92,6 +92,7 @@ onAnyDatabase((database) => {
       messages: null,
       params: { temperature: 0.5 },
       requested_model: null,
+      world: null,
       output: "The door is open.",
       reasoning: "Hinges.",
       error_message: null,

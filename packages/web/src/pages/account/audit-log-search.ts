@@ -60,6 +60,9 @@ export const actionWords: Record<AuditAction, string> = {
   "user.create_sign_in_link": "Made a sign-in link",
   "user.end_access": "Ended all access of a user",
   "user.erase": "Deleted a user",
+  "world.create": "Created a world",
+  "world.revise": "Revised a world",
+  "world.delete": "Deleted a world",
 };
 
 const isAuditAction = (text: string): text is AuditAction => Object.hasOwn(actionWords, text);

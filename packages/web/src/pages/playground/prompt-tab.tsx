@@ -3,7 +3,7 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Params, WorldModelRequest } from "@presage/sdk";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
-const turns = { system: "System turn", user: "User turn" } as const;
+const turns = { system: "System turn", user: "User turn", assistant: "Answer" } as const;
 
 /** Exactly what the model will read. */
 export function PromptTab({ request, model }: { request: WorldModelRequest; model: string | undefined }) {

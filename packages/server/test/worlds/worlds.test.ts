@@ -1,0 +1,338 @@
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { StoredPredictionDetail, World, WorldModelPrediction, WorldPreview } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+const upstream = useUpstream();
+
+/** The word of a trajectory is only in its own answers. */
+const lines = ["alpha", "beta", "gamma"].flatMap((word, trajectory) =>
+  ["lamp", "cup", "box"].map((item, step) => ({
+    trajectory_id: `t-${trajectory}`,
+    step,
+    context: { task_context: "Fill the cart." },
+    interaction: { state: `The cart has ${step} things.`, action: `add ${item}` },
+    next_state: `Added the ${item}. ${word}`,
+    tags: { split: trajectory === 2 ? "test" : "train", task: `${trajectory % 2}` },
+  })),
+);
+const interaction = { state: "The cart has 1 things.", action: "add plate" };
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
+
+  async function post<Body>(path: string, body: unknown, status = 200): Promise<Body> {
+    const response = await presage.call("POST", path, body);
+    const text = await response.text();
+    expect({ path, status: response.status, text }).toEqual({ path, status, text });
+    return JSON.parse(text) as Body;
+  }
+  const create = (body: object) => post<World>("/v1/worlds", body, 201);
+  const retrieval = { kind: "retrieval" };
+  let datasetId = "";
+
+  async function upload(name: string, more = lines): Promise<string> {
+    const { id } = await post<{ id: string }>("/v1/datasets", { name }, 201);
+    const body = more.map((line) => JSON.stringify(line)).join("\n");
+    const uploaded = await presage.call("POST", `/v1/datasets/${id}/revisions`, body);
+    expect(uploaded.status).toBe(201);
+    return id;
+  }
+
+  beforeAll(async () => {
+    datasetId = await upload("shop-traces");
+    await create({ name: "shop", instructions: "You are a shop.", examples: { dataset: "shop-traces" } });
+    await create({ name: "records", examples: { dataset: datasetId }, model: retrieval });
+  });
+  beforeEach(() => {
+    upstream.received.length = 0;
+    upstream.answer = () => Response.json(completion("Added."));
+  });
+
+  test("a world pins what it names, and a revision never changes", async () => {
+    const made = await create({ name: "pinned", examples: { dataset: "shop-traces", split: "train" } });
+    expect(made).toMatchObject({ revision: 1, archived: false });
+    expect(made.pinned.examples).toMatchObject({
+      ...{ dataset_id: datasetId, dataset: "shop-traces", revision: 1 },
+      ...{ count: 6, trajectories: 2, actions: 3, features: "bytes3-1" },
+    });
+    const more = JSON.stringify({ ...lines[0], trajectory_id: "t-9" });
+    await presage.call("POST", `/v1/datasets/${datasetId}/revisions?append=true`, more);
+    const revise = await presage.call("PATCH", "/v1/worlds/pinned", { description: "More." });
+    const revised = (await revise.json()) as World;
+    expect([revised.revision, revised.pinned.examples?.revision, revised.pinned.examples?.count]).toEqual([
+      2, 2, 7,
+    ]);
+    const first = await presage.call("GET", "/v1/worlds/pinned@1");
+    expect((await first.json()) as World).toEqual(made);
+    const listed = await presage.call("GET", "/v1/worlds/pinned/revisions");
+    const { data } = (await listed.json()) as { data: World[] };
+    expect(data.map(({ revision }) => revision)).toEqual([2, 1]);
+    expect((await presage.call("PATCH", "/v1/worlds/pinned", { archived: true })).status).toBe(200);
+    const shown = (await (await presage.call("GET", "/v1/worlds")).json()) as { data: World[] };
+    expect(shown.data.map(({ name }) => name)).toEqual(["records", "shop"]);
+    expect((await presage.call("DELETE", "/v1/worlds/pinned")).status).toBe(204);
+    expect((await presage.call("GET", "/v1/worlds/pinned")).status).toBe(404);
+  });
+
+  test("what is sent is what the preview showed", async () => {
+    const body = {
+      context: { domain_knowledge: "Carts hold ten things." },
+      interaction,
+      history: [{ action: "add lamp", next_state: "Added the lamp." }],
+      exclude: { trajectory_ids: ["t-0"], tags: { task: "1" } },
+    };
+    const { messages, explain, answer } = await post<WorldPreview>("/v1/worlds/shop/preview", body);
+    expect(upstream.received).toEqual([]);
+    expect(messages[0]?.content).toBe("You are a shop.\n\n## DOMAIN KNOWLEDGE\nCarts hold ten things.");
+    expect(messages.at(-2)).toEqual({ role: "assistant", content: "Added the lamp." });
+    expect(messages.at(-1)?.content).toBe("State: The cart has 1 things.\n\nAction: add plate");
+    expect(new Set(explain.examples.map(({ trajectory_id }) => trajectory_id))).toEqual(new Set(["t-2"]));
+    expect(explain.left_out).toEqual({ trajectory: 6, duplicate: 0, budget: 0, filter: 0 });
+    expect(answer).toStartWith("Added the ");
+    await post("/v1/predict", { ...body, world: "shop" });
+    expect(upstream.received.map((request) => request.body.messages)).toEqual([messages]);
+    expect(upstream.received[0]?.body).toMatchObject({ temperature: 0 });
+  });
+
+  test("the answer says which world, and why if it is asked", async () => {
+    const response = await presage.call("POST", "/v1/predict", { interaction, world: "shop", explain: true });
+    expect(response.headers.get("x-presage-world")).toBe("shop@1");
+    const answer = (await response.json()) as WorldModelPrediction;
+    expect(answer.world).toEqual({ name: "shop", revision: 1, answered_by: "default" });
+    expect(answer.explain?.examples).toHaveLength(8);
+    expect(answer.explain?.examples[0]).toMatchObject({ similarity: expect.any(Number) });
+    const requestId = response.headers.get("x-request-id");
+    const found = await eventually(
+      async () => {
+        const list = await presage.call("GET", `/v1/predictions?request_id=${requestId}`);
+        return ((await list.json()) as { data: { id: string }[] }).data;
+      },
+      (data) => data.length === 1,
+    );
+    const stored = await presage.call("GET", `/v1/predictions/${found[0]?.id}`);
+    const { world } = (await stored.json()) as StoredPredictionDetail;
+    expect(world).toMatchObject({ name: "shop", revision: 1, answered_by: "default" });
+    expect(world?.examples).toEqual(
+      (answer.explain?.examples ?? []).map(({ dataset_sample_id, similarity }) => ({
+        dataset_sample_id,
+        similarity,
+      })),
+    );
+  });
+
+  test("the records alone answer without a model, and adapt what differs", async () => {
+    const asked = { interaction: { ...interaction, action: "add vase" } };
+    const { response, usage, world } = await post<WorldModelPrediction>("/v1/predict", {
+      ...asked,
+      world: "records",
+    });
+    expect(response.content).toMatch(/^Added the vase\. (alpha|beta|gamma)$/);
+    expect(usage).toEqual({ prompt_tokens: 0, completion_tokens: 0 });
+    expect(world?.answered_by).toBe("retrieval");
+    const model = { kind: "retrieval", answer: "nearest" };
+    await create({ name: "nearest", examples: { dataset: "shop-traces" }, model });
+    const nearest = await post<WorldModelPrediction>("/v1/predict", { ...asked, world: "nearest" });
+    expect(nearest.response.content).toMatch(/^Added the (lamp|cup|box)\. /);
+    await create({ name: "empty", model: retrieval });
+    const same = await post<WorldModelPrediction>("/v1/predict", { ...asked, world: "empty" });
+    expect(same.response.content).toBe(interaction.state);
+    expect(upstream.received).toEqual([]);
+  });
+
+  test("a chat goes through a world by header or model; its system turn is joined", async () => {
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "add lamp" },
+    ];
+    for (const [model, headers] of [
+      ["shop@1", {}],
+      ["gpt-9", { "x-presage-world": "shop" }],
+    ] as const) {
+      upstream.received.length = 0;
+      const response = await presage.call(
+        "POST",
+        "/v1/chat/completions",
+        { model, messages },
+        { "x-api-key": testKey, ...headers },
+      );
+      expect([response.status, response.headers.get("x-presage-world")]).toEqual([200, "shop@1"]);
+      const sent = upstream.received[0]?.body.messages as { role: string; content: string }[];
+      expect(sent[0]?.content).toBe("You are a shop.\n\nBe brief.");
+      expect(sent.at(-1)).toEqual({ role: "user", content: "add lamp" });
+      expect(sent.length).toBeGreaterThan(2);
+    }
+    await presage.call("POST", "/v1/chat/completions", { model: "no-world", messages });
+    expect(upstream.received.at(-1)?.body.messages).toEqual(messages);
+  });
+
+  test("an overlong prompt is sent once more with half of the examples", async () => {
+    const sizes: number[] = [];
+    upstream.answer = ({ body }) => {
+      sizes.push((body.messages as unknown[]).length);
+      if (sizes.length > 1) return Response.json(completion("Added."));
+      const message = "This model's maximum context length is 512 tokens.";
+      return Response.json({ message }, { status: 400 });
+    };
+    const asked = { interaction, world: "shop", explain: true };
+    const { explain } = await post<WorldModelPrediction>("/v1/predict", asked);
+    expect(sizes).toEqual([18, 10]);
+    expect([explain?.reduced, explain?.examples.length]).toEqual([true, 4]);
+  });
+
+  test("a world with a fallback says who answered where its deployment cannot be reached", async () => {
+    const examples = { dataset: "shop-traces" };
+    await create({ name: "safe", examples, model: { fallback: "retrieval" } });
+    upstream.answer = () => new Response("busy", { status: 503 });
+    const answer = await post<WorldModelPrediction>("/v1/predict", { interaction, world: "safe" });
+    expect(answer.world?.answered_by).toBe("retrieval");
+    const failed = await presage.call("POST", "/v1/predict", { interaction, world: "shop" });
+    expect(failed.status).toBe(503);
+  });
+
+  test("place: system shows the examples in a section of the system turn", async () => {
+    const retrievalOf = { place: "system", k: 1 };
+    await create({ name: "inside", examples: { dataset: "shop-traces" }, retrieval: retrievalOf });
+    const { messages } = await post<WorldPreview>("/v1/worlds/inside/preview", { interaction });
+    expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(messages[0]?.content).toContain("## RECORDED EXAMPLES\nState: The cart has 1 things.");
+  });
+
+  test("once the dataset is deleted the world says so, or answers without, as it was told", async () => {
+    await upload("short-lived");
+    const of = (required: boolean) => ({ dataset: "short-lived", required });
+    await create({ name: "strict", examples: of(true), model: retrieval });
+    await create({ name: "lenient", examples: of(false), model: retrieval });
+    for (const world of ["strict", "lenient"]) await post("/v1/predict", { interaction, world });
+    const { data } = (await (await presage.call("GET", "/v1/datasets")).json()) as {
+      data: { id: string; name: string }[];
+    };
+    const id = data.find(({ name }) => name === "short-lived")?.id;
+    expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(204);
+    expect(await post("/v1/predict", { interaction, world: "strict" }, 409)).toEqual({
+      detail: "The dataset with the examples of the world strict is deleted.",
+    });
+    const lenient = await post<WorldModelPrediction>("/v1/predict", { interaction, world: "lenient" });
+    expect(lenient.response.content).toBe(interaction.state);
+  });
+
+  describe("refuses, and says why", () => {
+    const wrongWorlds: [name: string, body: object, place: string, said: string][] = [
+      [
+        "a dataset that is not",
+        { examples: { dataset: "nothing" } },
+        "dataset",
+        "There is no dataset of this name",
+      ],
+      [
+        "a revision that is not",
+        { examples: { dataset: "shop-traces", revision: 99 } },
+        "revision",
+        "The dataset has no revision 99",
+      ],
+      [
+        "no samples left",
+        { examples: { dataset: "shop-traces", split: "none" } },
+        "examples",
+        "No sample of the dataset is left to be an example",
+      ],
+      [
+        "a deployment that is not",
+        { model: { deployment: "gone" } },
+        "deployment",
+        "There is no deployment of this name",
+      ],
+      ["k above 64", { retrieval: { k: 65 } }, "k", "Input should be less than or equal to 64"],
+      [
+        "weights that sum to 0",
+        { retrieval: { weights: { action: 0, state: 0, task: 0 } } },
+        "weights",
+        "The weights' sum should be above 0",
+      ],
+    ];
+    test.each(wrongWorlds)("%s", async (_, body, place, said) => {
+      const refused = await post<{ detail: { loc: string[]; msg: string }[] }>(
+        "/v1/worlds",
+        { name: "wrong", ...body },
+        422,
+      );
+      expect(refused.detail[0]?.loc.at(-1)).toBe(place);
+      expect(refused.detail[0]?.msg).toEndWith(said);
+    });
+
+    const wrongRequests: [
+      name: string,
+      body: object,
+      headers: Record<string, string>,
+      status: number,
+      said: string,
+    ][] = [
+      ["an unknown world", { world: "unknown" }, {}, 404, "There is no world unknown."],
+      [
+        "an unknown revision",
+        { world: "shop@7" },
+        {},
+        404,
+        "The world shop has no revision 7; the latest is 1.",
+      ],
+      ["two worlds", { world: "shop" }, { "x-presage-world": "records" }, 422, "The header names records"],
+      [
+        "a deployment beside",
+        { world: "shop" },
+        { "x-presage-deployment": "default" },
+        422,
+        "A world has its own deployment; name one of the two",
+      ],
+      [
+        "what only worlds have",
+        { history: [{ action: "a", next_state: "b" }] },
+        {},
+        422,
+        "Only a prediction through a world has this",
+      ],
+      ["what is no name", {}, { "x-presage-world": "Shop!" }, 422, "Input should be the name of a world"],
+    ];
+    test.each(wrongRequests)("%s", async (_, body, headers, status, said) => {
+      const response = await presage.call(
+        "POST",
+        "/v1/predict",
+        { interaction, ...body },
+        { "x-api-key": testKey, ...headers },
+      );
+      expect(response.status).toBe(status);
+      expect(await response.text()).toContain(said);
+    });
+
+    test("a name that is taken, reserved, or a deployment's", async () => {
+      const twice = await presage.call("POST", "/v1/worlds", { name: "shop" });
+      const reserved = await presage.call("POST", "/v1/worlds", { name: "runs" });
+      const deployment = await presage.call("POST", "/v1/worlds", { name: "default" });
+      expect([twice.status, reserved.status, deployment.status]).toEqual([409, 400, 409]);
+    });
+  });
+
+  test("a key that may only predict is not told which samples the examples are", async () => {
+    const made = await post<{ key: string }>("/v1/api-keys", { name: "p", scopes: ["predict"] }, 201);
+    const headers = { authorization: `Bearer ${made.key}` };
+    const asked = { interaction, world: "records", explain: true };
+    const response = await presage.call("POST", "/v1/predict", asked, headers);
+    const { explain } = (await response.json()) as WorldModelPrediction;
+    expect(explain?.examples.length).toBeGreaterThan(0);
+    expect(JSON.stringify(explain)).not.toContain("t-0");
+  });
+});
+
+test("examples that alone are larger than allowed are refused with the way out", async () => {
+  const small = await startPresage({ PRESAGE_INDEX_MAX_BYTES: "1000" });
+  const { id } = (await (await small.call("POST", "/v1/datasets", { name: "d" })).json()) as { id: string };
+  const body = lines.map((line) => JSON.stringify(line)).join("\n");
+  await small.call("POST", `/v1/datasets/${id}/revisions`, body);
+  const refused = await small.call("POST", "/v1/worlds", { name: "large", examples: { dataset: "d" } });
+  expect(refused.status).toBe(422);
+  expect(await refused.text()).toContain("Choose fewer with split, tags or max_per_trajectory");
+  await small.stop();
+});
