@@ -43,7 +43,31 @@ export const worldRequestFields = {
     .meta({ description: "Examples that are left out. Only with a world." }),
 };
 
+const scoresSay: Record<"agreement" | "logprob" | "stated" | "retrieval", string> = {
+  agreement: "The share of equal answers among several.",
+  logprob: "The exponential of the tokens' mean log probability.",
+  stated: "What the model said when it was asked.",
+  retrieval: "The nearest example's similarity, times how far similar examples agree with it.",
+};
+
 const similarity = z.number().meta({ description: "From 0 to 1." });
+
+/** What says how sure an answer is. */
+export const ConfidenceMethod = z.enum(["agreement", "logprob", "stated", "retrieval"]);
+export type ConfidenceMethod = z.infer<typeof ConfidenceMethod>;
+
+/** The number of each method, from 0 to 1. */
+export const WorldScores = z
+  .object(
+    Object.fromEntries(
+      ConfidenceMethod.options.map((method) => [
+        method,
+        z.number().optional().meta({ description: scoresSay[method] }),
+      ]),
+    ) as Record<ConfidenceMethod, z.ZodOptional<z.ZodNumber>>,
+  )
+  .meta({ id: "WorldScores" });
+export type WorldScores = z.infer<typeof WorldScores>;
 
 /** Which records a prediction leaned on, and why those. */
 export const WorldExplanation = z
@@ -78,6 +102,12 @@ export const WorldExplanation = z
     reduced: z.boolean().meta({
       description: "Whether half of the examples was sent, as all were too long for the model.",
     }),
+    score: z.number().nullable().meta({
+      description:
+        "How sure the answer is, before calibration, from 0 to 1; null if the world asks nothing of that.",
+    }),
+    scores: WorldScores.meta({ description: "The same by each of the world's methods." }),
+    predictions: z.int().meta({ description: "How many completions the answer took." }),
     retrieval_ms: z.number().meta({ description: "How long finding them took, in milliseconds." }),
   })
   .meta({ id: "WorldExplanation" });
@@ -97,6 +127,7 @@ export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
 
 /** The world that a stored prediction went through, and the examples that it leaned on. */
 export const PredictionWorld = AnsweringWorld.extend({
+  scores: WorldScores.optional().meta({ description: "How sure the answer was, by each method." }),
   examples: z
     .array(
       z.object({

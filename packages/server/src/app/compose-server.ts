@@ -39,7 +39,7 @@ import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
-import { createWorldParts } from "../worlds/examples.ts";
+import { createWorldParts, type ObservedAnswer, type WorldParts } from "../worlds/examples.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import {
   type ComposedLimits,
@@ -118,12 +118,13 @@ interface Watched {
   memory: ByteBudget;
   capture: Pick<Capture, "heldBytes">;
   completions: Pick<CompletionCache, "bytes">;
+  worlds: Pick<WorldParts, "indexes">;
 }
 
 /** Metrics that are read when `/metrics` is requested. */
 function watchFigures(
   { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
 ): void {
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
@@ -136,7 +137,17 @@ function watchFigures(
     presage_memory_budget_bytes: () => memory.maxBytes,
     presage_capture_held_bytes: capture.heldBytes,
     presage_cache_bytes: completions.bytes,
+    presage_index_bytes: worlds.indexes.bytes,
   });
+}
+
+function countWorldAnswer(
+  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
+  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
+): void {
+  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
+  metrics.retrievalSeconds.observe(retrievalMs / 1000);
+  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
 }
 
 /** What the metrics say of a deployment's replicas. */
@@ -236,7 +247,9 @@ export async function composeServer(
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const capture = composeCapture(config, log, store, { memory, metrics });
-  const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
+  const worlds = createWorldParts(store, config.worlds.maxIndexBytes, (answered) =>
+    countWorldAnswer(metrics, answered),
+  );
   const runs = composeRuns(config, log, store, {
     ...worlds,
     deployments,
@@ -252,7 +265,9 @@ export async function composeServer(
     },
   });
   const sockets = createOpenSockets();
-  watchFigures(metrics, { deployments, limits, sockets, judgeCalls, memory, capture, completions });
+  watchFigures(metrics, {
+    ...{ deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds },
+  });
 
   async function rereadFiles(): Promise<void> {
     if (config.deployments !== undefined) await rereadDeployments();

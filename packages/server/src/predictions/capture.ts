@@ -244,7 +244,7 @@ function worldOf(completion: UpstreamCompletion | WorldCompletion): StoredReques
     dataset_sample_id,
     similarity,
   }));
-  return { ...world, examples };
+  return { ...world, ...(explain.score !== null && { scores: explain.scores }), examples };
 }
 
 /** A prediction's request has the fields of a structured chat. */

@@ -1,9 +1,16 @@
-import type { AnsweringWorld, Params, PromptMessage, WorldExplanation } from "@presage/contract";
+import type { AnsweringWorld, Params, PromptMessage, WorldExplanation, WorldScores } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isUnserved } from "../upstream/replicas.ts";
-import type { Complete, UpstreamCompletion } from "../upstream/upstream.ts";
+import type {
+  Complete,
+  CompletionBody,
+  CompletionOptions,
+  CompletionRequest,
+  UpstreamCompletion,
+} from "../upstream/upstream.ts";
 import { adaptAnswer } from "./adapt-answer.ts";
+import { type AskAgain, completeScored, confidenceOf, scoreOf, scoreOfRecords } from "./confidence.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import { type Asked, composeTurns, type ReadyWorld } from "./world.ts";
 
@@ -12,6 +19,11 @@ export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
   messages: PromptMessage[];
   explain: WorldExplanation;
+  /** Undefined: the world is not asked how sure it is. Null: it is not calibrated. */
+  confidence?: number | null | undefined;
+  /** Undefined: it answers however sure it is. */
+  abstained?: boolean | undefined;
+  isEscalated?: boolean;
 }
 
 export interface WorldServices extends ExampleServices {
@@ -31,29 +43,100 @@ export function completeThroughWorld(
 ): (...call: Parameters<Complete>) => Promise<WorldCompletion> {
   return async (request, signal, options) => {
     const chosen = await chooseExamples(services, services.reader, world, asked, signal);
-    const { model } = world.config;
-    if (model && "kind" in model) return completeFromRecords(world, asked, chosen);
-    const deployment = services.findDeployment(model?.deployment ?? undefined);
-    if (deployment === undefined)
-      throw new UpstreamError(
-        "unavailable",
-        `There is no deployment ${model?.deployment}, which the world asks.`,
-      );
-    const send = async ({ examples, explain }: ChosenExamples): Promise<WorldCompletion> => {
-      const messages = composeTurns(world, asked, examples);
-      const completion = await deployment.complete({ ...request, messages }, signal, options);
-      return { ...completion, world: toAnswering(world, completion.deployment), messages, explain };
-    };
-    try {
-      return await send(chosen).catch((error: unknown) => {
-        if (!isOverlong(error) || chosen.examples.length === 0) throw error;
-        return send(halved(chosen));
-      });
-    } catch (error) {
-      if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-      return completeFromRecords(world, asked, chosen);
-    }
+    const call = { asked, chosen, request, signal, options };
+    const settled = await settle(services, world, call, await answer(services, world, call));
+    const { world: answering, abstained: isAbstained = false, isEscalated = false, explain } = settled;
+    const isFromRecords = answering.answered_by === ofRecords;
+    services.observe?.({ isFromRecords, isAbstained, isEscalated, retrievalMs: explain.retrieval_ms });
+    return settled;
   };
+}
+
+interface WorldCall {
+  asked: Asked;
+  chosen: ChosenExamples;
+  request: CompletionRequest;
+  signal: AbortSignal;
+  options: CompletionOptions | undefined;
+}
+
+/** The answer of the world's model or of its records, with the number of each method that it is asked. */
+async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
+  const { asked, chosen, request, signal, options } = call;
+  const { model, confidence } = world.config;
+  const methods = confidence?.methods ?? [];
+  const records = methods.includes("retrieval")
+    ? { retrieval: await scoreOfRecords(services, services.reader, world, asked, signal) }
+    : {};
+  if (model && "kind" in model) return completeFromRecords(world, asked, chosen, records);
+  const { complete } = findDeployment(services, model?.deployment);
+  const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
+    const asks = { ...request, messages: composeTurns(world, asked, examples) };
+    const ask: AskAgain = (fields) => complete({ ...asks, ...fields }, signal, options);
+    const found = await completeScored(ask, asks, { methods, samples: confidence?.samples });
+    const scores = { ...found.scores, ...records };
+    return {
+      ...found.completion,
+      world: toAnswering(world, found.completion.deployment),
+      messages: asks.messages,
+      explain: { ...explain, score: scoreOf(scores), scores, predictions: found.predictions },
+    };
+  };
+  try {
+    return await send(chosen).catch((error: unknown) => {
+      if (!isOverlong(error) || chosen.examples.length === 0) throw error;
+      return send(halved(chosen));
+    });
+  } catch (error) {
+    if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
+    return completeFromRecords(world, asked, chosen, records);
+  }
+}
+
+function findDeployment({ findDeployment: find }: WorldServices, name: string | null | undefined) {
+  const found = find(name ?? undefined);
+  if (found !== undefined) return found;
+  throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
+}
+
+/** Adds the confidence, and does what the world does with too little of it. */
+async function settle(
+  services: WorldServices,
+  world: ReadyWorld,
+  { request, signal, options }: WorldCall,
+  answered: WorldCompletion,
+): Promise<WorldCompletion> {
+  const { confidence: wanted } = world.config;
+  if (!wanted) return answered;
+  const least = wanted.min_confidence ?? undefined;
+  const { messages, explain } = answered;
+  const confidence = confidenceOf(world.pinned.calibration, explain.scores);
+  if (least === undefined) return { ...answered, confidence };
+  if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
+  if (wanted.below !== "escalate") {
+    const shown = wanted.hide_abstained === true ? withoutText(answered) : answered;
+    return { ...shown, confidence, abstained: true };
+  }
+  const { complete } = findDeployment(services, wanted.escalate_to);
+  const again = await complete({ ...request, messages }, signal, options);
+  return {
+    ...again,
+    ...{
+      messages,
+      confidence,
+      abstained: false,
+      isEscalated: true,
+      world: toAnswering(world, again.deployment),
+    },
+    explain: { ...explain, predictions: explain.predictions + 1 },
+  };
+}
+
+function withoutText(answered: WorldCompletion): WorldCompletion {
+  const [choice, ...others] = answered.body.choices;
+  const emptied = { ...choice, message: { ...choice.message, content: "" } };
+  const body: CompletionBody = { ...answered.body, choices: [emptied, ...others] };
+  return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 
 /** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */
@@ -89,10 +172,18 @@ export function answerFromRecords(
   return isNearest ? nearest.nextState : adaptAnswer(query.action, nearest);
 }
 
+/** What answers, of the records alone. */
+const ofRecords = "retrieval";
+
 /** Without an example, the state is the answer. */
-function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExamples): WorldCompletion {
+function completeFromRecords(
+  world: ReadyWorld,
+  asked: Asked,
+  chosen: ChosenExamples,
+  scores: WorldScores,
+): WorldCompletion {
   const content = answerFromRecords(world, chosen) ?? chosen.query.state;
-  const deployment = "retrieval";
+  const deployment = ofRecords;
   const body = {
     id: `chatcmpl-${Bun.randomUUIDv7()}`,
     object: "chat.completion",
@@ -110,6 +201,6 @@ function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExam
     model: body.model,
     world: toAnswering(world, deployment),
     messages: composeTurns(world, asked, chosen.examples),
-    explain: chosen.explain,
+    explain: { ...chosen.explain, scores, score: scoreOf(scores) },
   };
 }
