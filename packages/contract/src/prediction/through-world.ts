@@ -94,3 +94,20 @@ export const AnsweringWorld = z
   })
   .meta({ id: "AnsweringWorld" });
 export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
+
+/** The world of a stored prediction, with the examples that it leaned on. */
+export const StoredWorld = z
+  .object({
+    ...AnsweringWorld.shape,
+    examples: z
+      .array(
+        WorldExplanation.shape.examples.element.pick({
+          dataset_sample_id: true,
+          trajectory_id: true,
+          similarity: true,
+        }),
+      )
+      .meta({ description: "The most similar first." }),
+  })
+  .meta({ id: "StoredWorld" });
+export type StoredWorld = z.infer<typeof StoredWorld>;

@@ -220,6 +220,7 @@ const getOne = route({
       requested_model: null,
       output: "You open the fridge.",
       reasoning: null,
+      world: null,
       error_message: null,
     }),
     ...noSuch("prediction"),

@@ -67,11 +67,12 @@ function toStoredPredictionDetail(
   /** What a run or an episode asked, which is stored with its dataset or its steps. */
   made?: MadePrompt,
 ): StoredPredictionDetail {
-  if (made !== undefined) return { ...prediction, ...made, ...texts };
   // Numbers too long for a double are sent as they were received.
   const asked = (request === null ? {} : parseJson(request)) as Partial<StoredPredictionDetail> & {
     model?: string | null;
   };
+  const world = asked.world ?? null;
+  if (made !== undefined) return { ...prediction, ...made, ...texts, world };
   return {
     ...prediction,
     context: context === null ? null : (parseJson(context) as StoredPredictionDetail["context"]),
@@ -80,6 +81,7 @@ function toStoredPredictionDetail(
     params: asked.params ?? null,
     requested_model: asked.model ?? null,
     ...texts,
+    world,
   };
 }
 
@@ -139,7 +141,7 @@ export async function* readDetails(
 
 const noTexts = {
   ...{ context: null, interaction: null, messages: null, params: null, requested_model: null },
-  ...{ output: null, reasoning: null, error_message: null },
+  ...{ output: null, reasoning: null, world: null, error_message: null },
 };
 
 /** What each filter can be set to. A filter's own value does not hide the others that could be chosen. */

@@ -1,17 +1,19 @@
-import type { AnsweringWorld, Params, PromptMessage, WorldExplanation } from "@presage/contract";
+import type { AnsweringWorld, PromptMessage, StoredWorld, WorldExplanation } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isUnserved } from "../upstream/replicas.ts";
 import type { Complete, UpstreamCompletion } from "../upstream/upstream.ts";
 import { adaptAnswer } from "./adapt-answer.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
-import { type Asked, composeTurns, type ReadyWorld } from "./world.ts";
+import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** A completion, which world it is of, what was sent, and the examples in it. */
 export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
   messages: PromptMessage[];
   explain: WorldExplanation;
+  /** The texts of the explained examples. */
+  shown: readonly ShownExample[];
 }
 
 export interface WorldServices extends ExampleServices {
@@ -30,9 +32,11 @@ export function completeThroughWorld(
   asked: Asked,
 ): (...call: Parameters<Complete>) => Promise<WorldCompletion> {
   return async (request, signal, options) => {
-    const chosen = await chooseExamples(services, services.reader, world, asked, signal);
+    const choose = (by: Asked) => chooseExamples(services, services.reader, world, by, signal);
     const { model } = world.config;
-    if (model && "kind" in model) return completeFromRecords(world, asked, chosen);
+    const ofStep = { ...asked, conversation: undefined };
+    if (model && "kind" in model) return completeFromRecords(world, ofStep, await choose(ofStep));
+    const chosen = await choose(asked);
     const deployment = services.findDeployment(model?.deployment ?? undefined);
     if (deployment === undefined)
       throw new UpstreamError(
@@ -42,7 +46,8 @@ export function completeThroughWorld(
     const send = async ({ examples, explain }: ChosenExamples): Promise<WorldCompletion> => {
       const messages = composeTurns(world, asked, examples);
       const completion = await deployment.complete({ ...request, messages }, signal, options);
-      return { ...completion, world: toAnswering(world, completion.deployment), messages, explain };
+      const answering = toAnswering(world, completion.deployment);
+      return { ...completion, world: answering, messages, explain, shown: examples };
     };
     try {
       return await send(chosen).catch((error: unknown) => {
@@ -51,15 +56,31 @@ export function completeThroughWorld(
       });
     } catch (error) {
       if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-      return completeFromRecords(world, asked, chosen);
+      return completeFromRecords(world, ofStep, asked.conversation ? await choose(ofStep) : chosen);
     }
   };
 }
 
+/** What is kept of a world's prediction, to tell what misled it. */
+export function toStoredWorld({ world, explain }: Pick<WorldCompletion, "world" | "explain">): StoredWorld {
+  const examples = explain.examples.map(({ dataset_sample_id, trajectory_id, similarity }) => ({
+    dataset_sample_id,
+    trajectory_id,
+    similarity,
+  }));
+  return { ...world, examples };
+}
+
 /** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */
-export function paramsThrough({ config: { model } }: ReadyWorld, params: Params | null | undefined): Params {
+export function paramsThrough(
+  { config: { model } }: Pick<ReadyWorld, "config">,
+  params: Readonly<Record<string, unknown>> | null | undefined,
+): Record<string, unknown> {
   return { temperature: 0, ...(model && "kind" in model ? {} : model?.params), ...params };
 }
+
+/** What answers where no deployment does. */
+export const recordsName = "retrieval";
 
 function toAnswering({ name, revision }: ReadyWorld, answeredBy: string): AnsweringWorld {
   return { name, revision, answered_by: answeredBy };
@@ -92,7 +113,7 @@ export function answerFromRecords(
 /** Without an example, the state is the answer. */
 function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExamples): WorldCompletion {
   const content = answerFromRecords(world, chosen) ?? chosen.query.state;
-  const deployment = "retrieval";
+  const deployment = recordsName;
   const body = {
     id: `chatcmpl-${Bun.randomUUIDv7()}`,
     object: "chat.completion",
@@ -111,5 +132,6 @@ function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExam
     world: toAnswering(world, deployment),
     messages: composeTurns(world, asked, chosen.examples),
     explain: chosen.explain,
+    shown: chosen.examples,
   };
 }

@@ -94,6 +94,7 @@ onAnyDatabase((database) => {
       requested_model: null,
       output: "The door is open.",
       reasoning: "Hinges.",
+      world: null,
       error_message: null,
     });
     expect(Date.parse(found.created_at)).toBeWithin(startedAtMs - 1, Date.now() + 1);

@@ -7,7 +7,14 @@ import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readClientResults } from "../client/client-results.ts";
-import { isClientRun, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import {
+  asksDeployment,
+  isClientRun,
+  isPreliminary,
+  isSameEvaluator,
+  type Run,
+  toEvaluatorNames,
+} from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
@@ -303,11 +310,9 @@ async function reportTeacherForced(
 }
 
 /** Until the last prediction: evaluators that are added later take time of their own. */
-function predictionsPerSecond(
-  { target, started_at: startedAt }: Run,
-  { asked, lastAt }: PredictionTotals,
-): number | null {
-  if (target.kind !== "deployment" || startedAt === null || lastAt === undefined) return null;
+function predictionsPerSecond(run: Run, { asked, lastAt }: PredictionTotals): number | null {
+  const { started_at: startedAt } = run;
+  if (!asksDeployment(run) || startedAt === null || lastAt === undefined) return null;
   return lastAt > startedAt ? (asked / (lastAt - startedAt)) * microsPerSecond : null;
 }
 
