@@ -1,11 +1,22 @@
 import type { AnsweringWorld, PromptMessage, StoredWorld, WorldExplanation } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/replicas.ts";
 import type { Complete, UpstreamCompletion } from "../upstream/upstream.ts";
 import { adaptAnswer } from "./adapt-answer.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
+
+/** Finds what a world asks among the deployments. */
+export function findIn(
+  deployments: Pick<Deployments, "find" | "getDefault">,
+): WorldServices["findDeployment"] {
+  return (name) => {
+    const found = name === undefined ? deployments.getDefault() : deployments.find(name);
+    return found && { name: found.name, complete: found.upstream.complete };
+  };
+}
 
 /** A completion, which world it is of, what was sent, and the examples in it. */
 export interface WorldCompletion extends UpstreamCompletion {

@@ -8,6 +8,7 @@ import { readAnswer } from "../../predictions/answer.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import {
   completeThroughWorld,
+  findIn,
   recordsName,
   toStoredWorld,
   type WorldCompletion,
@@ -89,10 +90,7 @@ export async function throughWorld(
     history: interaction ? await readHistory({ reader, run, world }, sample, predicted) : [],
     recorded: { trajectoryId, tags: tags ?? {} },
   };
-  const findDeployment = (name: string | undefined) => {
-    const found = name === undefined ? services.deployments.getDefault() : services.deployments.find(name);
-    return found && { name: found.name, complete: found.upstream.complete };
-  };
+  const findDeployment = findIn(services.deployments);
   return {
     complete: completeThroughWorld({ ...services, reader, findDeployment }, world, asked),
     keep: (completion) => JSON.stringify(toKept(sample, completion, predicted.at(-1))),
