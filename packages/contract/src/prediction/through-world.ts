@@ -125,16 +125,22 @@ export const AnsweringWorld = z
   .meta({ id: "AnsweringWorld" });
 export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
 
-/** The world that a stored prediction went through, and the examples that it leaned on. */
-export const PredictionWorld = AnsweringWorld.extend({
-  scores: WorldScores.optional().meta({ description: "How sure the answer was, by each method." }),
-  examples: z
-    .array(
-      z.object({
-        dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
-        similarity: z.number().meta({ description: "To the request, from 0 to 1." }),
-      }),
-    )
-    .meta({ description: "The most similar first." }),
-}).meta({ id: "PredictionWorld" });
-export type PredictionWorld = z.infer<typeof PredictionWorld>;
+/** The world of a stored prediction, with the examples that it leaned on. */
+export const StoredWorld = z
+  .object({
+    ...AnsweringWorld.shape,
+    scores: WorldScores.optional().meta({ description: "How sure the answer was, by each method." }),
+    confidence: z.number().nullable().optional().meta({ description: "As it was answered." }),
+    abstained: z.boolean().optional().meta({ description: "As it was answered." }),
+    examples: z
+      .array(
+        WorldExplanation.shape.examples.element.pick({
+          dataset_sample_id: true,
+          trajectory_id: true,
+          similarity: true,
+        }),
+      )
+      .meta({ description: "The most similar first." }),
+  })
+  .meta({ id: "StoredWorld" });
+export type StoredWorld = z.infer<typeof StoredWorld>;

@@ -3,6 +3,7 @@ import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
+import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
@@ -34,6 +35,7 @@ import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
+import { selectRunsThrough } from "../runs/runs-store.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
@@ -166,6 +168,15 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
     };
   });
 }
+
+const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
+  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
+  const runs = await selectRunsThrough(transaction, accountId, name);
+  return [
+    ...environments.map((one) => `the environment ${one}`),
+    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
+  ];
+};
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
@@ -326,6 +337,7 @@ export async function composeServer(
     },
     ...environments,
     ...worlds,
+    worldUses,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie,

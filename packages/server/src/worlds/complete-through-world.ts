@@ -1,6 +1,14 @@
-import type { AnsweringWorld, Params, PromptMessage, WorldExplanation, WorldScores } from "@presage/contract";
+import type {
+  AnsweringWorld,
+  PromptMessage,
+  StoredWorld,
+  WorldExplanation,
+  WorldScores,
+} from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { defined } from "../platform/words.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/replicas.ts";
 import type {
   Complete,
@@ -12,13 +20,25 @@ import type {
 import { adaptAnswer } from "./adapt-answer.ts";
 import { type AskAgain, completeScored, confidenceOf, scoreOf, scoreOfRecords } from "./confidence.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
-import { type Asked, composeTurns, type ReadyWorld } from "./world.ts";
+import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
+
+/** Finds what a world asks among the deployments. */
+export function findIn(
+  deployments: Pick<Deployments, "find" | "getDefault">,
+): WorldServices["findDeployment"] {
+  return (name) => {
+    const found = name === undefined ? deployments.getDefault() : deployments.find(name);
+    return found && { name: found.name, complete: found.upstream.complete };
+  };
+}
 
 /** A completion, which world it is of, what was sent, and the examples in it. */
 export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
   messages: PromptMessage[];
   explain: WorldExplanation;
+  /** The texts of the explained examples. */
+  shown: readonly ShownExample[];
   /** Undefined: the world is not asked how sure it is. Null: it is not calibrated. */
   confidence?: number | null | undefined;
   /** Undefined: it answers however sure it is. */
@@ -42,11 +62,10 @@ export function completeThroughWorld(
   asked: Asked,
 ): (...call: Parameters<Complete>) => Promise<WorldCompletion> {
   return async (request, signal, options) => {
-    const chosen = await chooseExamples(services, services.reader, world, asked, signal);
-    const call = { asked, chosen, request, signal, options };
+    const call = { asked, request, signal, options };
     const settled = await settle(services, world, call, await answer(services, world, call));
     const { world: answering, abstained: isAbstained = false, isEscalated = false, explain } = settled;
-    const isFromRecords = answering.answered_by === ofRecords;
+    const isFromRecords = answering.answered_by === recordsName;
     services.observe?.({ isFromRecords, isAbstained, isEscalated, retrievalMs: explain.retrieval_ms });
     return settled;
   };
@@ -54,7 +73,6 @@ export function completeThroughWorld(
 
 interface WorldCall {
   asked: Asked;
-  chosen: ChosenExamples;
   request: CompletionRequest;
   signal: AbortSignal;
   options: CompletionOptions | undefined;
@@ -62,13 +80,18 @@ interface WorldCall {
 
 /** The answer of the world's model or of its records, with the number of each method that it is asked. */
 async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
-  const { asked, chosen, request, signal, options } = call;
+  const { asked, request, signal, options } = call;
   const { model, confidence } = world.config;
   const methods = confidence?.methods ?? [];
+  // The records answer a step, also where the model is told a conversation.
+  const ofStep = { ...asked, conversation: undefined };
+  const choose = (by: Asked) => chooseExamples(services, services.reader, world, by, signal);
   const records = methods.includes("retrieval")
-    ? { retrieval: await scoreOfRecords(services, services.reader, world, asked, signal) }
+    ? { retrieval: await scoreOfRecords(services, services.reader, world, ofStep, signal) }
     : {};
-  if (model && "kind" in model) return completeFromRecords(world, asked, chosen, records);
+  const fromRecords = async () => completeFromRecords(world, ofStep, await choose(ofStep), records);
+  if (model && "kind" in model) return await fromRecords();
+  const chosen = await choose(asked);
   const { complete } = findDeployment(services, model?.deployment);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
     const asks = { ...request, messages: composeTurns(world, asked, examples) };
@@ -80,6 +103,7 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
       world: toAnswering(world, found.completion.deployment),
       messages: asks.messages,
       explain: { ...explain, score: scoreOf(scores), scores, predictions: found.predictions },
+      shown: examples,
     };
   };
   try {
@@ -89,7 +113,7 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
     });
   } catch (error) {
     if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-    return completeFromRecords(world, asked, chosen, records);
+    return await fromRecords();
   }
 }
 
@@ -120,9 +144,9 @@ async function settle(
   const { complete } = findDeployment(services, wanted.escalate_to);
   const again = await complete({ ...request, messages }, signal, options);
   return {
+    ...answered,
     ...again,
     ...{
-      messages,
       confidence,
       abstained: false,
       isEscalated: true,
@@ -139,10 +163,27 @@ function withoutText(answered: WorldCompletion): WorldCompletion {
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 
+/** What is kept of a world's prediction, to tell what misled it. */
+export function toStoredWorld({ world, explain, confidence, abstained }: WorldCompletion): StoredWorld {
+  const examples = explain.examples.map(({ dataset_sample_id, trajectory_id, similarity }) => ({
+    dataset_sample_id,
+    trajectory_id,
+    similarity,
+  }));
+  const scores = explain.score === null ? undefined : explain.scores;
+  return { ...world, ...defined({ scores, confidence, abstained }), examples };
+}
+
 /** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */
-export function paramsThrough({ config: { model } }: ReadyWorld, params: Params | null | undefined): Params {
+export function paramsThrough(
+  { config: { model } }: Pick<ReadyWorld, "config">,
+  params: Readonly<Record<string, unknown>> | null | undefined,
+): Record<string, unknown> {
   return { temperature: 0, ...(model && "kind" in model ? {} : model?.params), ...params };
 }
+
+/** What answers where no deployment does. */
+export const recordsName = "retrieval";
 
 function toAnswering({ name, revision }: ReadyWorld, answeredBy: string): AnsweringWorld {
   return { name, revision, answered_by: answeredBy };
@@ -172,9 +213,6 @@ export function answerFromRecords(
   return isNearest ? nearest.nextState : adaptAnswer(query.action, nearest);
 }
 
-/** What answers, of the records alone. */
-const ofRecords = "retrieval";
-
 /** Without an example, the state is the answer. */
 function completeFromRecords(
   world: ReadyWorld,
@@ -183,7 +221,7 @@ function completeFromRecords(
   scores: WorldScores,
 ): WorldCompletion {
   const content = answerFromRecords(world, chosen) ?? chosen.query.state;
-  const deployment = ofRecords;
+  const deployment = recordsName;
   const body = {
     id: `chatcmpl-${Bun.randomUUIDv7()}`,
     object: "chat.completion",
@@ -202,5 +240,6 @@ function completeFromRecords(
     world: toAnswering(world, deployment),
     messages: composeTurns(world, asked, chosen.examples),
     explain: { ...chosen.explain, scores, score: scoreOf(scores) },
+    shown: chosen.examples,
   };
 }

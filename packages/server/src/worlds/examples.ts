@@ -124,10 +124,10 @@ export function findWanted(
 
 /** Of a step, as it is asked; of a chat, as samples with messages are found. */
 function queryOf(context: ReadyWorld["config"]["context"], asked: Asked): Fields {
-  if (asked.interaction !== undefined) {
-    const task = asked.context?.task_context ?? context?.task_context ?? "";
+  const task = asked.context?.task_context ?? context?.task_context ?? "";
+  if (asked.conversation !== undefined) return { action: "", state: asked.conversation.state, task };
+  if (asked.interaction !== undefined)
     return { action: asked.interaction.action, state: asked.interaction.state, task };
-  }
   const messages = (asked.messages ?? []).map(({ role, content }) => ({ role, content: content ?? "" }));
   return fieldsOf({ messages });
 }

@@ -29,11 +29,14 @@ import {
   deleteWorld,
   InvalidWorldError,
   reviseWorld,
+  type WorldUses,
   type WorldVerbServices,
 } from "./worlds.ts";
 import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
-interface Services extends WorldVerbServices, ExampleServices, HttpServices {}
+interface Services extends WorldVerbServices, ExampleServices, HttpServices {
+  worldUses: WorldUses;
+}
 
 const tag = "worlds";
 const config: WorldConfig = {
@@ -157,7 +160,14 @@ const deleteWorldRoute = route({
   summary: "Delete a world",
   description: "Deletes a world with all its revisions. Predictions that it made stay.",
   params: WorldPath,
-  responses: { "204": { description: "It is deleted." }, ...noSuch("world") },
+  responses: {
+    "204": { description: "It is deleted." },
+    "409": errorResponse(
+      "Environments, or runs that have not ended, use it",
+      "The world shop is used by the environment kitchen.",
+    ),
+    ...noSuch("world"),
+  },
   async handle(services: Services, { requester, params: { name } }) {
     await deleteWorld(services, requester, name);
     return reply(204, undefined);

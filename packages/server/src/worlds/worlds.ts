@@ -4,6 +4,7 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
@@ -144,9 +145,15 @@ async function insertNext(
   return revised;
 }
 
-/** Deletes a world with its revisions. */
+/** What would fail without a world, in words: environments, and runs that have not ended. */
+export type WorldUses = (transaction: Database, accountId: string, name: string) => Promise<string[]>;
+
+/** How many uses a refusal names. */
+const namedUses = 5;
+
+/** Deletes a world with its revisions, unless something uses it. */
 export async function deleteWorld(
-  services: Pick<WorldVerbServices, "store" | "knownWorlds">,
+  services: Pick<WorldVerbServices, "store" | "knownWorlds"> & { worldUses: WorldUses },
   requester: Changer,
   name: string,
 ): Promise<void> {
@@ -156,6 +163,13 @@ export async function deleteWorld(
     .execute(async (transaction) => {
       const world = await lockWorld(transaction, requester.accountId, name);
       if (world === undefined) throw noSuchWorld();
+      const uses = await services.worldUses(transaction, requester.accountId, name);
+      const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
+      if (uses.length > 0)
+        throw new ServiceError(
+          "conflict",
+          `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
+        );
       await deleteWorldRows(transaction, world.id);
       await recordChange(transaction, requester, {
         action: "world.delete",

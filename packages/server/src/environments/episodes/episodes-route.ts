@@ -24,9 +24,8 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
 import { findEnvironment } from "../environments.ts";
-import { askDeployment } from "./ask.ts";
+import { type AskServices, askDeployment } from "./ask.ts";
 import { deleteEpisode } from "./delete-episodes.ts";
 import { expiredBefore, findEpisode, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { countCharacters, selectSteps } from "./episodes-store.ts";
@@ -237,8 +236,7 @@ const deleteEpisodeRoute = route({
   },
 });
 
-interface StepRouteServices extends StepServices {
-  deployments: Deployments;
+interface StepRouteServices extends StepServices, AskServices {
   admission: Admission;
   settings: { maxShortBodyBytes: number };
 }

@@ -1,8 +1,17 @@
-import type { Context, EnvironmentConfig, Interaction } from "@presage/contract";
+import {
+  type Context,
+  type EnvironmentConfig,
+  type Interaction,
+  readWorldReference,
+  type StoredWorld,
+} from "@presage/contract";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { paramsThrough } from "../../worlds/complete-through-world.ts";
+import type { Asked } from "../../worlds/world.ts";
+import { selectWorld } from "../../worlds/worlds-store.ts";
 import { type JudgeServices, judge, matches } from "../judge.ts";
 import {
   type Episode,
@@ -21,16 +30,26 @@ import {
   selectSteps,
 } from "./episodes-store.ts";
 import type { NewStep } from "./new-steps-store.ts";
-import { composeMessages, type End, type EpisodeMessage, findEnd, promptFormOf, type Turn } from "./turns.ts";
+import {
+  askedOfWorld,
+  composeMessages,
+  type End,
+  type EpisodeMessage,
+  findEnd,
+  promptFormOf,
+  type Turn,
+} from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
-type TimedAnswer = Answer & { latencyMs: number };
+type TimedAnswer = Answer & { latencyMs: number; world?: StoredWorld | undefined };
 
 /** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that is no observation. */
 export type Ask = (
   question: {
     deployment: string | undefined;
     messages: EpisodeMessage[];
+    /** In place of the deployment and the messages: a world by its reference, and what it is asked. */
+    through?: { world: string; asked: Asked } | undefined;
     params: Readonly<Record<string, unknown>>;
     /** Whether what there is of a text that was cut off is an answer. */
     acceptsTruncated: boolean;
@@ -165,6 +184,9 @@ async function askOrCountFailure(
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
+    through: config.world
+      ? { world: config.world, asked: askedOfWorld(config, task, turns, action) }
+      : undefined,
     params: paramsOf({ row, config }),
     acceptsTruncated: config.truncated_output === "accept",
     session: row.id,
@@ -178,9 +200,10 @@ async function askOrCountFailure(
   }
 }
 
-/** Sampling and decoding of each of an episode's steps. */
+/** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
 function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
-  return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
+  const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
+  return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
 }
 
 interface Reward {
@@ -268,7 +291,7 @@ function toNewStep(
     payload: {
       prediction_id: id,
       context_digest: null,
-      request: null,
+      request: answer.world ? JSON.stringify({ world: answer.world }) : null,
       output: toStorableText(answer.output),
       reasoning: answer.reasoning === null ? null : toStorableText(answer.reasoning),
       error_message: null,
@@ -323,11 +346,15 @@ export async function readEpisodePrompt(
   { episode, step, after }: EpisodePromptSource,
 ): Promise<EpisodePrompt | undefined> {
   const { row, config, task } = episode;
-  const steps = await selectSteps(store.briefReader(requester), row.id, after, step);
+  const reader = store.briefReader(requester);
+  const steps = await selectSteps(reader, row.id, after, step);
   const turns = steps.filter((one) => Number(one.step) < step);
   const action = steps.find((one) => Number(one.step) === step)?.action;
   if (action === undefined) return undefined;
-  const same = { params: paramsOf(episode), requested_model: null };
+  const wanted = readWorldReference(config.world ?? "");
+  const world = wanted && (await selectWorld(reader, requester.accountId, wanted));
+  const params = paramsOf(episode);
+  const same = { params: world ? paramsThrough(world, params) : params, requested_model: null };
   if (promptFormOf(config) === "chat") {
     const messages = composeMessages(config, task, turns, action);
     return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };

@@ -2,11 +2,45 @@ import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } fr
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import { countOf } from "../../platform/words.ts";
-import { environmentDefaults, type Task } from "../environment.ts";
+import type { Asked } from "../../worlds/world.ts";
+import { environmentDefaults, recordedOf, type Task } from "../environment.ts";
 
 export interface Turn {
   action: string;
   observation: string;
+}
+
+/** What a step asks the world that plays the episode: one step after another, or the conversation so far. */
+export function askedOfWorld(
+  config: EnvironmentConfig,
+  task: Task,
+  turns: readonly Turn[],
+  action: string,
+): Asked {
+  const { context, initial_state: first } = task;
+  const state = turns.at(-1)?.observation ?? first;
+  const same = { context, interaction: { state, action }, recorded: recordedOf(task) };
+  if (promptFormOf(config) === "chat")
+    return {
+      ...same,
+      conversation: { state: first, turns: conversationOf(`State: ${first}\n\n`, turns, action) },
+    };
+  return { ...same, history: turns.map((turn) => ({ action: turn.action, next_state: turn.observation })) };
+}
+
+/** The user's turns are actions; the first one has something before it. */
+function conversationOf(
+  before: string,
+  turns: readonly Turn[],
+  action: string,
+): { role: "user" | "assistant"; content: string }[] {
+  return [
+    ...turns.flatMap((turn, index) => [
+      { role: "user" as const, content: `${index === 0 ? before : ""}Action: ${turn.action}` },
+      { role: "assistant" as const, content: turn.observation },
+    ]),
+    { role: "user", content: `${turns.length === 0 ? before : ""}Action: ${action}` },
+  ];
 }
 
 export type EpisodeMessage = PromptMessage | { role: "assistant"; content: string };

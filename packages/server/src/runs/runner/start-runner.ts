@@ -7,6 +7,7 @@ import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import type { Run } from "../run.ts";
 import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../run.ts";
 import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
+import { findTarget } from "./ask-world.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, workOnRun } from "./work-on-run.ts";
@@ -133,7 +134,7 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment of a run was removed, or the disk has too little room. */
+/** The deployment or the world of a run was removed, or the disk has too little room. */
 class HinderedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -201,13 +202,8 @@ function holdRun(
 
   /** Why the run cannot be worked on now, if that is so. */
   async function findHindrance(): Promise<HinderedError | undefined> {
-    const { target, provenance } = run;
-    const isGone =
-      target.kind === "deployment" &&
-      !provenance.finished_early &&
-      services.deployments.find(target.deployment) === undefined;
-    if (isGone)
-      return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
+    const target = await findTarget(services, run, signal);
+    if ("reason" in target) return new HinderedError(target.reason);
     const shortage = await services.findShortage();
     return shortage === undefined ? undefined : new HinderedError(shortage);
   }
@@ -234,6 +230,8 @@ function holdRun(
     const { dataset } = run;
     const hindrance = await findHindrance();
     if (hindrance !== undefined) throw hindrance;
+    const target = await findTarget(services, run, signal);
+    if ("reason" in target) throw new HinderedError(target.reason);
     if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
     // It may have been away for another process, or for this one before.
     if (run.status === "paused") await markAway(database, lease, undefined);
@@ -242,6 +240,7 @@ function holdRun(
     const working = workOnRun({
       services,
       run: { ...run, dataset },
+      world: target.world,
       span,
       reader,
       writer: createWorkWriter({ runId: run.id, leaseId }, services.writeWork),
