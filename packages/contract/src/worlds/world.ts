@@ -221,6 +221,7 @@ export const WorldCalibration = z
     run_id: z.uuid().meta({ description: "The run." }),
     dataset_id: z.uuid().meta({ description: "What it predicted: neither examples nor what is tested." }),
     revision: z.int().meta({ description: "The number of its revision." }),
+    split: z.string().nullable().meta({ description: "The tag `split` of its samples; null: all." }),
     evaluator: z.string().meta({ description: "What a right answer passes." }),
     methods: z.array(ConfidenceMethod).meta({ description: "Whose numbers it takes, in this order." }),
     samples: z.int().meta({ description: "How many predictions it is fitted on." }),
@@ -236,6 +237,9 @@ export const WorldCalibrationRequest = z
     run_id: shortText(200).meta({
       description:
         "A finished run of the world's latest revision, on samples that are neither examples nor tested.",
+    }),
+    split: shortText(200).nullish().meta({
+      description: "Only samples of the run whose tag `split` is this.",
     }),
     evaluator: shortText(200).nullish().meta({
       default: "exact-match",

@@ -28,6 +28,7 @@ import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
 import { resultSearchRoutes } from "../results/search/search-route.ts";
 import { summaryRoutes } from "../results/summary/summary-route.ts";
+import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
@@ -52,6 +53,7 @@ const operations: readonly Operation<Services>[] = [
   ...importRoutes,
   ...exportRoutes,
   ...worldRoutes,
+  ...worldCalibrationRoutes,
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,

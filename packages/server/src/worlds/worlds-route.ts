@@ -44,7 +44,7 @@ const config: WorldConfig = {
   examples: { dataset: "shop-traces", split: "train" },
   retrieval: { k: 8 },
 };
-const example: World = {
+export const exampleWorld: World = {
   name: "shop",
   revision: 1,
   config,
@@ -81,7 +81,7 @@ const createWorldRoute = route({
   bodyExample: { name: "shop", ...config },
   once: "create world",
   responses: {
-    "201": response("The world", World, example),
+    "201": response("The world", World, exampleWorld),
     "400": errorResponse(
       "Paths of Presage begin with this name",
       "The name datasets is reserved. Choose another one.",
@@ -108,7 +108,7 @@ const listWorldsRoute = route({
   description: "Lists the account's worlds in their latest revisions, newest first, without archived ones.",
   query: WorldListQuery,
   refusesUnknown: true,
-  responses: { "200": response("The worlds", WorldListResponse, page(example)) },
+  responses: { "200": response("The worlds", WorldListResponse, page(exampleWorld)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { worlds, next } = await selectWorlds(reader, requester.accountId, readKeysetPage(query));
@@ -125,7 +125,7 @@ const getWorld = route({
   summary: "Show a world",
   description: "Returns a world in its latest revision, or in the one that NAME@NUMBER names.",
   params: WorldPath,
-  responses: { "200": response("The world", World, example), ...noSuch("world") },
+  responses: { "200": response("The world", World, exampleWorld), ...noSuch("world") },
   handle: async (services: Services, { requester, params: { name } }) =>
     reply(200, toWorld(await findReferred(services, requester, name))),
 });
@@ -143,7 +143,7 @@ const reviseWorldRoute = route({
   body: WorldReviseRequest,
   bodyExample: { retrieval: { k: 4 } },
   responses: {
-    "200": response("The latest revision", World, { ...example, revision: 2 }),
+    "200": response("The latest revision", World, { ...exampleWorld, revision: 2 }),
     "409": errorResponse("It was revised meanwhile", "The world was revised meanwhile. Try again."),
     ...noSuch("world"),
   },
@@ -186,7 +186,7 @@ const listRevisions = route({
   query: WorldRevisionListQuery,
   refusesUnknown: true,
   responses: {
-    "200": response("The revisions", WorldRevisionListResponse, page(example)),
+    "200": response("The revisions", WorldRevisionListResponse, page(exampleWorld)),
     ...noSuch("world"),
   },
   async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
@@ -289,7 +289,8 @@ async function findReady(services: Services, requester: Requester, reference: st
   return world;
 }
 
-function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
+/** A world as responses have it. */
+export function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
   return {
     ...world,
     archived: archived_at !== null,

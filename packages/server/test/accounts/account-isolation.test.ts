@@ -178,6 +178,7 @@ onAnyDatabase((database) => {
     ["PATCH", `/v1/worlds/${environment}`, { archived: true }],
     ["DELETE", `/v1/worlds/${environment}`],
     ["GET", `/v1/worlds/${environment}/revisions`],
+    ["POST", `/v1/worlds/${environment}/calibrations`, { run_id: own.run }],
     ["POST", `/v1/worlds/${environment}/preview`, { interaction: { state: "x", action: "y" } }],
     ["GET", `/v1/environments/${environment}`],
     ["PATCH", `/v1/environments/${environment}`, { max_steps: 1 }],

@@ -170,6 +170,7 @@ const table: Row[] = [
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
       POST /v1/worlds
+      POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name
       DELETE /v1/worlds/:name
       POST /v1/environments

@@ -1,3 +1,4 @@
+import type { StoredWorld, WorldScores } from "@presage/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run, RunTarget } from "../run.ts";
@@ -44,6 +45,32 @@ export async function selectWorldCounts(
     leavesOut: Number(leavesOut),
     nearDuplicates: Number(nearDuplicates),
   }));
+}
+
+/** How sure a run's predictions of some samples were, by each method of its world. */
+export async function selectWorldScores(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
+  const rows = await reader
+    .selectFrom("predictions as prediction")
+    .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
+    .select((of) => [
+      of.ref("prediction.position").$notNull().as("position"),
+      of.ref("prediction.repeat").$notNull().as("repeat"),
+      "payload.request",
+    ])
+    .where("prediction.run_id", "=", runId)
+    .where("prediction.status", "=", "success")
+    .where("prediction.position", ">", after)
+    .where("prediction.position", "<=", upTo)
+    .execute();
+  return rows.map(({ position, repeat, request }) => {
+    // The runner wrote it.
+    const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
+    return { position: Number(position), repeat: Number(repeat), scores: world?.scores ?? {} };
+  });
 }
 
 const runsAtOnce = 100;

@@ -1,0 +1,139 @@
+import {
+  type ConfidenceMethod,
+  World,
+  type WorldCalibration,
+  WorldCalibrationRequest,
+  WorldPath,
+  type WorldScores,
+} from "@presage/contract";
+import { errorResponse, response } from "../http/describe.ts";
+import { reply, route } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { reserveBytes } from "../platform/limits/memory.ts";
+import { type CalibrationSample, fitCalibration } from "../platform/statistics/calibration.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { findWorld } from "../worlds/find-world.ts";
+import type { WorldRevision } from "../worlds/world.ts";
+import { addCalibration, type WorldVerbServices } from "../worlds/worlds.ts";
+import { exampleWorld, toWorld } from "../worlds/worlds-route.ts";
+import { outcome, readOutcomes } from "./report/outcomes.ts";
+import { readInRanges } from "./report/outcomes-store.ts";
+import { selectWorldScores } from "./report/records-store.ts";
+import { reportMemoryBytes } from "./report/report-run.ts";
+import { readRunSamples } from "./report/samples.ts";
+import type { Run, RunDataset } from "./run.ts";
+import { withDataset } from "./run-samples.ts";
+import { type FindNeeds, findRun } from "./runs.ts";
+import { findEvaluator } from "./samples-route.ts";
+
+type Services = WorldVerbServices & FindNeeds;
+
+const calibrateRoute = route({
+  method: "POST",
+  path: "/v1/worlds/:name/calibrations",
+  needs: "evaluate",
+  id: "calibrateWorld",
+  tag: "worlds",
+  summary: "Calibrate a world",
+  description:
+    "Fits on a finished run of the world's latest revision what makes a confidence of its methods' numbers, and adds a revision that differs in that alone. A right answer is one that passes an evaluator of the run. Isotonic regression if there are at least 200 predictions of 20 trajectories, otherwise logistic regression; of several methods it weighs their logits. The run should be of samples that are neither examples nor what is tested.",
+  params: WorldPath,
+  body: WorldCalibrationRequest,
+  bodyExample: { run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f", split: "calibration" },
+  responses: {
+    "200": response("The calibrated revision", World, { ...exampleWorld, revision: 2 }),
+    "409": errorResponse(
+      "The run has not finished, or the world was revised since",
+      "The run is of shop@1, and the latest revision is 2.",
+    ),
+    "404": errorResponse("The account has no such world, or no such run", "There is no such world."),
+  },
+  async handle(services: Services, { call, requester, params: { name }, body }) {
+    const world = await findWorld(services, requester, { name });
+    const run = await findCalibrationRun(services, requester, world, body.run_id);
+    const place = findEvaluator(run, "evaluator", body.evaluator ?? "exact-match", undefined);
+    reserveBytes(call.exchange, reportMemoryBytes(run));
+    const samples = await readJudgedScores(services.store.reader(requester), run, {
+      ...{ place, methods: world.config.confidence?.methods ?? [], split: body.split ?? undefined },
+    });
+    const table = fitCalibration(samples);
+    if (table === undefined)
+      throw refused(
+        "run_id",
+        `It has ${samples.length} judged predictions with the world's numbers; 50 are needed`,
+      );
+    const calibration: WorldCalibration = {
+      ...{ run_id: run.id, dataset_id: run.dataset.datasetId, revision: run.dataset.revision },
+      ...{ split: body.split ?? null, evaluator: run.evaluators[place]?.id ?? "" },
+      methods: world.config.confidence?.methods ?? [],
+      samples: samples.length,
+      trajectories: new Set(samples.map(({ trajectory }) => trajectory)).size,
+      table,
+    };
+    return reply(200, toWorld(await addCalibration(services, requester, world, calibration)));
+  },
+});
+
+export const worldCalibrationRoutes = [calibrateRoute];
+
+function refused(field: string, error: string): InvalidRequestError {
+  return new InvalidRequestError([valueError(["body", field], error)]);
+}
+
+async function findCalibrationRun(
+  services: Services,
+  requester: Requester,
+  { name, revision, config }: WorldRevision,
+  id: string,
+): Promise<Run & { dataset: RunDataset }> {
+  if (!config.confidence) throw refused("run_id", "The world has no `confidence`: name its methods first");
+  const run = withDataset(await findRun(services, requester, id));
+  const { target } = run;
+  if (target.kind !== "world" || target.name !== name)
+    throw refused("run_id", `It is no run through the world ${name}`);
+  if (target.revision !== revision)
+    throw new ServiceError(
+      "conflict",
+      `The run is of ${name}@${target.revision}, and the latest revision is ${revision}.`,
+    );
+  if (run.status !== "finished") throw new ServiceError("conflict", "The run has not finished.");
+  return run;
+}
+
+/** The numbers of each prediction that has a verdict and all of the methods, and whether it is right. */
+async function readJudgedScores(
+  reader: Database,
+  run: Run & { dataset: RunDataset },
+  {
+    place,
+    methods,
+    split,
+  }: { place: number; methods: readonly ConfidenceMethod[]; split: string | undefined },
+): Promise<CalibrationSample[]> {
+  const { repeats } = run;
+  const { count, trajectories, tags } = await readRunSamples(reader, run.dataset.revisionId);
+  const verdicts = await readOutcomes(reader, run, place, new Uint8Array(count * repeats));
+  const isOfSplit = tags.texts.map((text) => (JSON.parse(text) as Record<string, string>).split === split);
+  const samples: CalibrationSample[] = [];
+  for await (const rows of readInRanges(count, repeats, (range) =>
+    selectWorldScores(reader, run.id, range),
+  )) {
+    for (const { position, repeat, scores } of rows) {
+      const index = position - 1;
+      const verdict = verdicts.of[index * repeats + repeat];
+      const numbers = numbersOf(scores, methods);
+      if (numbers === undefined || (verdict !== outcome.pass && verdict !== outcome.fail)) continue;
+      if (split !== undefined && isOfSplit[tags.of[index] ?? -1] !== true) continue;
+      const trajectory = trajectories.texts[trajectories.of[index] ?? 0] ?? "";
+      samples.push({ scores: numbers, isRight: verdict === outcome.pass, trajectory });
+    }
+  }
+  return samples;
+}
+
+function numbersOf(scores: WorldScores, methods: readonly ConfidenceMethod[]): number[] | undefined {
+  const numbers = methods.map((method) => scores[method]).filter((one) => one !== undefined);
+  return numbers.length === methods.length ? numbers : undefined;
+}
