@@ -31,6 +31,7 @@ import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
+import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
@@ -75,6 +76,7 @@ const operations: readonly Operation<Services>[] = [
   ...projectRoutes,
   ...experimentRoutes,
   ...runReportRoutes,
+  ...runCalibrationRoutes,
   ...comparisonRoutes,
   ...runRoutes,
   ...runEventRoutes,

@@ -5,10 +5,19 @@ import { findControlToken, readUpstreamCachedTokens } from "../upstream/completi
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
+import type { WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readPrediction } from "./predict.ts";
 
-/** What is stored of a completion. */
-export function readAnswer({ body, cache, deployment, model, replica }: UpstreamCompletion): Answer {
+/** What is stored of a completion; of one through a world also how sure it is. */
+export function readAnswer({
+  body,
+  cache,
+  deployment,
+  model,
+  replica,
+  explain,
+  confidence,
+}: UpstreamCompletion & Partial<Pick<WorldCompletion, "explain" | "confidence">>): Answer {
   const { response, reasoning, finish_reason, usage } = readPrediction(body);
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
   const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
@@ -23,6 +32,8 @@ export function readAnswer({ body, cache, deployment, model, replica }: Upstream
     promptTokens: wasAsked ? prompt : 0,
     cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
     completionTokens: wasAsked ? completion : 0,
+    score: explain?.score ?? null,
+    confidence: confidence ?? null,
   };
 }
 

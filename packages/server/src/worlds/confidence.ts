@@ -108,7 +108,7 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
 
 /** From JSON, or from a text that has a number: not every server keeps to a format. */
 function readStated(text: string): number | undefined {
-  const found = /(?<![\d.])(?:0(?:\.\d+)?|1(?:\.0+)?)(?![\d.])/.exec(text)?.[0];
+  const found = /(?<![\d.])(?:0(?:\.\d+)?|1(?:\.0+)?)(?!\d|\.\d)/.exec(text)?.[0];
   return found === undefined ? undefined : Number(found);
 }
 

@@ -1,0 +1,196 @@
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { RunCalibration, World, WorldModelPrediction } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { worldClient } from "../support/resources/worlds.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+const upstream = useUpstream();
+
+/** Of every third step the nearest record answers something else. */
+const lines = Array.from({ length: 20 }, (_, trajectory) =>
+  Array.from({ length: 6 }, (_, step) => ({
+    trajectory_id: `t-${trajectory}`,
+    step,
+    interaction: { state: `Shelf ${step}.`, action: `take item ${step}` },
+    next_state: step % 3 === 0 ? `Luck ${trajectory}.` : `Taken ${step}.`,
+    tags: { split: trajectory < 10 ? "calibration" : "test" },
+  })),
+).flat();
+
+onAnyDatabase((database) => {
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  const datasets = datasetClient(presage);
+  const worlds = worldClient(presage);
+  const runs = runClient(presage);
+  const ofStep = (step: number) => ({ state: `Shelf ${step}.`, action: `take item ${step}` });
+  let dataset = "";
+
+  async function predict(world: string, step = 1): Promise<WorldModelPrediction & { headers: Headers }> {
+    const response = await presage.call("POST", "/v1/predict", {
+      ...{ interaction: ofStep(step), world, explain: true },
+    });
+    expect(response.status).toBe(200);
+    return { ...((await response.json()) as WorldModelPrediction), headers: response.headers };
+  }
+
+  async function revise(name: string, body: object, status = 200): Promise<World & { detail: unknown }> {
+    const response = await presage.call("PATCH", `/v1/worlds/${name}`, body);
+    const text = await response.text();
+    expect([response.status, text]).toEqual([status, expect.any(String)]);
+    return JSON.parse(text);
+  }
+
+  beforeAll(async () => {
+    dataset = await datasets.create();
+    await datasets.uploadNew(dataset, lines);
+  });
+  beforeEach(() => {
+    upstream.received.length = 0;
+  });
+
+  describe("each method's number", () => {
+    const answers = (...texts: string[]) => {
+      let asked = 0;
+      upstream.answer = () => Response.json(completion(texts[asked++ % texts.length] ?? ""));
+    };
+
+    test("agreement: the largest group of equal answers, and all tokens are counted", async () => {
+      const confidence = { methods: ["agreement"], samples: 4 };
+      await worlds.create("agreeing", { examples: { dataset }, confidence });
+      answers("A", "B", "B", "C");
+      const { response, confidence: none, usage, explain } = await predict("agreeing");
+      expect([response.content, none, explain?.score, explain?.predictions]).toEqual(["B", null, 0.5, 4]);
+      expect(usage).toEqual({ prompt_tokens: 44, completion_tokens: 28 });
+      expect(upstream.received.map(({ body }) => body.temperature)).toEqual([0.7, 0.7, 0.7, 0.7]);
+    });
+
+    test("logprob: the tokens' mean probability, where the upstream tells it", async () => {
+      await worlds.create("probable", { examples: { dataset }, confidence: { methods: ["logprob"] } });
+      const content = [
+        { token: "T", logprob: Math.log(0.9) },
+        { token: ".", logprob: Math.log(0.4) },
+      ];
+      upstream.answer = () => {
+        const { choices, ...rest } = completion("T.") as { choices: object[] };
+        return Response.json({ ...rest, choices: [{ ...choices[0], logprobs: { content } }] });
+      };
+      expect((await predict("probable")).explain?.score).toBeCloseTo(0.6, 9);
+      expect(upstream.received[0]?.body.logprobs).toBe(true);
+      answers("T.");
+      expect((await predict("probable")).explain?.score).toBeNull();
+    });
+
+    test("stated: asked after the answer, and read from JSON or a text", async () => {
+      await worlds.create("stating", { examples: { dataset }, confidence: { methods: ["stated"] } });
+      for (const [said, score] of [
+        ['{"confidence": 0.7}', 0.7],
+        ["About 0.8.", 0.8],
+        ["Very sure", null],
+      ]) {
+        answers("Taken 1.", String(said));
+        const { response, explain } = await predict("stating");
+        expect([response.content, explain?.score, explain?.predictions]).toEqual(["Taken 1.", score, 2]);
+      }
+    });
+
+    test("retrieval: high where similar records agree, low where they do not", async () => {
+      const model = { kind: "retrieval" };
+      await worlds.create("recalling", {
+        ...{ examples: { dataset }, model },
+        confidence: { methods: ["retrieval"] },
+      });
+      const sure = await predict("recalling", 1);
+      const unsure = await predict("recalling", 3);
+      expect(sure.explain?.score).toBe(1);
+      expect(unsure.explain?.score).toBeLessThan(0.1);
+      expect(upstream.received).toEqual([]);
+    });
+  });
+
+  test("a calibration on a run makes confidences, which decide who answers", async () => {
+    const config = {
+      examples: { dataset },
+      model: { kind: "retrieval" },
+      confidence: { methods: ["retrieval"] },
+    };
+    await worlds.create("shop", config);
+    const early = await revise("shop", { confidence: { methods: ["retrieval"], min_confidence: 0.5 } }, 422);
+    expect(JSON.stringify(early.detail)).toContain("not calibrated");
+    const run = {
+      dataset_id: dataset,
+      target: { world: "shop" },
+      evaluators: [{ evaluator: "exact-match" }],
+    };
+    const { id } = await runs.create(run);
+    await runs.end(id);
+    const request = { run_id: id, split: "calibration" };
+    const response = await presage.call("POST", "/v1/worlds/shop/calibrations", request);
+    const calibrated = (await response.json()) as World;
+    expect([response.status, calibrated.revision]).toEqual([200, 2]);
+    expect(calibrated.pinned.calibration).toMatchObject({
+      ...{ run_id: id, dataset_id: dataset, revision: 1, split: "calibration" },
+      ...{ methods: ["retrieval"], samples: 60, trajectories: 10, table: { kind: "logistic" } },
+    });
+    const sure = await predict("shop", 1);
+    const unsure = await predict("shop", 3);
+    expect(sure.confidence).toBeGreaterThan(0.8);
+    expect(unsure.confidence).toBeLessThan(0.2);
+    expect([sure.abstained, sure.headers.get("x-presage-abstained")]).toEqual([undefined, null]);
+    expect(Number(sure.headers.get("x-presage-confidence"))).toBeCloseTo(sure.confidence ?? 0, 5);
+
+    const stale = await presage.call("POST", "/v1/worlds/shop/calibrations", request);
+    expect([stale.status, await stale.json()]).toEqual([
+      409,
+      { detail: "The run is of shop@1, and the latest revision is 2." },
+    ]);
+    const least = { methods: ["retrieval"], min_confidence: 0.5 };
+    expect((await revise("shop", { confidence: least })).pinned.calibration).not.toBeNull();
+    const abstained = await predict("shop", 3);
+    expect(abstained).toMatchObject({ abstained: true, confidence: unsure.confidence });
+    expect(abstained.response.content).toStartWith("Luck");
+    expect((await predict("shop", 1)).abstained).toBe(false);
+    await revise("shop", { confidence: { ...least, hide_abstained: true } });
+    expect((await predict("shop", 3)).response.content).toBe("");
+
+    upstream.answer = () => Response.json(completion("Taken afresh."));
+    await revise("shop", { confidence: { ...least, below: "escalate", escalate_to: "default" } });
+    const escalated = await predict("shop", 3);
+    expect(escalated).toMatchObject({
+      ...{ abstained: false, response: { content: "Taken afresh." } },
+      world: { answered_by: "default" },
+    });
+    expect(JSON.stringify(upstream.received[0]?.body.messages)).toContain("take item 3");
+    expect((await predict("shop", 1)).world?.answered_by).toBe("retrieval");
+
+    const changed = await revise("shop", { retrieval: { k: 1 }, confidence: { methods: ["retrieval"] } });
+    expect(changed.pinned.calibration).toBeNull();
+    const card = await presage.call("GET", `/v1/runs/${id}/calibration?evaluator=exact-match`);
+    const { of, auroc } = (await card.json()) as RunCalibration;
+    expect([of, auroc.count]).toEqual(["score", 120]);
+    expect(auroc.value).toBeGreaterThan(0.99);
+  });
+
+  test("too few predictions, another world's run, or no methods are refused with the reason", async () => {
+    const confidence = { methods: ["retrieval"] };
+    const model = { kind: "retrieval" };
+    await worlds.create("one", { examples: { dataset }, model, confidence });
+    await worlds.create("bare", { examples: { dataset }, model });
+    const { id } = await runs.create({ dataset_id: dataset, target: { world: "one" } });
+    await runs.end(id);
+    const said = async (world: string, body: object) => {
+      const response = await presage.call("POST", `/v1/worlds/${world}/calibrations`, body);
+      return `${response.status} ${await response.text()}`;
+    };
+    expect(await said("one", { run_id: id, split: "none" })).toMatch(
+      /^422 .*0 judged predictions.*50 are needed/,
+    );
+    expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
+    await worlds.create("other", { examples: { dataset }, model, confidence });
+    expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);
+    expect(await said("one", { run_id: crypto.randomUUID() })).toStartWith("404 ");
+  });
+});
