@@ -168,10 +168,34 @@ export function rateInterval(moments: ClusteredMoments, error: number | null): I
  */
 export function scoreInterval(moments: ClusteredMoments, error: number | null): Interval | null {
   if (error === null) return null;
-  const mean = Math.min(1, moments.sum / moments.count);
-  const effective = effectiveClusters(moments);
+  return meanInterval(Math.min(1, moments.sum / moments.count), error, effectiveClusters(moments));
+}
+
+/** The same of any figure from 0 to 1 with this standard error, made of as many effective clusters. */
+function meanInterval(mean: number, error: number, effective: number): Interval {
   const trials = error === 0 ? effective : (mean * (1 - mean)) / (error * error);
   return wilsonBounds(mean, trials, criticalValue(effective));
+}
+
+/** With fewer clusters, a figure that is no mean has no interval. */
+const fewestForJackknife = 6;
+
+/**
+ * The interval of a figure from 0 to 1, at 95 %, from its values without each cluster: SE² = (G−1)/G · Σ_g(θ_(−g) − θ_(·))² (B. Efron
+ * and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11), in the form of `scoreInterval`. The clusters may have been
+ * joined to fewer. Why there is none: too few, or a figure that without one of them is not defined, which is NaN.
+ */
+export function jackknifeInterval(
+  value: number,
+  without: Float64Array,
+  effective: number,
+): { interval: Interval; why: null } | { interval: null; why: "few" | "undefined" } {
+  if (without.length < fewestForJackknife) return { interval: null, why: "few" };
+  if (without.some(Number.isNaN)) return { interval: null, why: "undefined" };
+  const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
+  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  const error = Math.sqrt(((without.length - 1) / without.length) * squares);
+  return { interval: meanInterval(value, error < rounding ? 0 : error, effective), why: null };
 }
 
 function criticalValue(effective: number): number {

@@ -1,0 +1,261 @@
+import {
+  type Bin,
+  binsOf,
+  calibrationErrorOf,
+  calibrationErrorsWithout,
+  expectedCalibrationError,
+} from "./calibration-error.ts";
+import {
+  createClusterSums,
+  effectiveClusters,
+  jackknifeInterval,
+  momentsOfClusters,
+  rateInterval,
+} from "./intervals.ts";
+import { areasWithout, areaUnderRisk, type RiskPoint, riskCoverage } from "./risk-coverage.ts";
+import {
+  type Groups,
+  type JudgedConfidences,
+  placesToLeaveOut,
+  type SortedConfidences,
+  sortConfidences,
+} from "./sorted-confidences.ts";
+
+interface Interval {
+  level: number;
+  lower: number;
+  upper: number;
+}
+
+/** A figure of predictions in trajectories. */
+export interface ConfidenceFigure {
+  /** Null where it is not defined. */
+  value: number | null;
+  interval: Interval | null;
+  /** Predictions that it is made of. */
+  count: number;
+  trajectories: number;
+  effective_trajectories: number | null;
+  /** Why there is no value or no interval. */
+  note: string | null;
+}
+
+/** Whether confidences may be trusted. */
+export interface ConfidenceCard {
+  brier: ConfidenceFigure & { parts: BrierParts | null };
+  calibration_error: ConfidenceFigure & { expected: number | null };
+  auroc: ConfidenceFigure;
+  reliability: ReliabilityBin[];
+  risk_coverage: RiskPoint[];
+  aurc: ConfidenceFigure;
+  coverage_at_risk: ConfidenceFigure & { risk: number; threshold: number | null };
+}
+
+/** `reliability − resolution + uncertainty + within_bins` is the Brier score (A. H. Murphy, Journal of Applied Meteorology 12 (1973)). */
+interface BrierParts {
+  reliability: number;
+  resolution: number;
+  uncertainty: number;
+  /** What confidences differ within a bin adds; 0 where each bin has one. */
+  within_bins: number;
+}
+
+interface ReliabilityBin {
+  lower: number;
+  upper: number;
+  count: number;
+  confidence: number;
+  pass_rate: number;
+  interval: Interval | null;
+}
+
+/** With fewer predictions, no figure has a value. */
+export const fewestJudged = 50;
+/** The share of wrong ones that `coverage_at_risk` allows. */
+export const riskLimit = 0.05;
+
+/** The card of some predictions. Each figure's interval leaves out one trajectory at a time. */
+export async function confidenceCard(judged: JudgedConfidences): Promise<ConfidenceCard> {
+  const sorted = await sortConfidences(judged);
+  const { count, clusters } = sorted;
+  const leftOut = placesToLeaveOut(sorted, clusters);
+  const sizes = Array.from({ length: clusters }, (_, cluster) => sizeOf(leftOut, cluster));
+  const effective = effectiveClusters(momentsOfClusters(sizes.map((size) => ({ count: size, sum: 0 }))));
+  const made = { count, trajectories: clusters, effective_trajectories: count === 0 ? null : effective };
+  if (count < fewestJudged) return emptyCard(made);
+  const some = binsOf(sorted);
+  const figure = (value: number, without: Float64Array): ConfidenceFigure => {
+    const { interval, why } = jackknifeInterval(value, without, effective);
+    return { value, interval, ...made, note: why === null ? null : noteWhy[why] };
+  };
+  const brier = brierScore(sorted, leftOut);
+  const area = areaUnderCurve(sorted, leftOut);
+  const risk = await riskCoverage(sorted, riskLimit);
+  return {
+    brier: {
+      ...figure(brier.value, brier.without),
+      parts: brierParts(brier.value, some, count),
+    },
+    calibration_error: {
+      ...figure(calibrationErrorOf(some), await calibrationErrorsWithout(sorted, leftOut)),
+      expected: await expectedCalibrationError(sorted, some),
+    },
+    auroc:
+      area === undefined ? { ...noFigure(made), note: oneClass(sorted) } : figure(area.value, area.without),
+    reliability: reliabilityOf(sorted, leftOut, some),
+    risk_coverage: risk.points,
+    aurc: figure(areaUnderRisk(sorted), await areasWithout(sorted)),
+    coverage_at_risk: {
+      ...made,
+      value: risk.atRisk?.coverage ?? 0,
+      interval: null,
+      note: risk.atRisk === undefined ? noShare : boundedRisk,
+      risk: riskLimit,
+      threshold: risk.atRisk?.threshold ?? null,
+    },
+  };
+}
+
+const percentOfRisk = `${100 * riskLimit} %`;
+const noteWhy = {
+  few: "There is no interval with fewer than 6 trajectories.",
+  undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
+};
+const noShare = `No share of the predictions has a risk whose interval ends at or below ${percentOfRisk}.`;
+const boundedRisk = "It has no interval of its own: it goes by the upper end of the risk's.";
+
+type MadeOf = Pick<ConfidenceFigure, "count" | "trajectories" | "effective_trajectories">;
+
+function noFigure(made: MadeOf): ConfidenceFigure {
+  const note = `There are ${made.count} predictions with a confidence and a verdict; the figures take ${fewestJudged}.`;
+  return { value: null, interval: null, ...made, note };
+}
+
+function emptyCard(made: MadeOf): ConfidenceCard {
+  const none = noFigure(made);
+  return {
+    brier: { ...none, parts: null },
+    calibration_error: { ...none, expected: null },
+    auroc: none,
+    reliability: [],
+    risk_coverage: [],
+    aurc: none,
+    coverage_at_risk: { ...none, risk: riskLimit, threshold: null },
+  };
+}
+
+function oneClass({ count, rightBefore }: SortedConfidences): string {
+  const verdict = rightBefore[count] === count ? "right" : "wrong";
+  return `All predictions are ${verdict}, so that none can be told from others.`;
+}
+
+function sizeOf({ starts }: Groups, group: number): number {
+  return (starts[group + 1] ?? 0) - (starts[group] ?? 0);
+}
+
+/** A figure of all, and without each trajectory. */
+interface WithoutEach {
+  value: number;
+  without: Float64Array;
+}
+
+/** The mean squared difference of confidence and verdict (G. W. Brier, Monthly Weather Review 78 (1950)). */
+function brierScore({ count, confidences, right }: SortedConfidences, leftOut: Groups): WithoutEach {
+  const without = new Float64Array(leftOut.starts.length - 1);
+  let total = 0;
+  for (let group = 0; group < without.length; group++) {
+    for (let at = leftOut.starts[group] ?? 0; at < (leftOut.starts[group + 1] ?? 0); at++) {
+      const place = leftOut.members[at] ?? 0;
+      without[group] = (without[group] ?? 0) + ((confidences[place] ?? 0) - (right[place] ?? 0)) ** 2;
+    }
+    total += without[group] ?? 0;
+  }
+  return {
+    value: total / count,
+    without: without.map((sum, group) => (total - sum) / (count - sizeOf(leftOut, group))),
+  };
+}
+
+function brierParts(brier: number, some: readonly Bin[], count: number): BrierParts {
+  const rate = some.reduce((sum, { right }) => sum + right, 0) / count;
+  const mean = (of: (bin: Bin) => number) =>
+    some.reduce((sum, bin) => sum + of(bin) ** 2 / bin.count, 0) / count;
+  const reliability = mean(({ confidence, right }) => confidence - right);
+  const resolution = mean((bin) => bin.right - rate * bin.count);
+  const uncertainty = rate * (1 - rate);
+  return {
+    reliability,
+    resolution,
+    uncertainty,
+    within_bins: brier - reliability + resolution - uncertainty,
+  };
+}
+
+/**
+ * The area under the receiver operating characteristic: the share of pairs of a right and a wrong prediction in which the right one has
+ * the higher confidence, ties counting half. Leaving out a trajectory takes the pairs that it is in (N. A. Obuchowski, Biometrics 53
+ * (1997)). Undefined if all are right, or all wrong.
+ */
+function areaUnderCurve(sorted: SortedConfidences, { members, starts }: Groups): WithoutEach | undefined {
+  const { count, tieStarts, tieEnds, right, rightBefore } = sorted;
+  const rightOnes = rightBefore[count] ?? 0;
+  const wrongOnes = count - rightOnes;
+  if (rightOnes === 0 || wrongOnes === 0) return undefined;
+  /** The pairs of a prediction that are in the right order. */
+  const pairsOf = (place: number) => {
+    const [start, end] = [tieStarts[place] ?? 0, tieEnds[place] ?? 0];
+    const rightToStart = rightBefore[start] ?? 0;
+    const rightToEnd = rightBefore[end] ?? 0;
+    if (right[place] === 1) return start - rightToStart + (end - start - rightToEnd + rightToStart) / 2;
+    return rightOnes - rightToEnd + (rightToEnd - rightToStart) / 2;
+  };
+  let pairs = 0;
+  for (let place = 0; place < count; place++) if (right[place] === 1) pairs += pairsOf(place);
+  const without = new Float64Array(starts.length - 1);
+  for (let group = 0; group < without.length; group++) {
+    const left = members.subarray(starts[group], starts[group + 1]);
+    let kept = pairs;
+    let [leftRight, leftWrong] = [0, 0];
+    for (let at = 0; at < left.length; ) {
+      const end = tieEnds[left[at] ?? 0] ?? 0;
+      let [tiedRight, tiedWrong] = [0, 0];
+      for (; at < left.length && (left[at] ?? 0) < end; at++) {
+        const place = left[at] ?? 0;
+        kept -= pairsOf(place);
+        if (right[place] === 1) tiedRight += 1;
+        else tiedWrong += 1;
+      }
+      // Pairs within the trajectory are taken twice.
+      kept += tiedRight * (leftWrong + tiedWrong / 2);
+      leftRight += tiedRight;
+      leftWrong += tiedWrong;
+    }
+    without[group] = kept / ((rightOnes - leftRight) * (wrongOnes - leftWrong));
+  }
+  return { value: pairs / (rightOnes * wrongOnes), without };
+}
+
+/** The bins with the interval of each one's pass rate. */
+function reliabilityOf(sorted: SortedConfidences, leftOut: Groups, some: readonly Bin[]): ReliabilityBin[] {
+  const binOf = new Uint8Array(sorted.count);
+  for (const [index, { from, to }] of some.entries()) binOf.fill(index, from, to);
+  const sums = createClusterSums(some.length);
+  for (let group = 0; group + 1 < leftOut.starts.length; group++) {
+    for (let at = leftOut.starts[group] ?? 0; at < (leftOut.starts[group + 1] ?? 0); at++) {
+      const place = leftOut.members[at] ?? 0;
+      sums.add(binOf[place] ?? 0, group, sorted.right[place] ?? 0);
+    }
+  }
+  const ended = sums.end();
+  return some.map(({ from, to, count, right, confidence }, index) => {
+    const group = ended.get(index);
+    return {
+      lower: sorted.confidences[from] ?? 0,
+      upper: sorted.confidences[to - 1] ?? 0,
+      count,
+      confidence: confidence / count,
+      pass_rate: right / count,
+      interval: group === undefined ? null : rateInterval(group, group.error),
+    };
+  });
+}
