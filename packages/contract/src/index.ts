@@ -42,6 +42,7 @@ export * from "./evaluation/result-search.ts";
 export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
+export * from "./evaluation/run-calibration.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";
 export * from "./prediction/chat-completion.ts";

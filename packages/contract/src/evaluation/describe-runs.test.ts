@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeComparison } from "./describe-runs.ts";
+import { describeComparison, describeCoverage } from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
 const compared = {
@@ -91,5 +91,17 @@ test("Samples that only one run has are said, with failures as zero", () => {
   );
   expect(caveats).toEqual([
     "12 samples have a verdict in one of the two only, and do not count. With failures as 0 the difference is −1.0 points.",
+  ]);
+});
+
+test("The share to keep is said in one sentence, and never as more than it is", () => {
+  const coverage = { interval: null, count: 400, trajectories: 90, effective_trajectories: 80, risk: 0.05 };
+  const say = (value: number | null, note: string | null = null) =>
+    describeCoverage({ ...coverage, value, note, threshold: 0.8 });
+  expect([say(0.6299), say(1), say(0), say(null, "Too few.")]).toEqual([
+    "If you keep only the 62 % it is surest of, at most 5 % are wrong.",
+    "Of all predictions, at most 5 % are wrong.",
+    "There is no share, however sure it is of it, of which it is shown that at most 5 % are wrong.",
+    "Too few.",
   ]);
 });

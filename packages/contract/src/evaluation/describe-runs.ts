@@ -1,6 +1,7 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunProgress } from "./run.ts";
+import type { RunCalibration } from "./run-calibration.ts";
 import type { RunReport } from "./run-report.ts";
 
 /** What a comparison says of two runs, for people. */
@@ -141,4 +142,18 @@ export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" 
     ...some(timed_out, "call timed out", "calls timed out"),
     ...(at_once === undefined ? [] : [`the deployment answers about ${at_once} at once`]),
   ];
+}
+
+/** Says what share of a run's predictions can be kept so that few of them are wrong. */
+export function describeCoverage({ value, risk, note }: RunCalibration["coverage_at_risk"]): string {
+  const few = `at most ${percent(risk)} are wrong`;
+  if (value === null) return note ?? "";
+  if (value === 0) return `There is no share, however sure it is of it, of which it is shown that ${few}.`;
+  if (value === 1) return `Of all predictions, ${few}.`;
+  return `If you keep only the ${percent(value)} it is surest of, ${few}.`;
+}
+
+/** “62 %”, rounded down so that no more is said than is so. */
+function percent(share: number): string {
+  return `${Math.floor(100 * share + 1e-9)} %`;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PredictionFailure } from "../prediction/stored-prediction.ts";
+import { PredictionFailure, StoredPrediction } from "../prediction/stored-prediction.ts";
 import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
 import { storableText } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
@@ -17,6 +17,7 @@ export const RunSample = z
       description: "How much the state changed in the recording; null if that cannot be counted.",
     }),
     verb: z.string().nullable().meta({ description: "The action's first word, or its first call." }),
+    confidence: StoredPrediction.shape.confidence,
     prediction: z
       .object({
         id: z.uuid().meta({ description: "The prediction's id." }),
@@ -96,6 +97,9 @@ export const RunPredictionLine = z
       description: "Whether nothing was predicted, as the prompt was too long.",
     }),
     reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
+    confidence: z.number().min(0).max(1).nullish().meta({
+      description: "How sure it is that the prediction is right, from 0 to 1.",
+    }),
   })
   .meta({ id: "RunPredictionLine" });
 export type RunPredictionLine = z.infer<typeof RunPredictionLine>;

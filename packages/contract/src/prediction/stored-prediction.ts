@@ -79,6 +79,13 @@ export const StoredPrediction = z
     latency_ms: z.number().nullable().meta({
       description: "How long the upstream or the cache took, with retries.",
     }),
+    score: z.number().nullable().meta({
+      description: "How sure its world is of it, from 0 to 1, before calibration; null if none was asked.",
+    }),
+    confidence: z.number().nullable().meta({
+      description:
+        "The probability that it is right: the calibrated score, or what an uploaded line said. Null without one.",
+    }),
     api_key_id: z.uuid().nullable().meta({
       description:
         "The key of the request, or that the episode was started with; null with a session, or of a run.",

@@ -5,6 +5,8 @@ import type {
   Comparison,
   EvaluatorReference,
   Run,
+  RunCalibration,
+  RunCalibrationQuery,
   RunCreateRequest,
   RunExportQuery,
   RunListQuery,
@@ -170,6 +172,12 @@ export interface RunReports {
   report(id: string, options?: CallOptions): Promise<RunReport>;
   /** Gets the same as one HTML page without scripts, or as Markdown. */
   reportAs(id: string, format: "html" | "md", options?: CallOptions): Promise<string>;
+  /** Gets whether its confidences may be trusted, by one evaluator: `GET /v1/runs/{id}/calibration`. */
+  calibration(
+    id: string,
+    query?: QueryOf<RunCalibrationQuery>,
+    options?: CallOptions,
+  ): Promise<RunCalibration>;
 }
 
 function runReports({ json, text }: Transport): RunReports {
@@ -182,6 +190,11 @@ function runReports({ json, text }: Transport): RunReports {
   return {
     report: (id, options) => json(get(id, "json"), options),
     reportAs: (id, format, options) => text(get(id, format), options),
+    calibration: (id, query, options) =>
+      json(
+        { method: "GET", path: `/v1/runs/${encodeURIComponent(id)}/calibration`, query: { ...query } },
+        options,
+      ),
   };
 }
 

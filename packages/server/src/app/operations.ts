@@ -30,6 +30,7 @@ import { resultSearchRoutes } from "../results/search/search-route.ts";
 import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
+import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
@@ -73,6 +74,7 @@ const operations: readonly Operation<Services>[] = [
   ...projectRoutes,
   ...experimentRoutes,
   ...runReportRoutes,
+  ...runCalibrationRoutes,
   ...comparisonRoutes,
   ...runRoutes,
   ...runEventRoutes,

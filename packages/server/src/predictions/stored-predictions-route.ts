@@ -70,6 +70,8 @@ const example: StoredPrediction = {
   cached_tokens: 0,
   completion_tokens: 5,
   latency_ms: 412.7,
+  score: null,
+  confidence: null,
   api_key_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
   api_key_name: "training cluster",
   request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",

@@ -131,6 +131,8 @@ const columns = [
   "cached_tokens",
   "completion_tokens",
   "latency_micros",
+  "score",
+  "confidence",
   "api_key_id",
   "request_id",
 ] as const;

@@ -39,6 +39,7 @@ interface PredictionLine {
   repeat: number;
   answer: ReturnType<typeof answerOfLine>;
   reasoning: string | null;
+  confidence: number | null;
 }
 
 const answerFields = ["prediction", ...predictionFields] as const;
@@ -53,6 +54,7 @@ function readPredictionLine(value: unknown): PredictionLine {
     repeat: line.repeat ?? 0,
     answer: answerOfLine(line, answerFields),
     reasoning: line.reasoning ?? null,
+    confidence: line.confidence ?? null,
   };
 }
 
@@ -204,8 +206,9 @@ function isPassedOver(
   return indexes.isRepeated(repeat === 0 ? index : JSON.stringify([String(index), repeat]));
 }
 
-function outcomeOf({ answer, reasoning }: PredictionLine): Parameters<typeof toRows>[2] {
-  if ("prediction" in answer) return { response: { ...nothingSaid, output: answer.prediction, reasoning } };
+function outcomeOf({ answer, reasoning, confidence }: PredictionLine): Parameters<typeof toRows>[2] {
+  if ("prediction" in answer)
+    return { response: { ...nothingSaid, output: answer.prediction, reasoning, confidence } };
   const message =
     answer.failure === "skipped"
       ? "The line says that its prompt was too long."

@@ -58,6 +58,7 @@ export interface RunSampleRow extends RunPosition {
   prompt_tokens: number;
   completion_tokens: number;
   latency_micros: number | null;
+  confidence: number | null;
   /** What the page is sorted by; null if that is the place. */
   ordered_by: number | null;
 }
@@ -124,6 +125,7 @@ export async function selectRunSamples(
       "prompt_tokens",
       "completion_tokens",
       "latency_micros",
+      "predictions.confidence",
       "predictions.repeat",
       "sample.position",
       "sample.sample_id",

@@ -99,6 +99,7 @@ async function withVerdicts(
     repeat: row.repeat,
     changes: row.changes,
     verb: row.verb,
+    confidence: row.confidence,
     prediction: {
       id: row.prediction_id,
       status: row.status,

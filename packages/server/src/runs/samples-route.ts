@@ -45,6 +45,7 @@ const exampleSample: RunSample = {
   repeat: 0,
   changes: 1,
   verb: "open",
+  confidence: null,
   prediction: {
     id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
     status: "success",

@@ -82,6 +82,7 @@ const table: Row[] = [
       GET /v1/projects/:id
       GET /v1/runs
       GET /v1/runs/:id
+      GET /v1/runs/:id/calibration
       GET /v1/runs/:id/events
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report

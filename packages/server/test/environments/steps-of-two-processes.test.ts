@@ -101,6 +101,8 @@ function newStep(episodeId: string, step: number, process: string): NewStep {
       cached_tokens: 0,
       completion_tokens: 2,
       latency_micros: 1_234,
+      score: null,
+      confidence: null,
       api_key_id: null,
       request_id: null,
     },

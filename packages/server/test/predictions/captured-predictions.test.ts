@@ -84,6 +84,8 @@ onAnyDatabase((database) => {
       cached_tokens: 0,
       completion_tokens: 7,
       latency_ms: expect.any(Number),
+      score: null,
+      confidence: null,
       api_key_id: id,
       api_key_name: name,
       request_id: requestId,

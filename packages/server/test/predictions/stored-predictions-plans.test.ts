@@ -64,6 +64,8 @@ function rowAt(at: number): PredictionsTable {
     cached_tokens: 0,
     completion_tokens: 0,
     latency_micros: null,
+    score: null,
+    confidence: null,
     api_key_id: isLive ? `key${at % 40}` : null,
     request_id: isLive ? `request${at}` : null,
   };

@@ -60,6 +60,8 @@ onEachDatabase((database) => {
         cached_tokens: 0,
         completion_tokens: 0,
         latency_micros: null,
+        score: null,
+        confidence: null,
         api_key_id: null,
         request_id: null,
         ...given,

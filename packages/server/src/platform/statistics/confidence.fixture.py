@@ -129,7 +129,7 @@ def card(c, y, of):
             float(np.sum(share * (parts[:, 2] - y.mean()) ** 2)),
             float(y.mean() * (1 - y.mean())),
         ],
-        "calibration_error": figure(calibration_error, c, y, of),
+        "ece": figure(calibration_error, c, y, of),
         "expected": [float(np.mean(drawn)), float(np.std(drawn) / math.sqrt(1000))],
         "auroc": figure(auroc, c, y, of),
         "aurc": figure(area_under_risk, c, y, of),

@@ -17,7 +17,7 @@ const Line = z.discriminatedUnion("kind", [
     trajectories: numbers,
     brier: figure,
     parts: z.tuple([z.number(), z.number(), z.number()]),
-    calibration_error: figure,
+    ece: figure,
     expected: z.tuple([z.number(), z.number()]),
     auroc: figure,
     aurc: figure,
@@ -46,7 +46,7 @@ const nearBounds = (pair: z.infer<typeof bounds>) =>
 for (const line of lines.filter((one) => one.kind === "card")) {
   test(`the card of confidences equals the reference's: ${line.name}`, async () => {
     const card = await confidenceCard(judged(line));
-    for (const name of ["brier", "calibration_error", "auroc", "aurc"] as const) {
+    for (const name of ["brier", "ece", "auroc", "aurc"] as const) {
       const { value, interval } = card[name];
       expect({ name, value, interval }).toEqual({
         name,
@@ -58,7 +58,7 @@ for (const line of lines.filter((one) => one.kind === "card")) {
     expect([reliability, resolution, uncertainty]).toEqual(line.parts.map(near));
     expect(reliability - resolution + uncertainty + within_bins).toBeCloseTo(line.brier[0], 12);
     const [expected, error] = line.expected;
-    expect(Math.abs((card.calibration_error.expected ?? 0) - expected)).toBeLessThan(6 * error);
+    expect(Math.abs((card.ece.expected ?? 0) - expected)).toBeLessThan(6 * error);
     expect(card.reliability.map((bin) => [bin.count, bin.confidence, bin.pass_rate, bin.interval])).toEqual(
       line.reliability.map(([count, mean, rate, pair]) => [count, near(mean), near(rate), nearBounds(pair)]),
     );

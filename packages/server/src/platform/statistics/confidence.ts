@@ -43,7 +43,7 @@ export interface ConfidenceFigure {
 /** Whether confidences may be trusted. */
 export interface ConfidenceCard {
   brier: ConfidenceFigure & { parts: BrierParts | null };
-  calibration_error: ConfidenceFigure & { expected: number | null };
+  ece: ConfidenceFigure & { expected: number | null };
   auroc: ConfidenceFigure;
   reliability: ReliabilityBin[];
   risk_coverage: RiskPoint[];
@@ -96,7 +96,7 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
       ...figure(brier.value, brier.without),
       parts: brierParts(brier.value, some, count),
     },
-    calibration_error: {
+    ece: {
       ...figure(calibrationErrorOf(some), await calibrationErrorsWithout(sorted, leftOut)),
       expected: await expectedCalibrationError(sorted, some),
     },
@@ -135,7 +135,7 @@ function emptyCard(made: MadeOf): ConfidenceCard {
   const none = noFigure(made);
   return {
     brier: { ...none, parts: null },
-    calibration_error: { ...none, expected: null },
+    ece: { ...none, expected: null },
     auroc: none,
     reliability: [],
     risk_coverage: [],

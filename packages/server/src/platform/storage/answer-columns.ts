@@ -17,6 +17,9 @@ export interface Answer {
   /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
   cachedTokens: number;
   completionTokens: number;
+  /** How sure a world is of it, from 0 to 1: as its methods say, and calibrated. */
+  score?: number | null;
+  confidence?: number | null;
 }
 
 /** As the contract says. */
@@ -32,6 +35,8 @@ export function answerColumns(answer: Omit<Answer, "deployment"> | undefined) {
     prompt_tokens: answer?.promptTokens ?? 0,
     cached_tokens: answer?.cachedTokens ?? 0,
     completion_tokens: answer?.completionTokens ?? 0,
+    score: answer?.score ?? null,
+    confidence: answer?.confidence ?? null,
   } satisfies Partial<PredictionsTable>;
 }
 

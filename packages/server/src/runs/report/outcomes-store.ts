@@ -146,6 +146,23 @@ export async function selectPredictions(
     .execute();
 }
 
+/** The confidences of some samples' predictions. */
+export async function selectConfidences(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<(Pick<PredictionsTable, "score" | "confidence"> & { position: number; repeat: number })[]> {
+  return await reader
+    .selectFrom("predictions")
+    .select(["score", "confidence"])
+    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
+    .where("run_id", "=", runId)
+    .where("status", "=", "success")
+    .where("position", ">", after)
+    .where("position", "<=", upTo)
+    .execute();
+}
+
 /** Where the predictions of some samples failed. */
 export async function selectFailedPredictions(
   reader: Database,

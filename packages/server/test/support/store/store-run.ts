@@ -98,7 +98,12 @@ export type StoredVerdict =
 
 /** A prediction, with the verdicts in the order of the evaluators. */
 export type StoredPrediction =
-  | { verdicts: readonly (StoredVerdict | undefined)[]; latencyMs?: number }
+  | {
+      verdicts: readonly (StoredVerdict | undefined)[];
+      latencyMs?: number;
+      score?: number;
+      confidence?: number;
+    }
   | { failed: ErrorCategory };
 
 export interface StoredRun {
@@ -224,6 +229,8 @@ function toPredictionRow(
     cached_tokens: isFailed ? 0 : 40,
     completion_tokens: isFailed ? 0 : 7,
     latency_micros: isFailed ? null : (prediction.latencyMs ?? 10) * 1000,
+    score: isFailed ? null : (prediction.score ?? null),
+    confidence: isFailed ? null : (prediction.confidence ?? null),
     api_key_id: null,
     request_id: null,
   };

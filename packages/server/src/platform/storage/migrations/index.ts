@@ -70,6 +70,12 @@ export const migrations: Record<string, Migration> = {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   },
+  "037-confidence": {
+    async up(db: Kysely<unknown>) {
+      for (const column of ["score", "confidence"])
+        await sql.raw(`alter table predictions add column ${column} double precision`).execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {

@@ -334,6 +334,9 @@ export interface PredictionsTable {
   cached_tokens: number;
   completion_tokens: number;
   latency_micros: Micros | null;
+  /** How sure a world is of it, from 0 to 1: as its methods say, and calibrated. */
+  score: number | null;
+  confidence: number | null;
   /** These two are set if live. */
   api_key_id: string | null;
   request_id: string | null;

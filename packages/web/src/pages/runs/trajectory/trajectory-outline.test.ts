@@ -12,6 +12,7 @@ function sample(step: number, pass: boolean | null | undefined, repeat = 0): Run
     repeat,
     changes: null,
     verb: null,
+    confidence: null,
     prediction: {
       id: `${step}`,
       status: pass === undefined ? "failed" : "success",

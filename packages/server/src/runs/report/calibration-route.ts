@@ -1,0 +1,169 @@
+import { RunCalibration, RunCalibrationQuery, RunPath } from "@presage/contract";
+import { describeCoverage } from "@presage/contract/describe-runs";
+import { noSuch, response } from "../../http/describe.ts";
+import { reply, route } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
+import { confidenceCard } from "../../platform/statistics/confidence.ts";
+import type { JudgedConfidences } from "../../platform/statistics/sorted-confidences.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { exampleEvaluator, isPreliminary, type Run, type RunDataset, toEvaluatorNames } from "../run.ts";
+import { withDataset } from "../run-samples.ts";
+import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
+import { externalTarget, findEvaluator } from "../samples-route.ts";
+import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
+import { readInRanges, selectConfidences } from "./outcomes-store.ts";
+import { reportMemoryBytes } from "./report-run.ts";
+import { type RunSamples, readRunSamples } from "./samples.ts";
+
+/** Of the arrays that the card is made of, beside those of the run's samples. */
+const bytesPerPrediction = 150;
+
+const interval = { level: 0.95, lower: 0.135, upper: 0.193 };
+const made = { count: 388, trajectories: 25, effective_trajectories: 17.8, note: null };
+const exampleCalibration: RunCalibration = {
+  ...exampleEvaluator,
+  preliminary: false,
+  of: "confidence",
+  without_confidence: 0,
+  sentence: "If you keep only the 38 % it is surest of, at most 5 % are wrong.",
+  brier: {
+    value: 0.162,
+    interval,
+    ...made,
+    parts: { reliability: 0.004, resolution: 0.09, uncertainty: 0.247, within_bins: 0.001 },
+  },
+  ece: { value: 0.043, interval: { level: 0.95, lower: 0.021, upper: 0.086 }, ...made, expected: 0.039 },
+  auroc: { value: 0.91, interval: { level: 0.95, lower: 0.86, upper: 0.943 }, ...made },
+  reliability: [
+    {
+      lower: 0.91,
+      upper: 0.97,
+      count: 26,
+      confidence: 0.94,
+      pass_rate: 0.923,
+      interval: { level: 0.95, lower: 0.742, upper: 0.98 },
+    },
+  ],
+  risk_coverage: [
+    { threshold: 0.8, coverage: 0.38, risk: 0.021, interval: { level: 0.95, lower: 0.008, upper: 0.05 } },
+  ],
+  aurc: { value: 0.11, interval: { level: 0.95, lower: 0.07, upper: 0.168 }, ...made },
+  coverage_at_risk: {
+    value: 0.38,
+    interval: null,
+    ...made,
+    note: "It has no interval of its own: it goes by the upper end of the risk's.",
+    risk: 0.05,
+    threshold: 0.8,
+  },
+};
+
+const getCalibration = route({
+  method: "GET",
+  path: "/v1/runs/:id/calibration",
+  needs: "read",
+  id: "getRunCalibration",
+  tag: "runs",
+  summary: "Whether a run's confidences may be trusted",
+  description:
+    "Compares the confidences of a run's predictions with an evaluator's verdicts: the Brier score, the calibration error, how well right ones are told from wrong ones, and the share that can be kept at a risk of 5 %. Intervals are clustered by trajectory. Each repeat of a sample is a prediction.",
+  params: RunPath,
+  query: RunCalibrationQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response(
+      "The figures; null where there are fewer than 50 predictions",
+      RunCalibration,
+      exampleCalibration,
+    ),
+    ...noSuch("run"),
+    ...externalTarget,
+  },
+  async handle(services: FindNeeds, { call, requester, params, query }) {
+    const run = withDataset(await findRun(services, requester, params.id));
+    const { evaluator = run.evaluators[0]?.id ?? "", profile_name } = query;
+    const place = findEvaluator(run, "evaluator", evaluator, profile_name);
+    reserveBytes(call.exchange, reportMemoryBytes(run) + run.counts.samples * bytesPerPrediction);
+    return reply(200, await calibrationOf(services, requester, run, place));
+  },
+});
+
+export const runCalibrationRoutes = [getCalibration];
+
+/** The card of a run's confidences, from its own rows, of as much as there is. */
+async function calibrationOf(
+  { store }: { store: Store },
+  requester: Requester,
+  run: Run & { dataset: RunDataset },
+  place: number,
+): Promise<RunCalibration> {
+  const reader = store.reader(requester);
+  const samples = await readRunSamples(reader, run.dataset.revisionId);
+  const { of, values } = await readConfidences(reader, run, samples.count);
+  const outcomes = await readOutcomes(reader, run, place, new Uint8Array(values.length));
+  const { judged, without } = judgedConfidences(samples, values, outcomes);
+  const card = await confidenceCard(judged);
+  await refuseDeleted({ store }, requester, [run]);
+  const evaluator = run.evaluators[place];
+  if (evaluator === undefined) throw new Error("The run has no such evaluator");
+  return {
+    ...toEvaluatorNames(evaluator),
+    preliminary: isPreliminary(run),
+    of,
+    without_confidence: without,
+    sentence: describeCoverage(card.coverage_at_risk),
+    ...card,
+  };
+}
+
+/** Each prediction's confidence, those of a sample together; its score, if none has a confidence. NaN without one. */
+async function readConfidences(
+  reader: Database,
+  { id, repeats }: Pick<Run, "id" | "repeats">,
+  samples: number,
+): Promise<{ of: RunCalibration["of"]; values: Float64Array }> {
+  const scores = new Float64Array(samples * repeats).fill(Number.NaN);
+  const confidences = scores.slice();
+  let of: RunCalibration["of"] = "score";
+  const read = readInRanges(samples, repeats, (range) => selectConfidences(reader, id, range));
+  for await (const rows of read) {
+    for (const { position, repeat, score, confidence } of rows) {
+      const at = (position - 1) * repeats + repeat;
+      scores[at] = score ?? Number.NaN;
+      confidences[at] = confidence ?? Number.NaN;
+      if (confidence !== null) of = "confidence";
+    }
+  }
+  return { of, values: of === "confidence" ? confidences : scores };
+}
+
+/** The predictions that have a confidence and a verdict, and how many have the verdict alone. */
+function judgedConfidences(
+  { trajectories }: RunSamples,
+  values: Float64Array,
+  { of, repeats }: Outcomes,
+): { judged: JudgedConfidences; without: number } {
+  const isJudged = (at: number) => of[at] === outcome.pass || of[at] === outcome.fail;
+  const hasValue = (at: number) => !Number.isNaN(values[at]);
+  const known = new Int32Array(values.length);
+  let [count, without] = [0, 0];
+  for (let at = 0; at < values.length; at++) {
+    if (!isJudged(at)) continue;
+    if (hasValue(at)) known[count++] = at;
+    else without += 1;
+  }
+  const all = known.subarray(0, count);
+  const numbers = new Map<number, number>();
+  const numberOf = (trajectory: number) => {
+    const number = numbers.get(trajectory) ?? numbers.size;
+    numbers.set(trajectory, number);
+    return number;
+  };
+  const judged = {
+    confidences: Float64Array.from(all, (at) => values[at] ?? 0),
+    right: Uint8Array.from(all, (at) => (of[at] === outcome.pass ? 1 : 0)),
+    trajectories: all.map((at) => numberOf(trajectories.of[Math.floor(at / repeats)] ?? 0)),
+  };
+  return { judged, without };
+}
