@@ -67,6 +67,8 @@ export const RunExportLine = RunSample.omit({ prediction: true })
   .meta({ id: "RunExportLine" });
 export type RunExportLine = z.infer<typeof RunExportLine>;
 
+const confidenceError = "Input should be a number from 0 to 1";
+
 /** A line of `POST /v1/runs/{id}/predictions`. */
 export const RunPredictionLine = z
   .looseObject({
@@ -97,9 +99,12 @@ export const RunPredictionLine = z
       description: "Whether nothing was predicted, as the prompt was too long.",
     }),
     reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
-    confidence: z.number().min(0).max(1).nullish().meta({
-      description: "How sure it is that the prediction is right, from 0 to 1.",
-    }),
+    confidence: z
+      .number()
+      .min(0, { error: confidenceError })
+      .max(1, { error: confidenceError })
+      .nullish()
+      .meta({ description: "How sure it is that the prediction is right, from 0 to 1." }),
   })
   .meta({ id: "RunPredictionLine" });
 export type RunPredictionLine = z.infer<typeof RunPredictionLine>;

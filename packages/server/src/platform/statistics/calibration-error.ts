@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
 import type { Groups, SortedConfidences } from "./sorted-confidences.ts";
 
-export const bins = 15;
+const bins = 15;
 /** Any will do; the same one gives the same figure. */
 const drawSeed = 1;
 const mostDraws = 1_000;

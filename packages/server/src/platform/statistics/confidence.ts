@@ -70,9 +70,9 @@ interface ReliabilityBin {
 }
 
 /** With fewer predictions, no figure has a value. */
-export const fewestJudged = 50;
+const fewestJudged = 50;
 /** The share of wrong ones that `coverage_at_risk` allows. */
-export const riskLimit = 0.05;
+const riskLimit = 0.05;
 
 /** The card of some predictions. Each figure's interval leaves out one trajectory at a time. */
 export async function confidenceCard(judged: JudgedConfidences): Promise<ConfidenceCard> {

@@ -91,7 +91,7 @@ export interface Groups {
   starts: Int32Array;
 }
 
-export function groupBy(count: number, groups: number, groupOf: (member: number) => number): Groups {
+function groupBy(count: number, groups: number, groupOf: (member: number) => number): Groups {
   const starts = new Int32Array(groups + 1);
   for (let member = 0; member < count; member++) {
     const next = groupOf(member) + 1;
