@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
-import { exactJson, numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
-import type { Redactor } from "./redact.ts";
+import { exactJson, numberText, parseExactly, withNumbersOf } from "./documents/exact-json.ts";
+import type { Redactor } from "./redaction/redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
 export type Content = unknown;

@@ -4,9 +4,9 @@ import type { Draw } from "../../../../../fuzz/generate/draw.ts";
 import { seeded } from "../../../test/support/seeded.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { importText } from "./import-text.fixture.ts";
-import { atif } from "./layouts/atif.ts";
-import { openAiChat } from "./layouts/openai-chat.ts";
-import { chat } from "./layouts/own.ts";
+import { atif } from "./layouts/agents/atif.ts";
+import { openAiChat } from "./layouts/messages/openai-chat.ts";
+import { chat } from "./layouts/messages/own.ts";
 import { layouts } from "./layouts.ts";
 
 const mutations = 300;
