@@ -124,7 +124,35 @@ function otlp(span: Fields): Fields {
   };
 }
 
+const idsOf = (span: Fields) => span.context as { trace_id: string; span_id: string };
+
+/** As Braintrust's logs are exported, Mastra stores spans, and PostHog exports events. */
+const rows = {
+  braintrust: ({ attributes, parent_id, start_time, end_time, ...span }: Fields) => ({
+    ...{ id: idsOf(span).span_id, span_id: idsOf(span).span_id, root_span_id: idsOf(span).trace_id },
+    ...{ span_parents: parent_id === null ? null : [parent_id], created: start_time, metadata: attributes },
+    metrics: { start: Date.parse(String(start_time)) / 1000, end: Date.parse(String(end_time)) / 1000 },
+    error: statusOf(span).description ?? null,
+  }),
+  mastra: ({ attributes, parent_id, start_time, end_time, name, ...span }: Fields) => ({
+    ...{ traceId: idsOf(span).trace_id, spanId: idsOf(span).span_id, parentSpanId: parent_id },
+    ...{ name, spanType: "generic", startedAt: start_time, endedAt: end_time, attributes },
+    error: statusOf(span).description ? { message: statusOf(span).description } : null,
+  }),
+  postHog: ({ attributes, parent_id, start_time: timestamp, ...span }: Fields) => ({
+    ...{ event: "$ai_span", timestamp },
+    properties: {
+      ...{ $ai_trace_id: idsOf(span).trace_id, $ai_span_id: idsOf(span).span_id, $ai_parent_id: parent_id },
+      ...(statusOf(span).description !== undefined && { $ai_error: statusOf(span).description }),
+      ...(attributes as Fields),
+    },
+  }),
+};
+
 for (const [form, text] of Object.entries({
+  "Braintrust's rows": lines(...spans.map(rows.braintrust)),
+  "Mastra's spans": JSON.stringify({ spans: spans.map(rows.mastra) }),
+  "PostHog's events": lines(...spans.map(rows.postHog)),
   "nested attributes": lines(...spans.map(nested)),
   "a page of the API": JSON.stringify({ data: spans.map(nested), next_cursor: null }),
   "rows of a table": JSON.stringify(spans.map(row)),
@@ -139,7 +167,11 @@ for (const [form, text] of Object.entries({
     const found = await importText(text);
     expect(found.figures.format).toBe("openinference");
     const comparable = ({ samples }: typeof found) =>
-      samples.map(({ at, ...sample }) => ({ ...sample, at: at?.slice(0, 19) }));
+      samples.map(({ at, ...sample }) => ({
+        ...sample,
+        // PostHog's events have no end.
+        at: form === "PostHog's events" ? undefined : at?.slice(0, 19),
+      }));
     expect(comparable(found)).toEqual(comparable(expected));
   });
 

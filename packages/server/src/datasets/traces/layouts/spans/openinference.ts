@@ -19,7 +19,7 @@ export const openInference: Layout = {
     answer: "`output.value`; status `ERROR` is an error",
     context:
       "first user of `llm.input_messages`, else the root's `input.value`; `llm.tools`; the system message",
-    also: "time from the span's end; `llm.token_count.prompt` and `completion` of the LLM span that made the call",
+    also: "time from the span's end; `llm.token_count.prompt` and `completion` of the LLM span that made the call; rows of Braintrust, PostHog and Mastra that carry these attributes",
     leftOut: "retrievals, documents, embeddings",
     example: `{"name":"shell","context":{"trace_id":"0x7b1e","span_id":"0x01"},"parent_id":null,"start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-01T00:00:01Z","status":{"status_code":"OK"},"attributes":{"openinference.span.kind":"TOOL","tool.name":"shell","input.value":"{\\"cmd\\":\\"ls drawer\\"}","output.value":"key.txt"}}`,
   },

@@ -170,7 +170,57 @@ const snake = (one: (typeof run)[number]) => ({
   status: "status" in one ? { code: "STATUS_CODE_ERROR", message: "no such box" } : {},
 });
 
+/** A span's attributes and times, and why it failed, for stores that have rows of their own. */
+function partsOf(one: (typeof run)[number]) {
+  const { attributes, start_time, end_time } = asPython(one);
+  return { attributes, start_time, end_time, error: "status" in one ? "no such box" : undefined };
+}
+
+/** As Braintrust's logs are exported. What came by OpenTelemetry has its attributes in `metadata`. */
+function asBraintrust(one: (typeof run)[number]) {
+  const { attributes, start_time, end_time, error } = partsOf(one);
+  return {
+    id: one.spanId,
+    span_id: one.spanId,
+    root_span_id: one.traceId,
+    span_parents: null,
+    span_attributes: { name: one.name },
+    created: start_time,
+    metrics: { start: Date.parse(start_time) / 1000, end: Date.parse(end_time) / 1000 },
+    error: error ?? null,
+    metadata: attributes,
+  };
+}
+
+/** As PostHog exports events. They say when a span began, and for how long it took. */
+function asPostHog(one: (typeof run)[number]) {
+  const { attributes, start_time, error } = partsOf(one);
+  const ids = { $ai_trace_id: one.traceId, $ai_span_id: one.spanId, $ai_span_name: one.name };
+  const failed = error === undefined ? {} : { $ai_is_error: true, $ai_error: error };
+  const properties = { ...ids, ...failed, $ai_latency: 1, ...attributes };
+  return { uuid: one.spanId, event: "$ai_span", timestamp: start_time, properties };
+}
+
+/** As Mastra stores spans. */
+function asMastra(one: (typeof run)[number]) {
+  const { attributes, start_time, end_time, error } = partsOf(one);
+  return {
+    traceId: one.traceId,
+    spanId: one.spanId,
+    parentSpanId: null,
+    name: one.name,
+    spanType: "generic",
+    startedAt: start_time,
+    endedAt: end_time,
+    ...(error !== undefined && { error: { message: error } }),
+    attributes,
+  };
+}
+
 for (const [form, file] of Object.entries({
+  "Braintrust's rows": lines(...run.map(asBraintrust)),
+  "PostHog's events": lines(...run.map(asPostHog)),
+  "Mastra's spans": JSON.stringify({ spans: run.map(asMastra) }),
   "lines of Python's to_json": lines(...run.map(asPython)),
   "Python's console exporter": run.map((one) => JSON.stringify(asPython(one), null, 4)).join("\n"),
   "lines of an exporter of files": lines(...run.map((one) => JSON.parse(otlp(one)))),
@@ -184,10 +234,11 @@ for (const [form, file] of Object.entries({
     const expected = await importText(otlp(...run));
     const found = await importText(file);
     expect(found.figures.format).toBe("otel-genai");
+    const hasEnds = form !== "PostHog's events";
     const comparable = ({ samples }: typeof found) =>
       samples.map(({ at, context, ...sample }) => ({
         ...sample,
-        at: at?.slice(0, 19),
+        at: hasEnds ? at?.slice(0, 19) : undefined,
         context: { ...context, tool_schemas: undefined },
       }));
     expect(comparable(found)).toEqual(comparable(expected));

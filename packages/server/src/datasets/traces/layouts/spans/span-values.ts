@@ -38,24 +38,41 @@ function within(value: unknown, path: (string | number)[]): [Record<string, unkn
   return listIn(value, nest).flatMap((one, index) => within(one, [...path, nest, index]));
 }
 
+/** By which names exporters, and the rows of Braintrust, PostHog and Mastra, tell the same. Dots may be of nested fields. */
+const names = {
+  trace: ["traceId", "trace_id", "context.trace_id", "root_span_id", "properties.$ai_trace_id"],
+  id: ["spanId", "span_id", "context.span_id", "properties.$ai_span_id"],
+  parent: ["parentSpanId", "parent_id", "parent_span_id", "properties.$ai_parent_id"],
+  start: [
+    ...["startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "startedAt", "metrics.start"],
+    ...["created", "timestamp"],
+  ],
+  end: [...["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endedAt", "metrics.end"]],
+  failure: ["error", "error.message", "errorInfo.message", "properties.$ai_error"],
+  message: ["status.message", "status.description", "status_message"],
+};
+
+function firstText(value: unknown, of: readonly string[]): string | undefined {
+  for (const name of of) {
+    const found = textIn(value, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Whether a document has the form of spans, whatever is in them. */
 export function hasSpans(document: TraceDocument): boolean {
-  const spans = spanValues(document);
-  return spans.every(([span]) => traceIn(span, document) !== undefined);
+  return spanValues(document).every(([span]) => traceIn(span, document) !== undefined);
 }
 
 function traceIn(span: Record<string, unknown>, { envelope, value }: TraceDocument): string | undefined {
-  for (const name of ["traceId", "trace_id", "context.trace_id", "root_span_id", "$ai_trace_id"]) {
-    const found = textIn(span, name) ?? textIn(span.properties, name);
-    if (found !== undefined) return found;
-  }
   // A trace gives its spans its own id.
-  for (const around of [value, envelope])
-    for (const name of ["traceId", "trace_id", "id"]) {
-      const found = around === span ? undefined : textIn(around, name);
-      if (found !== undefined) return found;
-    }
-  return undefined;
+  const outer = [...names.trace.slice(0, 2), "id"];
+  return (
+    firstText(span, names.trace) ??
+    (value === span ? undefined : firstText(value, outer)) ??
+    firstText(envelope, outer)
+  );
 }
 
 /** Reads a document's spans. One without a trace's id is an error. */
@@ -63,18 +80,20 @@ export function spansIn(document: TraceDocument): Span[] {
   return spanValues(document).map(([value, path]) => {
     const trace = traceIn(value, document);
     if (trace === undefined) throw new LineError("Field required", [...path, "traceId"]);
-    const { isError, message } = statusOf(value);
+    const failure = firstText(value, names.failure);
+    const isError = failure !== undefined || hasErrorStatus(value);
     const events = listIn(value, "events").flatMap((event) => {
       if (!isObject(event)) return [];
       return [{ name: textIn(event, "name") ?? "", attributes: recordOf(event.attributes) }];
     });
     const thrown = events.find(({ name }) => name === "exception")?.attributes;
-    const begun = timeIn(value, ["startTimeUnixNano", "start_time_unix_nano", ...starts]);
-    const ended = timeIn(value, ["endTimeUnixNano", "end_time_unix_nano", ...ends]);
+    const begun = timeIn(value, names.start);
+    const ended = timeIn(value, names.end);
+    const [firstParent] = listIn(value, "span_parents");
     return {
       trace,
-      id: textIn(value, "spanId") ?? textIn(value, "context.span_id") ?? textIn(value, "span_id"),
-      parent: textIn(value, "parentSpanId") ?? textIn(value, "parent_id") ?? textIn(value, "parent_span_id"),
+      id: firstText(value, names.id),
+      parent: firstText(value, names.parent) ?? (typeof firstParent === "string" ? firstParent : undefined),
       name: textIn(value, "name") ?? "",
       value,
       attributes: attributesOf(value),
@@ -83,20 +102,17 @@ export function spansIn(document: TraceDocument): Span[] {
       endOrder: (ended ?? begun)?.order ?? "",
       end: ended?.at,
       isError,
-      message: message ?? (isError ? textIn(thrown, "exception.message") : undefined),
+      message:
+        firstText(value, names.message) ??
+        failure ??
+        (isError ? textIn(thrown, "exception.message") : undefined),
     };
   });
 }
 
-const starts = ["start_time", "startTime", "startedAt", "created", "timestamp"];
-const ends = ["end_time", "endTime", "endedAt"];
-
-function statusOf(value: Record<string, unknown>): { isError: boolean; message: string | undefined } {
-  const { status } = value;
-  const code = isObject(status) ? (status.code ?? status.status_code) : (value.status_code ?? status);
-  const message =
-    textIn(status, "message") ?? textIn(status, "description") ?? textIn(value, "status_message");
-  return { isError: code === 2 || /^(STATUS_CODE_|StatusCode\.)?ERROR$/.test(String(code)), message };
+function hasErrorStatus({ status, status_code }: Record<string, unknown>): boolean {
+  const code = isObject(status) ? (status.code ?? status.status_code) : (status_code ?? status);
+  return code === 2 || /^(STATUS_CODE_|StatusCode\.)?ERROR$/.test(String(code));
 }
 
 /** A span's attributes by name: of OTLP's list, of an object, or of a table whose columns are named after them. */
@@ -184,7 +200,7 @@ export function timeIn(
   names: readonly string[],
 ): { at: string; order: string } | undefined {
   for (const name of names) {
-    const field = value[name];
+    const field = fieldAt(value, name);
     const isNanoseconds = /nano$/i.test(name);
     const nanoseconds = isNanoseconds ? nanosecondsOf(field) : undefined;
     if (nanoseconds !== undefined) {
