@@ -289,11 +289,11 @@ async function fill(
 }
 
 function noSamples(traces: TraceImport): UploadError {
-  const { left_out } = traces.figures();
+  const { left_out, files } = traces.figures();
   const counted = Object.entries(left_out).map(
     ([reason, count]) => `${count} ${reason.replaceAll("_", " ")}`,
   );
-  const reason = "The body has no samples";
+  const reason = files.length === 0 ? "The body is empty" : "The body has no samples";
   return new UploadError({
     line: undefined,
     path: [],
