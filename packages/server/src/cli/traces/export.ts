@@ -11,30 +11,21 @@ import {
 } from "@presage/contract";
 import type { QueryOf } from "@presage/sdk";
 import type { Command } from "commander";
-import { CommandError, choice, examples, onServer } from "../command.ts";
+import { CommandError, choice, examples, type FlagsOf, onServer, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findDataset, findRun } from "../connect.ts";
 import { checkOutputFile } from "../files.ts";
 import { withConnection } from "../open-connection.ts";
 
-/** What is written, as Commander reads it. */
-interface ExportFlags extends ConnectionOptions {
+/** What is written and where, as Commander reads it. */
+interface CommonFlags extends ConnectionOptions {
   out?: string;
-  format?: RunExportQuery["format"];
-  revision?: string;
   atif?: DatasetExportQuery["version"];
   content?: boolean;
-  direction?: DatasetExportQuery["direction"];
-  only?: DatasetExportQuery["only"];
-  minReward?: string;
   loss?: boolean;
-  redact?: DatasetExportQuery["redact"];
-  evaluator?: string;
-  against?: string;
-  margin?: string;
-  perSample?: string;
-  chosen?: RunExportQuery["chosen"];
 }
+
+type ExportFlags<Query> = CommonFlags & FlagsOf<Omit<Query, "version" | "content" | "loss">>;
 
 function addExportOptions(command: Command, formats: readonly string[]): Command {
   return command
@@ -59,11 +50,11 @@ export function addDatasetExport(datasets: Command): void {
       "after",
       examples("presage datasets export shop --format sft --only success --out train.jsonl"),
     )
-    .action(async (name: string, flags: ExportFlags) => {
+    .action(async (name: string, flags: ExportFlags<DatasetExportQuery>) => {
       await withConnection(configure(), flags, async (connection) => {
         const dataset = await findDataset(connection, name);
         if (dataset === undefined) throw new CommandError(`There is no dataset ${name}.`);
-        const query = { ...queryOf(flags), revision: flags.revision } as QueryOf<DatasetExportQuery>;
+        const query = exportQuery<DatasetExportQuery>(flags);
         await connection.call(({ datasets }) => write(datasets.export(dataset.id, query), flags.out));
       });
     });
@@ -85,13 +76,11 @@ export function addRunExport(runs: Command): void {
         "presage runs export nightly --format preference --evaluator exact-match --out pairs.jsonl",
       ),
     )
-    .action(async (name: string, flags: ExportFlags) => {
-      const { evaluator, against, margin, perSample, chosen } = flags;
+    .action(async (name: string, flags: ExportFlags<RunExportQuery>) => {
       await withConnection(configure(), flags, async (connection) => {
         const { id } = await findRun(connection, name);
-        const other = against === undefined ? undefined : (await findRun(connection, against)).id;
-        const pairs = { evaluator, against: other, margin, per_sample: perSample, chosen };
-        const query = { ...queryOf(flags), ...pairs };
+        const against = flags.against && { against: (await findRun(connection, flags.against)).id };
+        const query = exportQuery<RunExportQuery>({ ...flags, ...(against || {}) });
         await connection.call(({ runs }) => write(runs.export(id, query), flags.out));
       });
     });
@@ -115,10 +104,8 @@ export function addEpisodesCommands(program: Command): void {
       "after",
       examples("presage episodes export --environment shop --format atif --out episodes.jsonl"),
     )
-    .action(async (flags: ExportFlags & EpisodeExportQuery) => {
-      const { environment, revision, split, status, outcome, from, to } = flags;
-      const query = { ...queryOf(flags), environment, revision, split, status, outcome, from, to };
-      const checked = EpisodeExportQuery.safeParse(query);
+    .action(async (flags: ExportFlags<EpisodeExportQuery>) => {
+      const checked = EpisodeExportQuery.safeParse(exportQuery<EpisodeExportQuery>(flags));
       if (!checked.success)
         throw new CommandError(checked.error.issues[0]?.message ?? "The options are wrong");
       await withConnection(configure(), flags, ({ call }) =>
@@ -127,18 +114,9 @@ export function addEpisodesCommands(program: Command): void {
     });
 }
 
-/** What all formats have in common. */
-function queryOf({ format, atif, content, direction, only, minReward, loss, redact }: ExportFlags) {
-  return {
-    format: format as DatasetExportQuery["format"],
-    version: atif,
-    content: content ? "true" : undefined,
-    direction,
-    only,
-    min_reward: minReward,
-    loss: loss ? "true" : undefined,
-    redact,
-  };
+function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others }: CommonFlags) {
+  const switches = { content: content ? "true" : undefined, loss: loss ? "true" : undefined };
+  return queryOf<QueryOf<Query>>({ ...others, ...switches, version: atif });
 }
 
 /** The file appears once it is complete. */

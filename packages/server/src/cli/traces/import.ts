@@ -6,7 +6,16 @@ import { accountExportStart } from "../../accounts/export-account.ts";
 import type { Config } from "../../config/config.ts";
 import { layouts } from "../../datasets/traces/layouts.ts";
 import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
-import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
+import {
+  CommandError,
+  choice,
+  examples,
+  type FlagsOf,
+  json,
+  onServer,
+  printNotice,
+  queryOf,
+} from "../command.ts";
 import { configure } from "../config.ts";
 import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "../connect.ts";
 import { checkFiles } from "../files.ts";
@@ -15,23 +24,17 @@ import { type Column, printList } from "../terminal.ts";
 import { bodyOf, type ImportFile, withFiles } from "./import-files.ts";
 import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
 
-/** How files become samples, as Commander reads it. */
-interface ImportFlags extends ConnectionOptions {
-  format?: ImportPreviewQuery["format"];
-  assistantIs?: ImportPreviewQuery["assistant_is"];
-  step?: ImportPreviewQuery["step"];
-  keep?: ImportPreviewQuery["keep"];
-  score?: string;
-  splitBy?: ImportPreviewQuery["split_by"];
-  test?: string;
-  calibration?: string;
-  onFault?: ImportPreviewQuery["on_fault"];
+/** How files become samples, as Commander reads it. Redaction may be a file of rules. */
+type ReadingFlags = FlagsOf<Omit<ImportPreviewQuery, "source" | "redact" | "redact_rules">> & {
   redact?: string;
-  append?: boolean;
-  preview?: boolean;
-  json?: boolean;
+};
+
+interface ImportFlags extends ConnectionOptions, ReadingFlags {
+  append?: boolean | undefined;
+  preview?: boolean | undefined;
+  json?: boolean | undefined;
   /** Says nothing of what the files hold. */
-  isQuiet?: boolean;
+  isQuiet?: boolean | undefined;
 }
 
 /** The options of commands that import files. */
@@ -112,21 +115,18 @@ const layoutColumns: readonly Column<(typeof layouts)[number]>[] = [
 export async function importTraces(
   config: Config,
   paths: readonly string[],
-  { name, ...flags }: ImportFlags & { name?: string },
+  { name, server, append, preview, json, isQuiet, ...reading }: ImportFlags & { name?: string },
 ): Promise<void> {
   await withFiles(paths, async (files) => {
-    const options = await readFlags(flags);
-    const good = await previewFiles(config, files, options, flags);
-    if (flags.preview || name === undefined) return;
+    const options = await readFlags(reading);
+    const good = await previewFiles(config, files, options, { server, json, isQuiet, preview });
+    if (preview || name === undefined) return;
     await withConnection(
       config,
-      flags,
+      { server },
       async (connection) => {
-        const { dataset, revision } = await importFiles(connection, name, good, {
-          ...options,
-          append: flags.append,
-        });
-        if (flags.json) process.stdout.write(`${printableJson(importedJson(dataset, revision))}\n`);
+        const { dataset, revision } = await importFiles(connection, name, good, { ...options, append });
+        if (json) process.stdout.write(`${printableJson(importedJson(dataset, revision))}\n`);
         else describeRevision(dataset, revision);
       },
       { mustExist: false },
@@ -181,13 +181,8 @@ export async function importFiles(
   }
 }
 
-async function readFlags(flags: ImportFlags): Promise<ImportOptions> {
-  const { format, assistantIs, step, keep, score, splitBy, test, calibration, onFault, redact } = flags;
-  return {
-    ...{ format, step, keep, score, test, calibration },
-    ...{ assistant_is: assistantIs, split_by: splitBy, on_fault: onFault },
-    ...(await readRedaction(redact)),
-  };
+async function readFlags({ redact, ...flags }: ReadingFlags): Promise<ImportOptions> {
+  return { ...queryOf<ImportPreviewQuery>(flags), ...(await readRedaction(redact)) };
 }
 
 /** A name of rules, or a file of one's own beside the usual ones. */
