@@ -2,9 +2,7 @@ import { LineError } from "../../../upload/lines.ts";
 import { isObject, textIn, timeOf } from "../../content.ts";
 import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
-import type { Turn } from "../../turns.ts";
-
-type AgentTurn = Extract<Turn, { by: "agent" }>;
+import { joinedTurn, type Turn } from "../../turns.ts";
 
 interface Session {
   id: string | undefined;
@@ -85,23 +83,12 @@ function add({ turns, begun }: Session, id: string | undefined, added: readonly 
     const at = turn.by === "agent" && id !== undefined ? begun.get(id) : undefined;
     const earlier = at === undefined ? undefined : turns[at];
     if (turn.by === "agent" && at !== undefined && earlier?.by === "agent")
-      turns[at] = together(earlier, turn);
+      turns[at] = joinedTurn(earlier, turn);
     else {
       if (turn.by === "agent" && id !== undefined) begun.set(id, turns.length);
       turns.push(turn);
     }
   }
-}
-
-function together(one: AgentTurn, other: AgentTurn): AgentTurn {
-  const content = [one, other].flatMap((turn) => turn.content ?? []);
-  return {
-    ...other,
-    content: content.length === 0 ? undefined : content,
-    calls: [...(one.calls ?? []), ...(other.calls ?? [])],
-    reasoning: [...(one.reasoning ?? []), ...(other.reasoning ?? [])],
-    usage: other.usage ?? one.usage,
-  };
 }
 
 /** The sessions that Claude Code keeps in its `projects` folder. */

@@ -1,7 +1,7 @@
 import { isObject, type LeftOut, textIn } from "../../content.ts";
 import { fault, objectAt } from "../../fields.ts";
 import type { Layout, ReadOptions, Recorded, TraceDocument } from "../../layout.ts";
-import type { Turn } from "../../turns.ts";
+import { joinedTurn, type Turn } from "../../turns.ts";
 import { type Event, eventOf } from "./openhands-events.ts";
 
 const kinds = /^[A-Z]\w*(Event|Observation|Condensation|CondensationRequest)$|^Condensation(Request)?$/;
@@ -50,20 +50,9 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
     // The call that ends a run is answered with the agent's last words.
     const isEnd = turn.by === "answer" && turn.isError !== true && finishing.has(turn.of);
     const last = turns.at(-1);
-    if (
-      turn.by === "agent" &&
-      last?.by === "agent" &&
-      turn.calls &&
-      last.calls &&
-      of !== undefined &&
-      of === response
-    )
-      turns[turns.length - 1] = {
-        ...last,
-        content: last.content ?? turn.content,
-        calls: [...last.calls, ...turn.calls],
-        reasoning: [...(last.reasoning ?? []), ...(turn.reasoning ?? [])],
-      };
+    const isSame = of !== undefined && of === response;
+    if (isSame && turn.by === "agent" && last?.by === "agent" && turn.calls && last.calls)
+      turns[turns.length - 1] = { ...joinedTurn(last, turn), content: last.content ?? turn.content };
     else turns.push(isEnd ? { ...turn, done: true } : turn);
     response = of;
   }

@@ -1,10 +1,9 @@
 import { LineError } from "../../../upload/lines.ts";
 import { type Content, isObject, LeftOut, listIn, textIn } from "../../content.ts";
 import { hasBlocks, turnsOfMessages } from "../../messages.ts";
-import type { Call, Turn } from "../../turns.ts";
+import { type AgentTurn, type Call, joinedTurn, type Turn } from "../../turns.ts";
 import { parsed } from "./span-values.ts";
 
-type AgentTurn = Extract<Turn, { by: "agent" }>;
 type Message = Record<string, unknown>;
 
 /**
@@ -128,20 +127,8 @@ export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | un
   });
   const turns = messages.flatMap((message) => turnsOf(message, leftOut));
   const agents = turns.filter((turn) => turn.by === "agent");
-  if (agents.length <= 1) return agents[0];
-  return {
-    by: "agent",
-    content: contentOf(agents),
-    calls: agents.flatMap(({ calls = [] }) => calls),
-    reasoning: agents.flatMap(({ reasoning = [] }) => reasoning),
-  };
-}
-
-function contentOf(turns: readonly AgentTurn[]): Content {
-  const said = turns
-    .map(({ content }) => content)
-    .filter((content) => content !== undefined && content !== null);
-  return said.length <= 1 ? said[0] : said.flat();
+  const [first, ...others] = agents;
+  return first && others.reduce(joinedTurn, first);
 }
 
 /** The message, the messages or the text in an answer: of OpenAI's `choices`, LangChain's `generations`, and of what wraps them. */

@@ -1,10 +1,9 @@
 import { canonicalJson, type LeftOut, parsedText } from "../../content.ts";
 import type { TraceDocument, TraceReader } from "../../layout.ts";
-import type { Call, Trace, Turn } from "../../turns.ts";
+import type { AgentTurn, Call, Trace, Turn } from "../../turns.ts";
 import { textOf } from "./loose-messages.ts";
 import { type Kept, spanReader } from "./spans.ts";
 
-type AgentTurn = Extract<Turn, { by: "agent" }>;
 type Said = Extract<Turn, { by: "environment" }>;
 
 /** What a layout keeps of a span. */
