@@ -24,10 +24,34 @@ export function numberText(value: number, holder: object, name: string): string 
 }
 
 /** A copy, with its numbers as the original has them. */
-export function withNumbersOf<Copy extends object>(original: object, copy: Copy): Copy {
+function withNumbersOf<Copy extends object>(original: object, copy: Copy): Copy {
   const numbers = written.get(original);
   if (numbers !== undefined) written.set(copy, numbers);
   return copy;
+}
+
+/**
+ * A value with other texts, numbers and names of fields; the very same if none is another. `leafOf` is told the name of the field that
+ * the leaf, or the list that it is in, stands in.
+ */
+export function mapJson(
+  value: unknown,
+  leafOf: (leaf: unknown, field: string) => unknown,
+  nameOf: (name: string) => string,
+  field = "",
+): unknown {
+  if (typeof value !== "object" || value === null) return leafOf(value, field);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapJson(item, leafOf, nameOf, field));
+    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
+  }
+  let isSame = true;
+  const fields = Object.entries(value).map(([name, before]) => {
+    const changed = [nameOf(name), mapJson(before, leafOf, nameOf, name)] as const;
+    isSame &&= changed[0] === name && changed[1] === before;
+    return changed;
+  });
+  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
 }
 
 /** JSON with the numbers as they were written. */

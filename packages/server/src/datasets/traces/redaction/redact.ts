@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Stretch } from "../../../platform/contacts.ts";
-import { withNumbersOf } from "../documents/exact-json.ts";
+import { mapJson } from "../documents/exact-json.ts";
 import { findNamed, namedValue, namesSecret } from "./named-secrets.ts";
 import { createRuleFinder, findContacts, type RedactRules } from "./redact-rules.ts";
 import { findSecrets, type Secret } from "./secrets.ts";
@@ -86,28 +86,17 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
     return text.length < shortest ? text : redactWith(text);
   }
 
-  function redactIn(value: unknown, name: FieldName): unknown {
-    if (typeof value === "string") return redactField(name, value);
-    if (typeof value === "number" && name.isSecret) return redactField(name, String(value));
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) {
-      const items = value.map((item) => redactIn(item, name));
-      return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
-    }
-    let isSame = true;
-    const fields = Object.keys(value).map((key) => {
-      const name = nameOf(key);
-      const before: unknown = Reflect.get(value, key);
-      const after = redactIn(before, name);
-      isSame &&= after === before && name.redacted === key;
-      return [name.redacted, after] as const;
-    });
-    return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
+  function redactLeaf(leaf: unknown, field: string): unknown {
+    if (typeof leaf === "string") return redactField(nameOf(field), leaf);
+    return typeof leaf === "number" && nameOf(field).isSecret
+      ? redactField(nameOf(field), String(leaf))
+      : leaf;
   }
 
   return {
     redact: (text) => redactWith(text),
-    redactValue: <Value>(value: Value) => redactIn(value, nameOf("")) as Value,
+    redactValue: <Value>(value: Value) =>
+      mapJson(value, redactLeaf, (name) => nameOf(name).redacted) as Value,
     counts: numbers.counts,
   };
 }
