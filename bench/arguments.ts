@@ -4,6 +4,7 @@ import { episodesPart } from "./episodes/episodes-report.ts";
 import { evaluationsPart } from "./evaluations/evaluations-report.ts";
 import { processesPart } from "./evaluations/processes.ts";
 import { importsPart } from "./imports/imports-report.ts";
+import { uploadsPart } from "./imports/uploads.ts";
 import type { BenchChoices, Part } from "./lib/part.ts";
 import type { DatabaseName } from "./lib/postgres.ts";
 import { targetNames } from "./lib/targets.ts";
@@ -27,6 +28,7 @@ export const parts = {
   search: searchPart,
   runs: runsPart,
   imports: importsPart,
+  uploads: uploadsPart,
   episodes: episodesPart,
   retention: retentionPart,
   dashboard: dashboardPart,

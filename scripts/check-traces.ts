@@ -2,7 +2,8 @@
 // says; and they read our exports. NAME is a package. What cannot be installed is left out, and said.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { DatasetSample, ImportPreview } from "@presage/contract";
+import type { DatasetSample, ImportPreview, RunExportLine } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
 import { startCheck } from "./traces/packages.ts";
 
 /** What a package's trace has beside the calls of traces/story.py. */
@@ -13,7 +14,7 @@ type Expected = Pick<ImportPreview, "format" | "with" | "left_out"> & {
 
 const scripts = join(import.meta.dir, "traces");
 const named = process.argv.slice(2);
-const { python, presage, file, report, end } = await startCheck();
+const { python, presage, get, file, report, end } = await startCheck();
 const readLines = async (name: string) => Bun.JSONL.parse(await Bun.file(join(scripts, name)).text());
 
 /** Checks something with packages, the first of which is what it is about, unless they cannot be installed. */
@@ -66,8 +67,9 @@ for (const { packages: all, ...expected } of (await readLines("expected.jsonl"))
 
 await presage("import --name samples SERVER", join(scripts, "samples.jsonl"));
 await presage("run --name run --dataset samples --baseline no-change --evaluator exact-match SERVER");
+const samples = (await readLines("samples.jsonl")) as DatasetSample[];
 /** The steps, by the trajectories' ids: the tool that is called, what it is given, and its answer. */
-const steps = ((await readLines("samples.jsonl")) as DatasetSample[])
+const steps = samples
   .toSorted((one, other) => ((one.trajectory_id ?? "") < (other.trajectory_id ?? "") ? -1 : 1))
   .map(
     ({
@@ -110,4 +112,23 @@ for (const [packages, command, checker, expected] of [
     await Bun.write(file("expected"), JSON.stringify(expected));
     await python(packages, join(scripts, checker), exported, file("expected"));
   });
+await checkWith("opentelemetry-proto", "GET /v1/predictions/export", async () => {
+  await presage("run --name predicted --dataset samples --evaluator exact-match SERVER");
+  const exports = [await presage("runs export run SERVER"), await presage("runs export predicted SERVER")];
+  const lines = exports.flatMap((text) => Bun.JSONL.parse(text) as RunExportLine[]);
+  const asked = new Map(
+    samples.map(({ trajectory_id, step, context, interaction }) => [
+      `${trajectory_id}/${step}`,
+      composePrompt(context, interaction ?? { state: "", action: "" }),
+    ]),
+  );
+  const said = lines.map(({ dataset_sample_id: id, prediction }) => [
+    (asked.get(id) ?? []).map(({ content }) => content).join(""),
+    prediction,
+  ]);
+  const [exported, expected] = [file("predictions.jsonl"), file("expected")];
+  await Bun.write(exported, await get("/v1/predictions/export?source=run&content=true"));
+  await Bun.write(expected, JSON.stringify(said));
+  await python("opentelemetry-proto", join(scripts, "check-otel.py"), exported, expected, "--any-order");
+});
 await end();

@@ -3,8 +3,8 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { readImport, TraceImport } from "../../packages/server/src/datasets/traces/import.ts";
+import { importedSamples } from "../../packages/server/src/datasets/traces/preview.ts";
 import { splitLines } from "../../packages/server/src/datasets/upload/lines.ts";
-import { importedSamples } from "../../packages/server/src/datasets/upload/upload-revision.ts";
 import { smallHeap } from "../../packages/server/src/platform/storage/thread.ts";
 
 export interface ReadTraces {

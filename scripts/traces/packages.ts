@@ -48,6 +48,12 @@ export async function startCheck() {
       if (code !== 0) throw new Error(`presage ${command}: ${stderr}`);
       return stdout;
     },
+    /** What the server answers to a GET. */
+    async get(path: string): Promise<string> {
+      const answer = await fetch(server.url + path, { headers: { "x-api-key": testKey } });
+      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+      return await answer.text();
+    },
     /** What Python prints, with packages as `pip install` names them. */
     python: (packages: string, ...args: string[]) =>
       outputOf(...run, ...packages.split(" ").flatMap((name) => ["--with", name]), "python", ...args),

@@ -1,12 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
-import { previewImport } from "../datasets/traces/preview.ts";
-import {
-  type ReadUpload,
-  type Upload,
-  type UploadedRevision,
-  uploadRevision,
-} from "../datasets/upload/upload-revision.ts";
+import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
+import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

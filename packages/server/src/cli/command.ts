@@ -28,6 +28,19 @@ export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** A query's parameters as Commander names options. */
+export type FlagsOf<Query> = { [Name in keyof Query as CamelCase<Name>]: Query[Name] };
+
+/** Options as Commander names them, as the parameters of a query. */
+export function queryOf<Query>(flags: object): Query {
+  const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(flags).map(([name, value]) => [snakeCase(name), value])) as Query;
+}
+
 /** Examples for the end of a command's help. */
 export function examples(...lines: string[]): string {
   return ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");

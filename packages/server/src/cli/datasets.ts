@@ -5,10 +5,10 @@ import { printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
-import { addDatasetExport } from "./export.ts";
-import { addImportOptions, describeRevision, importTraces } from "./import.ts";
 import { withConnection } from "./open-connection.ts";
 import { type Column, printList } from "./terminal.ts";
+import { addDatasetExport } from "./traces/export.ts";
+import { addImportOptions, describeRevision, importTraces } from "./traces/import.ts";
 
 /** `presage datasets`. */
 export function addDatasetsCommands(program: Command): void {

@@ -2,7 +2,7 @@ import type { Comparison, RunReport } from "@presage/contract";
 import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command.ts";
-import { outcomeName, percent } from "./evaluate-line.ts";
+import { outcomeName, percent } from "./evaluate/evaluate-line.ts";
 import { readNumber } from "./run-options.ts";
 
 /** A pass rate that an evaluator must reach. */

@@ -69,7 +69,12 @@ import {
   type ServerConnection,
   withDatabase,
 } from "./connect.ts";
-import { checkEvaluatorsLocally, checkEvaluatorsRemotely, namingOptions, toReference } from "./evaluators.ts";
+import {
+  checkEvaluatorsLocally,
+  checkEvaluatorsRemotely,
+  namingOptions,
+  toReference,
+} from "./evaluate/evaluators.ts";
 
 /** Connects a command to the server it names, or else to the configured database. */
 export async function withConnection(

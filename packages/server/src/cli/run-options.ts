@@ -4,7 +4,7 @@ import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
 import type { ConnectionOptions } from "./connect.ts";
-import { toReference } from "./evaluators.ts";
+import { toReference } from "./evaluate/evaluators.ts";
 import { describeIssues } from "./files.ts";
 
 /** The options of `presage run`, as Commander reads them. */

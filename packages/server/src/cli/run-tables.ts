@@ -8,7 +8,7 @@ import {
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
 import { printNotice } from "./command.ts";
-import { percent } from "./evaluate-line.ts";
+import { percent } from "./evaluate/evaluate-line.ts";
 import { describeP, nameOf } from "./gate.ts";
 import { type Column, textTable } from "./terminal.ts";
 

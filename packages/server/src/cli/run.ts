@@ -10,7 +10,7 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { findDataset, findRun, hasEnded } from "./connect.ts";
-import { readEvaluator } from "./evaluators.ts";
+import { readEvaluator } from "./evaluate/evaluators.ts";
 import { checkFiles, startsLikeGzip } from "./files.ts";
 import {
   checkMinimums,
@@ -21,8 +21,6 @@ import {
   readMinimum,
   readUndecided,
 } from "./gate.ts";
-import { importFiles } from "./import.ts";
-import { withFiles } from "./import-files.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
 import {
   addRunOptions,
@@ -33,6 +31,8 @@ import {
   refuseContradictions,
 } from "./run-options.ts";
 import { printComparison, printReport, showProgress } from "./run-tables.ts";
+import { importFiles } from "./traces/import.ts";
+import { withFiles } from "./traces/import-files.ts";
 
 /** `presage run`. */
 export function addRunCommand(program: Command): void {

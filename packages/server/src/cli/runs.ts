@@ -7,11 +7,11 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
-import { addRunExport } from "./export.ts";
 import { checkOutputFile } from "./files.ts";
 import { withConnection } from "./open-connection.ts";
 import { printComparison, printReport } from "./run-tables.ts";
 import { type Column, printList } from "./terminal.ts";
+import { addRunExport } from "./traces/export.ts";
 
 const changes = [
   ["resume", "resume a paused run, given by id or name; a deployment that failed is tried again at once"],

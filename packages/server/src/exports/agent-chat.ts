@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/contract";
 import { parsedText } from "../datasets/traces/content.ts";
-import { exactJson } from "../datasets/traces/exact-json.ts";
-import { openAiChat } from "../datasets/traces/layouts/openai-chat.ts";
+import { exactJson } from "../datasets/traces/documents/exact-json.ts";
+import { openAiChat } from "../datasets/traces/layouts/messages/openai-chat.ts";
 import { statedFor } from "./stated.ts";
 import { actionText, callOf, openingTexts, type Trajectory, toolsOf } from "./trajectory.ts";
 

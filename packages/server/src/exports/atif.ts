@@ -1,6 +1,6 @@
 import type { DatasetSample } from "@presage/contract";
 import packageJson from "../../package.json" with { type: "json" };
-import { atif } from "../datasets/traces/layouts/atif.ts";
+import { atif } from "../datasets/traces/layouts/agents/atif.ts";
 import { statedFor } from "./stated.ts";
 import { actionText, callOf, openingTexts, type Trajectory, toolsOf } from "./trajectory.ts";
 

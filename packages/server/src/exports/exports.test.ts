@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { DatasetSample } from "@presage/contract";
 import * as fc from "fast-check";
 import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
-import { exactJson } from "../datasets/traces/exact-json.ts";
+import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
 import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
 import { toAtif } from "./atif.ts";

@@ -10,8 +10,8 @@ import {
 } from "@presage/contract";
 import { findRevision, type WantedRevision } from "../datasets/datasets.ts";
 import { exportSamples, readByTrajectory } from "../datasets/samples.ts";
-import { exactJson } from "../datasets/traces/exact-json.ts";
-import { createRedactor, type Redactor } from "../datasets/traces/redact.ts";
+import { exactJson } from "../datasets/traces/documents/exact-json.ts";
+import { createRedactor, type Redactor } from "../datasets/traces/redaction/redact.ts";
 import { countEpisodes } from "../environments/episodes/episode.ts";
 import { readEpisodes } from "../environments/episodes/episode-lines.ts";
 import { readEpisodeFilter } from "../environments/episodes/episodes-route.ts";

@@ -1,5 +1,5 @@
 import type { DatasetSample, RunExportLine } from "@presage/contract";
-import { ownSolver } from "../datasets/traces/layouts/inspect.ts";
+import { ownSolver } from "../datasets/traces/layouts/agents/inspect.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { nameOf as nameOfTarget, type RunEvaluator, toRun } from "../runs/run.ts";
 import type { promptOf } from "../runs/runner/missing-work.ts";

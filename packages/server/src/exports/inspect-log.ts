@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { DatasetSample, RunExportLine } from "@presage/contract";
 import ZipStream from "zip-stream";
 import { findDataset } from "../datasets/datasets.ts";
-import type { Redactor } from "../datasets/traces/redact.ts";
+import type { Redactor } from "../datasets/traces/redaction/redact.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { selectExplanations } from "../runs/run-samples-store.ts";
 import { promptOf } from "../runs/runner/missing-work.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readInstant, type StoredPredictionDetail } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
-import { exactJson } from "../datasets/traces/exact-json.ts";
+import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { actionText, callOf, type Trajectory } from "./trajectory.ts";
 
 type Attribute = string | number | boolean | readonly string[];

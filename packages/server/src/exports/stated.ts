@@ -2,7 +2,7 @@ import type { DatasetSample } from "@presage/contract";
 import type { ReadSample } from "../datasets/formats.ts";
 import { LeftOut, TraceTexts } from "../datasets/traces/content.ts";
 import type { Layout } from "../datasets/traces/layout.ts";
-import { createRedactor } from "../datasets/traces/redact.ts";
+import { createRedactor } from "../datasets/traces/redaction/redact.ts";
 import { samplesOfTrace } from "../datasets/traces/trace-samples.ts";
 import type { Trajectory } from "./trajectory.ts";
 

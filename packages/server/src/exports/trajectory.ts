@@ -1,5 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
-import { parseExactly } from "../datasets/traces/exact-json.ts";
+import { parseExactly } from "../datasets/traces/documents/exact-json.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
 
 /** The samples of one trajectory, by step. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { eraseResults, eraseUntilNothingIsLeft } from "../../src/cli/erase.ts";
+import { eraseResults, eraseUntilNothingIsLeft } from "../../src/cli/accounts/erase.ts";
 import {
   closeAccount,
   refuseClosedAccounts,

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import packageJson from "../../../../package.json" with { type: "json" };
+import { layoutsPage } from "../../../../scripts/layouts-page.ts";
 import { settingsPage } from "../../../../scripts/settings-page.ts";
-import { tracesPage } from "../../../../scripts/traces-page.ts";
 import sdkJson from "../../../sdk/package.json" with { type: "json" };
 
 const root = resolve(import.meta.dir, "../../../..");
@@ -119,9 +119,8 @@ test("the documents that sources name exist", () => {
 /** The command line, made by what every file of `cli/` adds to it. */
 async function makeProgram(): Promise<Command> {
   const program = new Command("presage");
-  const folder = join(root, "packages/server/src/cli");
-  for (const file of readdirSync(folder).filter((name) => !name.includes(".test."))) {
-    const exported: Record<string, unknown> = await import(join(folder, file));
+  for (const file of filesBelow("packages/server/src/cli").filter((name) => !name.includes(".test."))) {
+    const exported: Record<string, unknown> = await import(join(root, file));
     for (const [name, add] of Object.entries(exported))
       if (/^add\w+Commands?$/.test(name) && typeof add === "function") add(program);
   }
@@ -153,13 +152,12 @@ test("settings.md is what npm run docs:settings writes", () => {
   expect(read("docs/operate/settings.md")).toBe(settingsPage());
 });
 
-test("traces.md is what npm run docs:traces writes", () => {
-  expect(read("docs/traces.md")).toBe(tracesPage());
+test("trace-layouts.md is what npm run docs:traces writes", () => {
+  expect(read("docs/trace-layouts.md")).toBe(layoutsPage());
 });
 
 test("pages, the changelog and the decisions stay short", () => {
-  // Half of it is the layouts' table and examples.
-  const long = ["bench/MEASUREMENTS.md", "docs/traces.md"];
+  const long = ["bench/MEASUREMENTS.md", "docs/trace-layouts.md"];
   expect(documents.filter((page) => bytesOf([page]) > 15_000 && !long.includes(page))).toEqual([]);
   expect(bytesOf(decisions)).toBeLessThanOrEqual(110_000);
   expect(

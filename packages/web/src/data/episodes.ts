@@ -1,7 +1,7 @@
 import type { Episode, EpisodeFilter, EpisodeSelection, Presage, TaskSplitName } from "@presage/sdk";
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { pagedQuery, usePresage } from "./client.ts";
-import { makeRevision, type WantedDataset } from "./dataset-revisions.ts";
+import { makeRevision, type WantedDataset } from "./datasets.ts";
 import { environmentsKey } from "./environments.ts";
 
 const episodesKey = ["episodes"];

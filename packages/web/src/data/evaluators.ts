@@ -1,7 +1,16 @@
-import type { EvaluateItem, EvaluateRequest, Presage } from "@presage/sdk";
+import type {
+  EvaluateItem,
+  EvaluateRequest,
+  EvaluatorProfile,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileFilter,
+  EvaluatorProfileRevisionRequest,
+  Presage,
+} from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { meQueryKey } from "./accounts.ts";
-import { usePresage } from "./client.ts";
+import { listAll, useChange, usePresage } from "./client.ts";
+import { ofDirect } from "./summaries.ts";
 
 /** Every version of every family. They change only with the server's version. */
 export function evaluatorsQuery(presage: Presage) {
@@ -36,4 +45,80 @@ export function useEvaluate<Variables extends { request: EvaluateRequest }>(
         void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== meQueryKey[0] });
     },
   });
+}
+
+export const profilesQueryKey = ["evaluator-profiles"];
+const pageSize = 1_000;
+
+/** The newest revision of every profile; archived profiles only on request. */
+export function latestProfilesQuery(presage: Presage, { includesArchived = false } = {}) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "latest", { includesArchived }],
+    queryFn: ({ signal }) =>
+      listProfiles(presage, { get_last_revision: true, include_archived: includesArchived }, signal),
+  });
+}
+
+/** All revisions of one profile, newest first; empty if the profile does not exist. */
+export function profileRevisionsQuery(presage: Presage, publicId: string) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "revisions", publicId],
+    queryFn: async ({ signal }) => {
+      const revisions = await listProfiles(presage, { public_id: publicId, include_archived: true }, signal);
+      return revisions.sort((one, other) => other.revision - one.revision);
+    },
+  });
+}
+
+/** How often people agreed with each revision of a profile. */
+export function profileAgreementQuery(presage: Presage, publicId: string) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "agreement", publicId],
+    queryFn: async ({ signal }) => (await presage.profiles.agreement(publicId, { signal })).revisions,
+  });
+}
+
+/** The verdicts of a profile that people turned round, the latest first. */
+export function disagreementsQuery(presage: Presage, publicId: string) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "disagreements", publicId],
+    queryFn: ({ signal }) => presage.profiles.disagreements(publicId, { limit: 200 }, { signal }),
+  });
+}
+
+/** The totals of each evaluator with every revision of a profile, of direct evaluations or of each run by itself. */
+export function profileFiguresQuery(presage: Presage, publicId: string, has_run = false) {
+  return queryOptions({
+    queryKey: [...profilesQueryKey, "figures", publicId, has_run],
+    queryFn: async ({ signal }) => {
+      const request = { ...ofDirect, has_run, evaluator_profile_public_id: publicId };
+      return (await presage.results.summarise(request, { signal })).groups;
+    },
+  });
+}
+
+type ProfileToSave =
+  | { publicId?: undefined; request: EvaluatorProfileCreateRequest }
+  | { publicId: string; request: EvaluatorProfileRevisionRequest };
+
+/** Creates a profile, or revises the one with `publicId`. */
+export function useSaveProfile({ onSuccess }: { onSuccess(): void }) {
+  return useChange(
+    profilesQueryKey,
+    (presage, { publicId, request }: ProfileToSave) =>
+      publicId === undefined ? presage.profiles.create(request) : presage.profiles.revise(publicId, request),
+    onSuccess,
+  );
+}
+
+export function useArchiveProfile(publicId: string) {
+  return useChange(profilesQueryKey, (presage) => presage.profiles.archive(publicId));
+}
+
+function listProfiles(
+  presage: Presage,
+  filter: EvaluatorProfileFilter,
+  signal: AbortSignal,
+): Promise<EvaluatorProfile[]> {
+  return listAll(pageSize, (page) => presage.profiles.list({ ...filter, ...page }, { signal }));
 }

@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { usePresage } from "./client.ts";
-import { profilesQueryKey } from "./profiles.ts";
+import { profilesQueryKey } from "./evaluators.ts";
 import { addUp, byRate, sortRates } from "./summaries.ts";
 
 type Order = NonNullable<SearchRequest["order"]>;

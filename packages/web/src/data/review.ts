@@ -1,7 +1,7 @@
 import type { Presage, ReviewRequest } from "@presage/sdk";
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "./client.ts";
-import { profilesQueryKey } from "./profiles.ts";
+import { profilesQueryKey } from "./evaluators.ts";
 import { replaceResult, summaryKey } from "./results.ts";
 import { byRate, sortRates } from "./summaries.ts";
 

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { usePresage } from "../data/client.ts";
+import { latestProfilesQuery } from "../data/evaluators.ts";
 import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../data/palette.ts";
-import { latestProfilesQuery } from "../data/profiles.ts";
 import { latestTaxonomiesQuery } from "../data/taxonomies.ts";
 import { linkGroups } from "./navigation.tsx";
 

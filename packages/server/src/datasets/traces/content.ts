@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
-import { exactJson, numberText, parseExactly, withNumbersOf } from "./exact-json.ts";
-import type { Redactor } from "./redact.ts";
+import { exactJson, mapJson, numberText, parseExactly } from "./documents/exact-json.ts";
+import type { Redactor } from "./redaction/redact.ts";
 
 /** What a turn says: a text, parts of texts and media, or any JSON. */
 export type Content = unknown;
@@ -236,19 +236,7 @@ export function parsedText(value: unknown): unknown {
 
 /** A value with all texts in it changed, those that name fields, too; the very same if none is. */
 export function withTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) {
-    const items = value.map((item) => withTexts(item, change));
-    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
-  }
-  if (!isObject(value)) return value;
-  let isSame = true;
-  const fields = Object.keys(value).map((name) => {
-    const field = [change(name), withTexts(value[name], change)] as const;
-    isSame &&= field[0] === name && field[1] === value[name];
-    return field;
-  });
-  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
+  return mapJson(value, (leaf) => (typeof leaf === "string" ? change(leaf) : leaf), change);
 }
 
 /** JSON without spaces, with the keys of every object in the order of their code points, and numbers as they were written. */

@@ -1,4 +1,4 @@
-import { readDocuments } from "./documents.ts";
+import { readDocuments } from "./documents/documents.ts";
 import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
 
 const defaults: ImportOptions = {

@@ -5,11 +5,10 @@ import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import type { ReadSample } from "../formats.ts";
 import { LineError } from "../upload/lines.ts";
 import { idOf, TraceTexts } from "./content.ts";
-import type { Found } from "./documents.ts";
+import type { Found } from "./documents/documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
-import { createRedactor, type Redaction } from "./redact.ts";
-import { type RedactRules, readRedactRules } from "./redact-rules.ts";
-import { readSplit, type Split, splitOf } from "./split.ts";
+import { createRedactor, type Redaction } from "./redaction/redact.ts";
+import { type RedactRules, readRedactRules } from "./redaction/redact-rules.ts";
 import { TraceFile } from "./trace-file.ts";
 import { samplesOfTrace } from "./trace-samples.ts";
 import type { StepOptions, Trace } from "./turns.ts";
@@ -50,6 +49,37 @@ export function readImport(query: ImportPreviewQuery) {
       split: readSplit(query),
     } satisfies ImportOptions,
   };
+}
+
+/** Which share of the groups of samples is for what. The others train. */
+interface Split {
+  by: "trajectory" | "task";
+  test: number;
+  calibration: number;
+}
+
+const defaultTest = 0.2;
+
+/** Undefined if no split is asked for. */
+function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split | undefined {
+  const given = test === undefined ? "calibration" : "test";
+  if (split_by === undefined) {
+    if (test === undefined && calibration === undefined) return undefined;
+    throw new InvalidRequestError([valueError(["query", given], "It needs `split_by`")]);
+  }
+  const split = { by: split_by, test: Number(test ?? defaultTest), calibration: Number(calibration ?? 0) };
+  if (split.test + split.calibration <= 1) return split;
+  throw new InvalidRequestError([valueError(["query", given], "The shares are more than 1 together")]);
+}
+
+/** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
+function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
+  const task = sample.tags?.task ?? sample.context?.task_context ?? sample.trajectory_id;
+  const group = by === "task" ? task : sample.trajectory_id;
+  const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
+  const place = hash.readUInt32BE() / 2 ** 32;
+  if (place < test) return "test";
+  return place < test + calibration ? "calibration" : "train";
 }
 
 function readRules(text: string, redact: Redaction | undefined): RedactRules {

@@ -11,7 +11,7 @@ import { reply, route } from "../../http/route.ts";
 import { exampleSample } from "../samples-route.ts";
 import type { DatasetUploads } from "../upload/upload-revision.ts";
 import { readImport } from "./import.ts";
-import { openAiChat } from "./layouts/openai-chat.ts";
+import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { layouts } from "./layouts.ts";
 
 const formats: ImportFormatsResponse = {

@@ -1,23 +1,23 @@
 import { UploadError } from "../../platform/errors.ts";
 import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
-import { agentworld } from "./layouts/agentworld.ts";
-import { anthropic } from "./layouts/anthropic.ts";
-import { atif } from "./layouts/atif.ts";
-import { claudeCode } from "./layouts/claude-code.ts";
-import { inspect } from "./layouts/inspect.ts";
-import { langfuse } from "./layouts/langfuse.ts";
-import { langsmith } from "./layouts/langsmith.ts";
-import { openAiChat } from "./layouts/openai-chat.ts";
-import { openHands } from "./layouts/openhands.ts";
-import { openInference } from "./layouts/openinference.ts";
-import { otelGenAi } from "./layouts/otel-genai.ts";
-import { chat, llmSim, predictions, presage } from "./layouts/own.ts";
-import { sharegpt } from "./layouts/sharegpt.ts";
-import { sts } from "./layouts/sts.ts";
-import { sweAgent } from "./layouts/swe-agent.ts";
-import { tau } from "./layouts/tau.ts";
-import { verifiers } from "./layouts/verifiers.ts";
+import { atif } from "./layouts/agents/atif.ts";
+import { claudeCode } from "./layouts/agents/claude-code.ts";
+import { inspect } from "./layouts/agents/inspect.ts";
+import { openHands } from "./layouts/agents/openhands.ts";
+import { sts } from "./layouts/agents/sts.ts";
+import { sweAgent } from "./layouts/agents/swe-agent.ts";
+import { tau } from "./layouts/agents/tau.ts";
+import { verifiers } from "./layouts/agents/verifiers.ts";
+import { agentworld } from "./layouts/messages/agentworld.ts";
+import { anthropic } from "./layouts/messages/anthropic.ts";
+import { openAiChat } from "./layouts/messages/openai-chat.ts";
+import { chat, llmSim, predictions, presage } from "./layouts/messages/own.ts";
+import { sharegpt } from "./layouts/messages/sharegpt.ts";
+import { langfuse } from "./layouts/spans/langfuse.ts";
+import { langsmith } from "./layouts/spans/langsmith.ts";
+import { openInference } from "./layouts/spans/openinference.ts";
+import { otelGenAi } from "./layouts/spans/otel-genai.ts";
 
 /** All layouts, in the order in which a file's is told. */
 export const layouts: readonly Layout[] = [

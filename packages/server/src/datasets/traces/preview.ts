@@ -2,9 +2,34 @@ import type { ImportPreview } from "@presage/contract";
 import { UploadError } from "../../platform/errors.ts";
 import { createCanonicaliser, lineOf } from "../canonical-samples.ts";
 import { gunzip } from "../upload/lines.ts";
-import { importedSamples, type ReadUpload } from "../upload/upload-revision.ts";
-import { TraceImport } from "./import.ts";
+import { type Reading, readDocuments } from "./documents/documents.ts";
+import { filesOf } from "./documents/files.ts";
+import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
 import { layouts } from "./layouts.ts";
+
+/** An upload, and how it is read. */
+export interface ReadUpload {
+  /** How its files become samples. */
+  options: ImportOptions;
+  /** The file's name, if the body is one file. */
+  source: string | undefined;
+  /** `multipart/form-data` has several files. */
+  contentType: string | undefined;
+  isGzip: boolean;
+  /** Decompressed. */
+  maxBytes: number;
+}
+
+/** The samples of all files of an upload, in their order. */
+export async function* importedSamples(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, contentType, source }: ReadUpload,
+  traces: TraceImport,
+  reading: Reading = { maxBytes },
+): AsyncGenerator<ImportedSample[], void> {
+  for await (const file of filesOf(chunks, { contentType, source }))
+    yield* traces.read(file.name, readDocuments(file.chunks, reading));
+}
 
 /** How much of an upload is read, decompressed. */
 const previewBytes = 64 * 1024 * 1024;

@@ -54,6 +54,20 @@ export type Turn =
       leftOutAs?: LeftOutReason | undefined;
     };
 
+export type AgentTurn = Extract<Turn, { by: "agent" }>;
+
+/** An agent's turn that was recorded in parts. */
+export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
+  const content = [one, other].flatMap((turn) => turn.content ?? []);
+  return {
+    ...other,
+    content: content.length === 0 ? undefined : content,
+    calls: [...(one.calls ?? []), ...(other.calls ?? [])],
+    reasoning: [...(one.reasoning ?? []), ...(other.reasoning ?? [])],
+    usage: other.usage ?? one.usage,
+  };
+}
+
 /** A trajectory as its layout recorded it. */
 export interface Trace {
   /** Absent: the layout gives none. */
@@ -115,7 +129,7 @@ interface Action {
 
 /** An agent's turn with what the environment said until the next one. */
 interface Exchange {
-  turn: Extract<Turn, { by: "agent" }> | undefined;
+  turn: AgentTurn | undefined;
   actions: Action[];
   thought: string | undefined;
   said: Answer[];
@@ -203,7 +217,7 @@ function* exchangesOf(
   yield* exchanges;
 }
 
-function begin(turn: Extract<Turn, { by: "agent" }>, keepsThoughts: boolean, texts: TraceTexts): Exchange {
+function begin(turn: AgentTurn, keepsThoughts: boolean, texts: TraceTexts): Exchange {
   if (turn.leftOutAs !== undefined) texts.leftOut.count(turn.leftOutAs);
   const said = texts.of(turn.content).trim();
   const calls = turn.calls ?? [];

@@ -20,9 +20,8 @@ import {
 } from "../revisions-store.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
-import { type Reading, readDocuments } from "../traces/documents.ts";
-import { filesOf } from "../traces/files.ts";
-import { type ImportedSample, type ImportOptions, TraceImport } from "../traces/import.ts";
+import { type ImportedSample, TraceImport } from "../traces/import.ts";
+import { importedSamples, type ReadUpload } from "../traces/preview.ts";
 import { createWritePace } from "../write-pace.ts";
 import { gunzip, type UploadLimits, withinDisk } from "./lines.ts";
 
@@ -169,17 +168,10 @@ const hashedCharacters = 64 * 1024;
 
 type Place = ImportedSample["place"];
 
-export interface Upload extends Pick<Changer, "accountId" | "actor">, UploadLimits {
+export interface Upload extends ReadUpload, Pick<Changer, "accountId" | "actor">, UploadLimits {
   datasetId: string;
-  /** How its files become samples. */
-  options: ImportOptions;
   /** The options as they were given. */
   given: Record<string, string>;
-  /** The file's name, if the body is one file. */
-  source: string | undefined;
-  /** `multipart/form-data` has several files. */
-  contentType: string | undefined;
-  isGzip: boolean;
   /** Whether the lines of the latest revision come first. */
   isAppended: boolean;
   /** Of all datasets of the account. */
@@ -296,26 +288,12 @@ async function fill(
   };
 }
 
-/** What is needed to read an upload. */
-export type ReadUpload = Pick<Upload, "isGzip" | "maxBytes" | "contentType" | "source" | "options">;
-
-/** The samples of all files of an upload, in their order. */
-export async function* importedSamples(
-  chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, contentType, source }: ReadUpload,
-  traces: TraceImport,
-  reading: Reading = { maxBytes },
-): AsyncGenerator<ImportedSample[], void> {
-  for await (const file of filesOf(chunks, { contentType, source }))
-    yield* traces.read(file.name, readDocuments(file.chunks, reading));
-}
-
 function noSamples(traces: TraceImport): UploadError {
-  const { left_out } = traces.figures();
+  const { left_out, files } = traces.figures();
   const counted = Object.entries(left_out).map(
     ([reason, count]) => `${count} ${reason.replaceAll("_", " ")}`,
   );
-  const reason = "The body has no samples";
+  const reason = files.length === 0 ? "The body is empty" : "The body has no samples";
   return new UploadError({
     line: undefined,
     path: [],

@@ -22,7 +22,7 @@ import { exampleRevision } from "../datasets-route.ts";
 import { exampleSample, noSuchRevision } from "../samples-route.ts";
 import { ownLines, readImport } from "../traces/import.ts";
 import { uploadedFiles } from "../traces/imports-route.ts";
-import { openAiChat } from "../traces/layouts/openai-chat.ts";
+import { openAiChat } from "../traces/layouts/messages/openai-chat.ts";
 import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
 
 interface UploadServices {

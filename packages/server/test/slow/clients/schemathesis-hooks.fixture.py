@@ -26,7 +26,7 @@ REFUSALS = (
     (r'"loc":\["body","(line|document)",', "what a file must hold"),
     (r'"type":"unrecognised_layout"', "what a file must hold"),
     ("The body is not valid multipart/form-data", "its boundary is no matter of schemas"),
-    ("The body has no samples", "what a file must hold"),
+    ("The body (has no samples|is empty)", "what a file must hold"),
     (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
     ("Give either a task, or its split and index", "null counts as absent"),
     (r'"loc":\["body","interaction"\],"msg":"Field required"', "required unless `context` is null"),

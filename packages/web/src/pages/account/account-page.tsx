@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
-import { meQuery } from "../../data/accounts.ts";
+import { meQuery, useSignOut } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import { useSignOut } from "../../data/sessions.ts";
 import { describeCapture } from "../../format/words.ts";
 import { ThemeMenu } from "../../parts/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
-import { storedPredictionQuery } from "../../data/stored-predictions.ts";
+import { storedPredictionQuery } from "../../data/predictions.ts";
 import { formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -2,8 +2,11 @@ import type { StoredPredictionFilter } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
-import { storedPredictionCountQuery, useDeletePredictions } from "../../data/stored-predictions.ts";
+import {
+  type StoredPredictionCount,
+  storedPredictionCountQuery,
+  useDeletePredictions,
+} from "../../data/predictions.ts";
 import { counted } from "../../format/numbers.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";

@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { storedPredictionValuesQuery } from "../../data/stored-predictions.ts";
+import { storedPredictionValuesQuery } from "../../data/predictions.ts";
 import { type Period, periodLabels, periods } from "../../format/times.ts";
 import {
   categories,

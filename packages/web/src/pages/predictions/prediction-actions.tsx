@@ -2,7 +2,7 @@ import type { StoredPredictionDetail } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useDeletePrediction } from "../../data/stored-predictions.ts";
+import { useDeletePrediction } from "../../data/predictions.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
-import { storedPredictionQuery } from "../../data/stored-predictions.ts";
+import { storedPredictionQuery } from "../../data/predictions.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
 import { promptOf, roleLabels } from "../../parts/prompt.ts";

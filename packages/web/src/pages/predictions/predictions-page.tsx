@@ -5,12 +5,12 @@ import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import type { StoredPredictionCount } from "../../data/stored-predictions.ts";
 import {
+  type StoredPredictionCount,
   storedPredictionCountQuery,
   storedPredictionsQuery,
   useRefreshPredictions,
-} from "../../data/stored-predictions.ts";
+} from "../../data/predictions.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";

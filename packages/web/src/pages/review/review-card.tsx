@@ -2,7 +2,7 @@ import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
-import { profileAgreementQuery } from "../../data/profiles.ts";
+import { profileAgreementQuery } from "../../data/evaluators.ts";
 import { toResultRow } from "../../data/results.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { VerdictLine } from "../../parts/result-texts.tsx";

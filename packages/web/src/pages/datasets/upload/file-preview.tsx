@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { X } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
-import { type ChosenFile, importPreviewQuery } from "../../../data/imports.ts";
+import { type ChosenFile, importPreviewQuery } from "../../../data/datasets.ts";
 import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Fact, Fold } from "../../../ui/card.tsx";

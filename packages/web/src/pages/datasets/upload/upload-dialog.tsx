@@ -2,8 +2,13 @@ import type { DatasetRevision, ImportPreview } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { type NewUpload, useUploadRevision } from "../../../data/dataset-revisions.ts";
-import { type ChosenFile, importFormatsQuery, importPreviewQuery } from "../../../data/imports.ts";
+import {
+  type ChosenFile,
+  importFormatsQuery,
+  importPreviewQuery,
+  type NewUpload,
+  useUploadRevision,
+} from "../../../data/datasets.ts";
 import { counted, formatSize } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../../data/client.ts";
+import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
-import { latestProfilesQuery } from "../../../data/profiles.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { Fold } from "../../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";

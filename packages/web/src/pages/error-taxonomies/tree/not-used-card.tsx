@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { latestProfilesQuery } from "../../../data/profiles.ts";
+import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
 import { counted } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";

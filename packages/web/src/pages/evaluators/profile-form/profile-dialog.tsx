@@ -2,7 +2,7 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { useSaveProfile } from "../../../data/profiles.ts";
+import { useSaveProfile } from "../../../data/evaluators.ts";
 import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/taxonomies.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { TextField } from "../../../ui/form/fields.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { UserRoundCheck } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
-import { disagreementsQuery } from "../../../data/profiles.ts";
+import { disagreementsQuery } from "../../../data/evaluators.ts";
 import { formatScore } from "../../../format/numbers.ts";
 import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { buttonClass } from "../../../ui/button.tsx";

@@ -2,7 +2,7 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
-import { useArchiveProfile } from "../../../data/profiles.ts";
+import { useArchiveProfile } from "../../../data/evaluators.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";

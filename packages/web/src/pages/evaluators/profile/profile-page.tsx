@@ -2,8 +2,12 @@ import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { findQueryError, usePresage } from "../../../data/client.ts";
-import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { profileAgreementQuery, profileFiguresQuery, profileRevisionsQuery } from "../../../data/profiles.ts";
+import {
+  evaluatorFamiliesQuery,
+  profileAgreementQuery,
+  profileFiguresQuery,
+  profileRevisionsQuery,
+} from "../../../data/evaluators.ts";
 import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { periodLabels } from "../../../format/times.ts";
 import { humanizeName } from "../../../format/words.ts";

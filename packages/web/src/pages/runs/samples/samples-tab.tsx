@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { ListChecks, SearchX } from "lucide-react";
 import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { runSamplePagesQuery } from "../../../data/run-samples.ts";
+import { runSamplePagesQuery } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { present } from "../../../search-params.ts";
 import { buttonClass } from "../../../ui/button.tsx";

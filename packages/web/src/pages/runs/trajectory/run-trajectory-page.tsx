@@ -4,9 +4,8 @@ import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/re
 import { useMemo } from "react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import { datasetQuery, datasetSampleQuery } from "../../../data/datasets.ts";
-import { maxStepPredictions, runTrajectoryQuery } from "../../../data/run-samples.ts";
-import { runQuery } from "../../../data/runs.ts";
-import { storedPredictionQuery } from "../../../data/stored-predictions.ts";
+import { storedPredictionQuery } from "../../../data/predictions.ts";
+import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/runs.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";

@@ -1,0 +1,137 @@
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import {
+  type DatasetExportQuery,
+  EpisodeExportQuery,
+  ExportFormat,
+  RunExportFormat,
+  type RunExportQuery,
+} from "@presage/contract";
+import type { QueryOf } from "@presage/sdk";
+import type { Command } from "commander";
+import { CommandError, choice, examples, type FlagsOf, onServer, queryOf } from "../command.ts";
+import { configure } from "../config.ts";
+import { type ConnectionOptions, findDataset, findRun } from "../connect.ts";
+import { checkOutputFile } from "../files.ts";
+import { withConnection } from "../open-connection.ts";
+
+/** What is written and where, as Commander reads it. */
+interface CommonFlags extends ConnectionOptions {
+  out?: string;
+  atif?: DatasetExportQuery["version"];
+  content?: boolean;
+  loss?: boolean;
+}
+
+type ExportFlags<Query> = CommonFlags & FlagsOf<Omit<Query, "version" | "content" | "loss">>;
+
+function addExportOptions(command: Command, formats: readonly string[]): Command {
+  return command
+    .addOption(choice("--format <format>", "what is written; by default presage", formats))
+    .option("--out <file>", "where it is written; by default standard output")
+    .addOption(choice("--atif <version>", "version of atif; by default 1.7", ["1.7", "1.8"]))
+    .option("--content", "with otel-genai: the texts as well")
+    .addOption(choice("--direction <who>", "with sft: whose turns are learnt", ["world", "agent"]))
+    .addOption(choice("--only <which>", "with sft: only trajectories that succeeded", ["success"]))
+    .option("--min-reward <number>", "with sft: only trajectories that end with at least this reward")
+    .option("--loss", "with sft: mark what is learnt from")
+    .addOption(choice("--redact <rules>", "what becomes of secrets", ["default", "strict", "none"]))
+    .option(...onServer);
+}
+
+/** `presage datasets export`. */
+export function addDatasetExport(datasets: Command): void {
+  addExportOptions(datasets.command("export <dataset>"), ExportFormat.options)
+    .description("write a revision of a dataset, given by name or id, as a file")
+    .option("--revision <number>", "by default the latest")
+    .addHelpText(
+      "after",
+      examples("presage datasets export shop --format sft --only success --out train.jsonl"),
+    )
+    .action(async (name: string, flags: ExportFlags<DatasetExportQuery>) => {
+      await withConnection(configure(), flags, async (connection) => {
+        const dataset = await findDataset(connection, name);
+        if (dataset === undefined) throw new CommandError(`There is no dataset ${name}.`);
+        const query = exportQuery<DatasetExportQuery>(flags);
+        await connection.call(({ datasets }) => write(datasets.export(dataset.id, query), flags.out));
+      });
+    });
+}
+
+/** `presage runs export`. */
+export function addRunExport(runs: Command): void {
+  addExportOptions(runs.command("export <run>"), RunExportFormat.options)
+    .description("write the predictions of a run, given by name or id, as a file")
+    .option("--evaluator <name>", "whose scores are the rewards, or tell chosen from rejected")
+    .option("--against <run>", "with preference: another run of the same revision")
+    .option("--margin <number>", "with preference: the least difference of scores; by default 0.1")
+    .option("--per-sample <number>", "with preference: the most pairs of a sample; by default 1")
+    .addOption(choice("--chosen <what>", "with preference: what is chosen", ["prediction", "reference"]))
+    .addHelpText(
+      "after",
+      examples(
+        "presage runs export nightly --format inspect --out nightly.eval",
+        "presage runs export nightly --format preference --evaluator exact-match --out pairs.jsonl",
+      ),
+    )
+    .action(async (name: string, flags: ExportFlags<RunExportQuery>) => {
+      await withConnection(configure(), flags, async (connection) => {
+        const { id } = await findRun(connection, name);
+        const against = flags.against && { against: (await findRun(connection, flags.against)).id };
+        const query = exportQuery<RunExportQuery>({ ...flags, ...(against || {}) });
+        await connection.call(({ runs }) => write(runs.export(id, query), flags.out));
+      });
+    });
+}
+
+/** `presage episodes export`. */
+export function addEpisodesCommands(program: Command): void {
+  const episodes = program.command("episodes").description("write episodes of environments as a file");
+  addExportOptions(episodes.command("export"), ExportFormat.options)
+    .description("write the steps of the episodes that match as a file, oldest first")
+    .option("--environment <name>", "whose episodes")
+    .option("--revision <number>", "only those of this environment revision")
+    .addOption(
+      choice("--split <split>", "only those with tasks of this split", ["train", "validation", "test"]),
+    )
+    .addOption(choice("--status <status>", "only those in this state", ["open", "finished", "expired"]))
+    .addOption(choice("--outcome <outcome>", "only those with this outcome", ["success", "failure", "none"]))
+    .option("--from <time>", "only those started at this time or later")
+    .option("--to <time>", "only those started before this time")
+    .addHelpText(
+      "after",
+      examples("presage episodes export --environment shop --format atif --out episodes.jsonl"),
+    )
+    .action(async (flags: ExportFlags<EpisodeExportQuery>) => {
+      const checked = EpisodeExportQuery.safeParse(exportQuery<EpisodeExportQuery>(flags));
+      if (!checked.success)
+        throw new CommandError(checked.error.issues[0]?.message ?? "The options are wrong");
+      await withConnection(configure(), flags, ({ call }) =>
+        call(({ episodes }) => write(episodes.export(checked.data), flags.out)),
+      );
+    });
+}
+
+function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others }: CommonFlags) {
+  const switches = { content: content ? "true" : undefined, loss: loss ? "true" : undefined };
+  return queryOf<QueryOf<Query>>({ ...others, ...switches, version: atif });
+}
+
+/** The file appears once it is complete. */
+async function write(chunks: AsyncIterable<Uint8Array>, out: string | undefined): Promise<void> {
+  if (out === undefined) {
+    for await (const chunk of chunks) process.stdout.write(chunk);
+    return;
+  }
+  checkOutputFile(out);
+  const partial = `${out}.partial`;
+  try {
+    await pipeline(Readable.from(chunks), createWriteStream(partial, { mode: 0o600 }));
+    await rename(partial, out);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,251 @@
+import type { Dataset, DatasetRevision, ImportPreview, ImportPreviewQuery } from "@presage/contract";
+import { DatasetFormat } from "@presage/contract";
+import type { ImportOptions } from "@presage/sdk";
+import type { Command } from "commander";
+import { accountExportStart } from "../../accounts/export-account.ts";
+import type { Config } from "../../config/config.ts";
+import { layouts } from "../../datasets/traces/layouts.ts";
+import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
+import {
+  CommandError,
+  choice,
+  examples,
+  type FlagsOf,
+  json,
+  onServer,
+  printNotice,
+  queryOf,
+} from "../command.ts";
+import { configure } from "../config.ts";
+import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "../connect.ts";
+import { checkFiles } from "../files.ts";
+import { previewsHere, withConnection } from "../open-connection.ts";
+import { type Column, printList } from "../terminal.ts";
+import { bodyOf, type ImportFile, withFiles } from "./import-files.ts";
+import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
+
+/** How files become samples, as Commander reads it. Redaction may be a file of rules. */
+type ReadingFlags = FlagsOf<Omit<ImportPreviewQuery, "source" | "redact" | "redact_rules">> & {
+  redact?: string;
+};
+
+interface ImportFlags extends ConnectionOptions, ReadingFlags {
+  append?: boolean | undefined;
+  preview?: boolean | undefined;
+  json?: boolean | undefined;
+  /** Says nothing of what the files hold. */
+  isQuiet?: boolean | undefined;
+}
+
+/** The options of commands that import files. */
+export function addImportOptions(command: Command): Command {
+  return command
+    .addOption(
+      choice("--format <format>", "layout of the files; by default their contents tell", [
+        "auto",
+        ...DatasetFormat.options,
+      ]),
+    )
+    .option("--preview", "print what the files have, and store nothing")
+    .option("--append", "keep the samples of the dataset's latest revision")
+    .addOption(
+      choice("--assistant-is <who>", "who the assistant of a conversation is", ["agent", "environment"]),
+    )
+    .addOption(choice("--step <what>", "what is one step; by default each call", ["call", "turn"]))
+    .addOption(choice("--keep <what>", "keep the agent's thoughts as a tag", ["thoughts"]))
+    .option("--score <name>", "of logs with several scores, the reward")
+    .addOption(
+      choice("--split-by <group>", "tag samples as train, test or calibration", ["trajectory", "task"]),
+    )
+    .option("--test <share>", "share of groups that test; by default 0.2")
+    .option("--calibration <share>", "share of groups that calibrate confidences")
+    .addOption(choice("--on-fault <what>", "what faulty lines do; by default refuse", ["refuse", "skip"]))
+    .option("--redact <rules>", "default, strict, none, or a YAML file of rules")
+    .option(...json)
+    .option(...onServer);
+}
+
+/** `presage import` and `presage formats`. */
+export function addImportCommands(program: Command): void {
+  addImportOptions(
+    program
+      .command("import <files...>")
+      .summary("store recorded traces as a dataset")
+      .description(
+        "read recorded traces of any known layout, say what they hold, and store them as a revision of a dataset; folders are walked, - is standard input",
+      )
+      .option("--name <name>", "the dataset's name; created if needed"),
+  )
+    .option("--account <name>", "for an account's export: see presage account import")
+    .addHelpText(
+      "after",
+      examples(
+        "presage import runs/*.json --preview",
+        "presage import runs/*.json --name shop",
+        "presage formats",
+      ),
+    )
+    .action(async (files: string[], { account, ...options }) => {
+      if (options.name === undefined && !options.preview) {
+        const { importAccountFile } = await import("../database.ts");
+        return await importAccountFile(configure(), files, { account });
+      }
+      await importTraces(configure(), files, options);
+    });
+  program
+    .command("formats")
+    .description("list the layouts that presage import reads")
+    .option(...json)
+    .addHelpText("after", examples("presage formats", "presage formats --json"))
+    .action((options: { json?: boolean }) =>
+      printList(layouts, {
+        columns: layoutColumns,
+        json: options.json ? ({ format, about }) => ({ format, ...about }) : undefined,
+      }),
+    );
+}
+
+const layoutColumns: readonly Column<(typeof layouts)[number]>[] = [
+  { heading: "FORMAT", text: ({ format }) => format },
+  { heading: "WHAT IT IS", text: ({ about }) => about.title, canWrap: true },
+  { heading: "RECOGNISED BY", text: ({ about }) => about.recognisedBy, canWrap: true },
+];
+
+/** Reads files, says what they hold, and stores them as a revision of the dataset of this name unless it is a preview. */
+export async function importTraces(
+  config: Config,
+  paths: readonly string[],
+  { name, server, append, preview, json, isQuiet, ...reading }: ImportFlags & { name?: string },
+): Promise<void> {
+  await withFiles(paths, async (files) => {
+    const options = await readFlags(reading);
+    const good = await previewFiles(config, files, options, { server, json, isQuiet, preview });
+    if (preview || name === undefined) return;
+    await withConnection(
+      config,
+      { server },
+      async (connection) => {
+        const { dataset, revision } = await importFiles(connection, name, good, { ...options, append });
+        if (json) process.stdout.write(`${printableJson(importedJson(dataset, revision))}\n`);
+        else describeRevision(dataset, revision);
+      },
+      { mustExist: false },
+    );
+  });
+}
+
+/** What `--json` prints of an import. */
+function importedJson(
+  { id }: Dataset,
+  { revision, digest, samples, trajectories, import: read }: DatasetRevision,
+) {
+  const { format, files = [], left_out = {}, redacted = {}, faults = [] } = read ?? {};
+  return {
+    ...{ dataset_id: id, revision, digest, format },
+    files: files.map(({ file, format }) => ({ file, format })),
+    ...{ trajectories, samples, left_out, redacted, faults },
+  };
+}
+
+/** Says what a revision has. */
+export function describeRevision(
+  dataset: Pick<Dataset, "id" | "name">,
+  { revision, samples, trajectories, digest }: DatasetRevision,
+): void {
+  process.stdout.write(
+    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
+  );
+}
+
+/** Uploads files as a revision of the dataset of this name, which is created if there is none. */
+export async function importFiles(
+  connection: Connection,
+  name: string,
+  files: readonly ImportFile[],
+  options: ImportOptions & { append?: boolean | undefined } = {},
+): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
+  const { call } = connection;
+  const found = await findDataset(connection, name);
+  const dataset = found ?? (await call(({ datasets }) => datasets.create({ name })));
+  const { body, ...about } = bodyOf(files);
+  try {
+    const revision = await call(({ datasets }) =>
+      datasets.upload(dataset.id, body, { ...options, ...about }),
+    );
+    for (const warning of revision.warnings ?? []) printNotice(warning);
+    return { dataset, revision };
+  } catch (error) {
+    // A dataset that was made for nothing is not left behind.
+    if (found === undefined) await call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
+    throw refusal(error, files);
+  }
+}
+
+async function readFlags({ redact, ...flags }: ReadingFlags): Promise<ImportOptions> {
+  return { ...queryOf<ImportPreviewQuery>(flags), ...(await readRedaction(redact)) };
+}
+
+/** A name of rules, or a file of one's own beside the usual ones. */
+async function readRedaction(redact: string | undefined): Promise<ImportOptions> {
+  if (redact === undefined || redact === "default" || redact === "strict" || redact === "none")
+    return { redact };
+  checkFiles(redact, undefined);
+  return { redact: "default", redact_rules: await Bun.file(redact).text() };
+}
+
+const maxDescribed = 10;
+
+/**
+ * Says what the files hold, and returns those that can be imported. Faults that would refuse the import do so here. Files of folders
+ * that have no known layout are left out.
+ */
+async function previewFiles(
+  config: Config,
+  files: readonly ImportFile[],
+  options: ImportOptions,
+  { server, json, isQuiet = false, preview: isPreview = false }: ImportFlags,
+): Promise<ImportFile[]> {
+  const previewFile = await openPreviews(config, server);
+  const good: ImportFile[] = [];
+  for (const file of files) {
+    const preview = await previewFile(file, options).catch((error: unknown) => {
+      if (file.isNamed || !isUnrecognised(error)) throw refusal(error, [file]);
+    });
+    if (preview === undefined) {
+      printNotice(`${printable(file.shown)} is left out: it has no known layout.`);
+      continue;
+    }
+    good.push(file);
+    if (isPreview && json) process.stdout.write(`${printableJson({ file: file.shown, ...preview })}\n`);
+    else if (!json && (isPreview || (!isQuiet && good.length <= maxDescribed)))
+      process.stdout.write(describePreview(file, preview, { isWhole: isPreview }));
+    if (preview.faults.length > 0 && options.on_fault !== "skip")
+      throw new CommandError(describeFaults(preview.faults, preview.skipped, [file]));
+  }
+  if (good.length === 0) throw new CommandError("No file has a known layout. presage formats lists them.");
+  if (!isPreview && !json && !isQuiet && good.length > maxDescribed)
+    process.stdout.write(`… and ${countOf(good.length - maxDescribed, "more file")}\n`);
+  return good;
+}
+
+type PreviewFile = (file: ImportFile, options: ImportOptions) => Promise<ImportPreview>;
+
+async function openPreviews(config: Config, server: string | undefined): Promise<PreviewFile> {
+  const imports = server === undefined ? previewsHere(config) : connectToServer(server, config.clientApiKey);
+  return async (file, options) => {
+    await refuseAccountExport(file);
+    const { body, ...about } = bodyOf([file]);
+    const given = { ...options, ...about };
+    return "call" in imports
+      ? await imports.call((presage) => presage.imports.preview(body, given))
+      : await imports.preview(body, given);
+  };
+}
+
+async function refuseAccountExport({ path, shown }: ImportFile): Promise<void> {
+  const start = await Bun.file(path).slice(0, 100).text();
+  if (!start.startsWith(accountExportStart)) return;
+  throw new CommandError(
+    `${shown} is an account's export. Store it with: ${commandName} account import ${shown}`,
+  );
+}

@@ -1,0 +1,233 @@
+import {
+  createJsonLineReader,
+  LineError,
+  maxLineBytes,
+  notJson,
+  type RawLine,
+  splitLines,
+} from "../../upload/lines.ts";
+import { isTooDeep } from "../content.ts";
+import type { TraceDocument } from "../layout.ts";
+import { parseExactly } from "./exact-json.ts";
+import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
+import { type UnpackedFile, unpack } from "./unpack.ts";
+
+/** Why a document, or a line, cannot be read. */
+export interface DocumentFault {
+  place: TraceDocument["place"];
+  path: (string | number)[];
+  reason: string;
+  /** Of a zip. */
+  entry?: string;
+}
+
+export type Found = { document: TraceDocument } | { fault: DocumentFault };
+
+/** Of a line, which may be a whole file without line breaks. */
+const maxLineValues = 1_000_000;
+
+/** How much is read of all files together. */
+export interface Reading {
+  /** What is left of it, decompressed. More is an error. */
+  maxBytes: number;
+  /** After how many more bytes reading ends. Then `isComplete` becomes false. */
+  stopAtBytes?: number;
+  isComplete?: boolean;
+}
+
+/**
+ * The JSON documents of an uploaded file, several at a time: its lines, the elements of an array, or of a known array of an object, or
+ * the file as a whole. It may be compressed with gzip or zstd, or be a zip of such files.
+ */
+export async function* readDocuments(
+  packed: AsyncIterable<Uint8Array>,
+  reading: Reading,
+): AsyncGenerator<Found[], void> {
+  for await (const file of unpack(packed, reading.maxBytes)) yield* documentsOf(file, reading);
+}
+
+async function* documentsOf(
+  { entry, chunks }: UnpackedFile,
+  reading: Reading,
+): AsyncGenerator<Found[], void> {
+  const { start, all } = await readStart(untilStop(chunks, reading));
+  const found = areLines(start) ? lineDocuments(all, reading) : splitDocuments(all, reading);
+  for await (const some of found) {
+    if (entry === undefined) yield some;
+    else
+      yield some.map((one) =>
+        "document" in one ? { document: { ...one.document, entry } } : { fault: { ...one.fault, entry } },
+      );
+  }
+}
+
+async function* untilStop(
+  chunks: AsyncIterable<Uint8Array>,
+  reading: Reading,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    reading.maxBytes -= chunk.length;
+    const { stopAtBytes } = reading;
+    if (stopAtBytes !== undefined && chunk.length > stopAtBytes) {
+      reading.isComplete = false;
+      reading.stopAtBytes = 0;
+      if (stopAtBytes > 0) yield chunk.subarray(0, stopAtBytes);
+      return;
+    }
+    if (stopAtBytes !== undefined) reading.stopAtBytes = stopAtBytes - chunk.length;
+    yield chunk;
+  }
+}
+
+const lineFeed = 0x0a;
+const space = 0x20;
+
+/** The first line that is not blank, as far as a line may be long, and all bytes. */
+async function readStart(chunks: AsyncGenerator<Uint8Array, void>) {
+  const begun: Uint8Array[] = [];
+  let bytes = 0;
+  let text = "";
+  let hasText = false;
+  while (!text.includes("\n") && bytes <= maxLineBytes) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    // A copy: the sender of a chunk may use its memory again.
+    begun.push(value.slice());
+    bytes += value.length;
+    hasText ||= value.some((byte) => byte > space);
+    if (hasText && value.includes(lineFeed)) text = latin1Of(begun);
+  }
+  const isWhole = text.includes("\n");
+  const [line = ""] = isWhole ? text.split("\n", 1) : [latin1Of(begun)];
+  async function* all() {
+    try {
+      yield* begun;
+      yield* chunks;
+    } finally {
+      await chunks.return();
+    }
+  }
+  return { start: line.trimEnd(), all: all() };
+}
+
+const byteOrderMark = /^\u00ef\u00bb\u00bf/;
+
+/** What only the ends and the structure of JSON are looked for in. */
+function latin1Of(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString("latin1").replace(byteOrderMark, "").trimStart();
+}
+
+/** Whether a file that begins with this line has a document a line. A document of several lines ends its first one in the middle. */
+function areLines(line: string): boolean {
+  if (line.startsWith("[")) return false;
+  if (!line.startsWith("{")) return true;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return line.length <= maxLineBytes && !/[{[,:]$/.test(line);
+  }
+}
+
+async function* lineDocuments(
+  chunks: AsyncIterable<Uint8Array>,
+  reading: Reading,
+): AsyncGenerator<Found[], void> {
+  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseExactly });
+  for await (const lines of splitLines(chunks)) {
+    // The last line may be cut off where reading stopped.
+    const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
+    for (const some of inParts(whole, ({ bytes }) => bytes.length))
+      yield some.flatMap((line) => foundIn(line, readJson));
+  }
+}
+
+/** How much is parsed at once. What is parsed later lives shorter, and is collected sooner. */
+const partBytes = 32 * 1024;
+
+function* inParts<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Generator<Item[], void> {
+  let part: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    part.push(item);
+    bytes += bytesOf(item);
+    if (bytes < partBytes) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+function isJson(line: RawLine | undefined): boolean {
+  const last = line?.bytes.findLast((byte) => byte > 0x20);
+  return last === 0x7d || last === 0x5d;
+}
+
+function foundIn(line: RawLine, readJson: (line: RawLine) => unknown): Found[] {
+  const place: TraceDocument["place"] = ["line", line.number];
+  try {
+    const value = readJson(line);
+    if (isTooDeep(value)) throw new LineError(tooDeep);
+    return value === undefined ? [] : toDocuments(value, { place, bytes: line.bytes.length });
+  } catch (error) {
+    if (!(error instanceof LineError)) throw error;
+    return [{ fault: { place, path: error.path, reason: error.message } }];
+  }
+}
+
+/** A document, or the elements of its inner array. */
+function toDocuments(value: unknown, about: Pick<TraceDocument, "place" | "bytes">): Found[] {
+  const inner = innerElements(value);
+  if (inner === undefined) return [{ document: { ...about, value } }];
+  const bytes = about.bytes / inner.elements.length;
+  return inner.elements.map((element, index) => ({
+    document: { ...about, ...inner.around, value: element, bytes, path: [inner.around.within, index] },
+  }));
+}
+
+async function* splitDocuments(
+  chunks: AsyncIterable<Uint8Array>,
+  reading: Reading,
+): AsyncGenerator<Found[], void> {
+  const splitter = new JsonSplitter();
+  const parse = createDocumentParser();
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const pieces = splitter.split(isFirst ? withoutMark(chunk) : chunk);
+    isFirst = false;
+    for (const some of inParts(pieces, (piece) => ("bytes" in piece ? piece.bytes.length : 0)))
+      yield some.map(parse);
+  }
+  // What is cut off where reading stopped is no fault.
+  if (reading.isComplete !== false) yield splitter.finish().map(parse);
+}
+
+function withoutMark(chunk: Uint8Array): Uint8Array {
+  return chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? chunk.subarray(3) : chunk;
+}
+
+type Piece = ReturnType<JsonSplitter["split"]>[number];
+
+function createDocumentParser(): (piece: Piece) => Found {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  let number = 0;
+  return (piece) => {
+    number += 1;
+    const place: TraceDocument["place"] = ["document", number];
+    const fault = (reason: string): Found => ({ fault: { place, path: [], reason } });
+    if ("refusal" in piece) return fault(piece.refusal);
+    const { bytes, around } = piece;
+    let text: string;
+    try {
+      text = utf8.decode(bytes);
+    } catch {
+      return fault("The document is not UTF-8");
+    }
+    try {
+      return { document: { value: parseExactly(text), place, bytes: bytes.length, ...around } };
+    } catch {
+      return fault(notJson("document", text));
+    }
+  };
+}

@@ -1,0 +1,74 @@
+/** Numbers as they are written, by the object or list that they stand in, where a double would be written in another way. */
+const written = new WeakMap<object, Map<string, string>>();
+
+/** A number that may be one: of many digits, with zeros at its end, or with an exponent. */
+const mayDiffer = /[:,[]\s*-?(?:\d{16}|\d+\.(?:\d*0(?!\d)|\d{16})|\d+(?:\.\d+)?[eE]|0\.0{6})/;
+
+/** Parses JSON so that its numbers can be written again digit for digit: an id of 19 digits, `1.0`. As numbers they are doubles. */
+export function parseExactly(text: string): unknown {
+  return mayDiffer.test(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
+}
+
+/** TypeScript's library does not know the reviver's source text yet. */
+function keepNumber(this: object, key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  if (context.source === String(value)) return value;
+  const numbers = written.get(this) ?? new Map<string, string>();
+  written.set(this, numbers.set(key, context.source));
+  return value;
+}
+
+/** A number of an object or a list, as it was written. */
+export function numberText(value: number, holder: object, name: string): string {
+  return written.get(holder)?.get(name) ?? JSON.stringify(value);
+}
+
+/** A copy, with its numbers as the original has them. */
+function withNumbersOf<Copy extends object>(original: object, copy: Copy): Copy {
+  const numbers = written.get(original);
+  if (numbers !== undefined) written.set(copy, numbers);
+  return copy;
+}
+
+/**
+ * A value with other texts, numbers and names of fields; the very same if none is another. `leafOf` is told the name of the field that
+ * the leaf, or the list that it is in, stands in.
+ */
+export function mapJson(
+  value: unknown,
+  leafOf: (leaf: unknown, field: string) => unknown,
+  nameOf: (name: string) => string,
+  field = "",
+): unknown {
+  if (typeof value !== "object" || value === null) return leafOf(value, field);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapJson(item, leafOf, nameOf, field));
+    return items.some((item, index) => item !== value[index]) ? withNumbersOf(value, items) : value;
+  }
+  let isSame = true;
+  const fields = Object.entries(value).map(([name, before]) => {
+    const changed = [nameOf(name), mapJson(before, leafOf, nameOf, name)] as const;
+    isSame &&= changed[0] === name && changed[1] === before;
+    return changed;
+  });
+  return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
+}
+
+/** JSON with the numbers as they were written. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, hasNumbers(value) ? writeNumber : undefined);
+}
+
+function hasNumbers(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (written.has(value)) return true;
+  for (const key in value) if (hasNumbers((value as Record<string, unknown>)[key])) return true;
+  return false;
+}
+
+/** TypeScript's library does not know `JSON.rawJSON` yet. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+
+function writeNumber(this: object, key: string, value: unknown): unknown {
+  return typeof value === "number" ? rawJson(numberText(value, this, key)) : value;
+}

@@ -1,0 +1,315 @@
+import { isObject, maxDepth } from "../content.ts";
+
+/** Arrays of a document whose elements are documents by themselves. */
+const innerArrays = new Set([
+  ...["simulations", "resourceSpans", "resource_spans", "data", "spans", "runs", "traces", "samples"],
+  "observations",
+]);
+/** Fields of documents that are read whole, whatever arrays they have. */
+const wholeFields = new Set([
+  ...["messages", "conversations", "nodes", "trajectory", "steps"],
+  ...["next_state", "interaction", "tick_state"],
+]);
+/** Whether a field is read with its document as a whole: a trace with an id and observations is one, a page of observations is not. */
+const isWhole = (field: string, hasId: boolean) =>
+  wholeFields.has(field) || (field === "observations" && hasId);
+
+/** Where documents are elements of an object's array: the array's name, and the other fields; of a long object, those before it. */
+export interface Surroundings {
+  within: string;
+  envelope: Record<string, unknown>;
+}
+
+/** The bytes of a document, or why they are not read. */
+export type JsonPiece = { bytes: Uint8Array; around: Surroundings | undefined } | { refusal: string };
+
+/** What a document may have. */
+const maxValues = 2_000_000;
+export const tooDeep = `It is nested deeper than ${maxDepth} levels`;
+const maxBytes = 256 * 1024 * 1024;
+/** What may stand before an inner array. */
+const maxPrefixBytes = 16 * 1024 * 1024;
+/** How far is looked for the end of an object with an inner array, for the fields behind it. */
+const lookAheadBytes = 4 * 1024 * 1024;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b;
+const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d;
+const isBlank = (byte: number) => byte <= 0x20;
+const bracket = 0x5b;
+const brace = 0x7b;
+
+/** How documents stand in what is read: one after the other, or in an array, which may be an object's. */
+interface Layer {
+  /** The depth of the documents. */
+  base: number;
+  around: Surroundings | undefined;
+  /** Where the first one may begin. */
+  at: number;
+}
+
+/**
+ * Splits JSON that comes in chunks into documents: the elements of an array, those of a known array of an object, or values one after
+ * the other. It finds where they end; what is between is for the parser. It holds one document.
+ */
+export class JsonSplitter {
+  /** What has been read of a value whose layer is not known yet. */
+  #prefix: Uint8Array = new Uint8Array();
+  #lookAtBytes = 1;
+  #layer: Layer | undefined;
+  /** Whether the array of an object has ended, and the object has not. */
+  #isLeaving = false;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  #document: Uint8Array[] = [];
+  #bytes = 0;
+  #values = 0;
+  #hasBegun = false;
+  #refusal: string | undefined;
+
+  /** The documents that end in a chunk, whose memory may be used again afterwards. */
+  split(chunk: Uint8Array): JsonPiece[] {
+    return this.#read(chunk, false);
+  }
+
+  /** What is left at the end. */
+  finish(): JsonPiece[] {
+    const found = this.#read(new Uint8Array(), true);
+    if (this.#hasBegun && this.#depth === 0 && !this.#isInString) found.push(this.#end(new Uint8Array()));
+    else if (this.#layer !== undefined) found.push({ refusal: "The JSON is cut off" });
+    return found;
+  }
+
+  #read(chunk: Uint8Array, isEnd: boolean): JsonPiece[] {
+    const found: JsonPiece[] = [];
+    let rest: Uint8Array | undefined = chunk;
+    while (rest !== undefined)
+      rest = this.#layer === undefined ? this.#look(rest, isEnd) : this.#split(rest, found);
+    return found;
+  }
+
+  /** Looks how documents stand in the next value. Returns what is to be split, or undefined if it needs more. */
+  #look(chunk: Uint8Array, isEnd: boolean): Uint8Array | undefined {
+    const prefix = this.#prefix.length === 0 ? chunk : Buffer.concat([this.#prefix, chunk]);
+    const isLast = isEnd || prefix.length > maxPrefixBytes;
+    const layer = prefix.length < this.#lookAtBytes && !isLast ? undefined : layerOf(prefix, isLast);
+    if (layer === undefined) {
+      // A copy: the chunk's memory may be used again. It is looked at again when it is twice as long.
+      if (prefix.length >= this.#lookAtBytes) this.#lookAtBytes = 2 * prefix.length;
+      this.#prefix = prefix === chunk ? chunk.slice() : prefix;
+      return undefined;
+    }
+    this.#layer = layer;
+    this.#depth = layer.base;
+    this.#prefix = new Uint8Array();
+    this.#lookAtBytes = 1;
+    return prefix.subarray(layer.at);
+  }
+
+  /** Splits a chunk, and returns what stands behind the value that ends in it. */
+  #split(chunk: Uint8Array, found: JsonPiece[]): Uint8Array | undefined {
+    const base = this.#layer?.base ?? 0;
+    let from = 0;
+    for (let at = this.#isInString ? this.#afterString(chunk, 0) : 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] as number;
+      // Letters, digits and what else has no meaning here.
+      if (byte > comma && byte !== colon && (byte | 0x20) !== 0x7b && (byte | 0x20) !== 0x7d) {
+        if (this.#hasBegun || this.#isLeaving) continue;
+      }
+      const isAtBase = this.#depth === base && !this.#isLeaving;
+      if (isBlank(byte) || byte === comma) {
+        if (byte === comma) this.#values += 1;
+        if (!isAtBase || !this.#hasBegun) continue;
+        found.push(this.#end(chunk.subarray(from, at)));
+        if (base === 0) return this.#leaveLayer(chunk, at);
+        continue;
+      }
+      if (isClosing(byte)) {
+        if (isAtBase && this.#hasBegun) found.push(this.#end(chunk.subarray(from, at)));
+        this.#depth -= 1;
+        if (this.#hasBegun && this.#depth === base) {
+          found.push(this.#end(chunk.subarray(from, at + 1)));
+          if (base === 0) return this.#leaveLayer(chunk, at + 1);
+        }
+        if (this.#depth <= 0) return this.#leaveLayer(chunk, at + 1);
+        if (this.#depth < base) this.#isLeaving = true;
+        continue;
+      }
+      if (!this.#hasBegun && !this.#isLeaving) {
+        this.#hasBegun = true;
+        from = at;
+      }
+      if (byte === quote) at = this.#afterString(chunk, at + 1) - 1;
+      else if (isOpening(byte)) {
+        this.#depth += 1;
+        if (this.#depth - base > maxDepth) this.#refusal ??= tooDeep;
+      }
+    }
+    if (this.#hasBegun) this.#keep(chunk.subarray(from));
+    return undefined;
+  }
+
+  /** Where a string that goes on at a place has ended: the chunk's length if it has not. */
+  #afterString(chunk: Uint8Array, start: number): number {
+    this.#isInString = true;
+    if (start >= chunk.length) return chunk.length;
+    for (let at = this.#isEscaped ? start + 1 : start; ; ) {
+      const end = chunk.indexOf(quote, at);
+      const before = end < 0 ? chunk.length : end;
+      let slashes = 0;
+      while (before - slashes > at && chunk[before - slashes - 1] === backslash) slashes += 1;
+      this.#isEscaped = slashes % 2 === 1;
+      if (end < 0) return chunk.length;
+      at = end + 1;
+      if (this.#isEscaped) continue;
+      this.#isInString = false;
+      return at;
+    }
+  }
+
+  #leaveLayer(chunk: Uint8Array, at: number): Uint8Array | undefined {
+    this.#layer = undefined;
+    this.#depth = 0;
+    this.#isLeaving = false;
+    return at < chunk.length ? chunk.subarray(at) : undefined;
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#bytes += part.length;
+    if (this.#values > maxValues) this.#refusal ??= `It has more than ${maxValues} values`;
+    if (this.#bytes > maxBytes) this.#refusal ??= `It is longer than ${maxBytes} bytes`;
+    if (this.#refusal === undefined) this.#document.push(part.slice());
+    else this.#document = [];
+  }
+
+  #end(part: Uint8Array): JsonPiece {
+    const isOnePart = this.#document.length === 0 && this.#refusal === undefined;
+    if (!isOnePart) this.#keep(part);
+    const refusal =
+      this.#refusal ?? (this.#values > maxValues ? `It has more than ${maxValues} values` : undefined);
+    const bytes = isOnePart
+      ? part.slice()
+      : new Uint8Array(Bun.concatArrayBuffers(this.#document as Uint8Array<ArrayBuffer>[]));
+    this.#document = [];
+    this.#bytes = 0;
+    this.#values = 0;
+    this.#hasBegun = false;
+    this.#refusal = undefined;
+    return refusal === undefined ? { bytes, around: this.#layer?.around } : { refusal };
+  }
+}
+
+/** How documents stand in the value that a text begins with; undefined if that needs more of it. */
+function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
+  let at = 0;
+  while (at < text.length && (isBlank(text[at] as number) || text[at] === comma)) at += 1;
+  if (at === text.length) return undefined;
+  const whole = { base: 0, around: undefined, at };
+  if (text[at] === bracket) return { base: 1, around: undefined, at: at + 1 };
+  if (text[at] !== brace) return whole;
+  const found = innerLayer(text, at);
+  if (found?.around === undefined) return found ?? (isLast ? whole : undefined);
+  const end = endOfObject(text, at);
+  if (end === undefined) return isLast || text.length >= lookAheadBytes ? found : undefined;
+  try {
+    const inner = innerElements(JSON.parse(Buffer.from(text.subarray(at, end)).toString()));
+    return inner === undefined ? whole : { ...found, around: inner.around };
+  } catch {
+    // Its elements say so themselves.
+    return found;
+  }
+}
+
+/** Undefined if it is too far to be looked for: the same whatever the chunks are. */
+function endOfObject(text: Uint8Array, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < Math.min(text.length, lookAheadBytes); at += 1) {
+    const byte = text[at] as number;
+    if (byte === quote) at = endOfString(text, at + 1) ?? text.length;
+    else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte)) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+/** The same of an object: its first known array of objects, or the object as a whole. */
+function innerLayer(text: Uint8Array, start: number): Layer | undefined {
+  const whole = { base: 0, around: undefined, at: start };
+  let depth = 0;
+  let key = "";
+  let hasId = false;
+  for (let at = start; at < text.length; at += 1) {
+    const byte = text[at] as number;
+    if (byte === quote) {
+      const end = endOfString(text, at + 1);
+      if (end === undefined) return undefined;
+      if (depth === 1) key = Buffer.from(text.subarray(at + 1, Math.min(end, at + 65))).toString("latin1");
+      at = end;
+    } else if (byte === colon && depth === 1) {
+      hasId ||= key === "id";
+      if (isWhole(key, hasId)) return whole;
+      const array = innerArrays.has(key) ? arrayOfObjects(text, at + 1) : false;
+      if (array === undefined) return undefined;
+      if (array !== false) {
+        const before = Buffer.from(text.subarray(start, at + 1)).toString();
+        return { base: 2, around: { within: key, envelope: envelopeOf(before, key) }, at: array };
+      }
+    } else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte)) {
+      depth -= 1;
+      if (depth === 0) return whole;
+    }
+  }
+  return undefined;
+}
+
+/** Where the first object of an array begins; false if it is none, and undefined if that cannot be told yet. */
+function arrayOfObjects(text: Uint8Array, from: number): number | false | undefined {
+  let at = from;
+  while (at < text.length && isBlank(text[at] as number)) at += 1;
+  if (at === text.length) return undefined;
+  if (text[at] !== bracket) return false;
+  at += 1;
+  while (at < text.length && isBlank(text[at] as number)) at += 1;
+  if (at === text.length) return undefined;
+  return text[at] === brace ? at : false;
+}
+
+function endOfString(text: Uint8Array, from: number): number | undefined {
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === backslash) at += 1;
+    else if (text[at] === quote) return at;
+  }
+  return undefined;
+}
+
+/** The fields before an inner array; none if they are not JSON, which the array's elements say themselves. */
+function envelopeOf(before: string, name: string): Record<string, unknown> {
+  try {
+    const { [name]: _, ...fields } = JSON.parse(`${before}null}`);
+    return fields;
+  } catch {
+    return {};
+  }
+}
+
+/** The elements of a parsed document's inner array, as a splitter would have given them; undefined if it has none. */
+export function innerElements(
+  value: unknown,
+): { elements: readonly unknown[]; around: Surroundings } | undefined {
+  if (!isObject(value)) return undefined;
+  for (const [name, field] of Object.entries(value)) {
+    if (isWhole(name, "id" in value)) return undefined;
+    if (!innerArrays.has(name) || !Array.isArray(field) || !isObject(field[0])) continue;
+    const { [name]: _, ...envelope } = value;
+    return { elements: field, around: { within: name, envelope } };
+  }
+  return undefined;
+}

@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { importText } from "../../import-text.fixture.ts";
+
+let lines = 0;
+/** A line as Claude Code writes it. */
+function line(type: string, message: object | undefined, more: object = {}): object {
+  lines += 1;
+  return {
+    parentUuid: lines === 1 ? null : `u${lines - 1}`,
+    isSidechain: false,
+    userType: "external",
+    cwd: "/home/ann",
+    sessionId: "s1",
+    version: "2.1.144",
+    gitBranch: "main",
+    type,
+    message,
+    uuid: `u${lines}`,
+    timestamp: `2026-01-01T10:00:${String(lines).padStart(2, "0")}.000Z`,
+    ...more,
+  };
+}
+const user = (content: unknown, more?: object) => line("user", { role: "user", content }, more);
+function assistant(id: string, content: unknown, usage?: object, more?: object): object {
+  const message = {
+    model: "claude-test",
+    id,
+    type: "message",
+    role: "assistant",
+    content,
+    stop_reason: null,
+    usage,
+  };
+  return line("assistant", message, { requestId: "req_1", ...more });
+}
+const use = (id: string, command: string) => ({ type: "tool_use", id, name: "Bash", input: { command } });
+const result = (id: string, content: unknown, is_error?: boolean) => [
+  { type: "tool_result", tool_use_id: id, content, is_error },
+];
+const read = (all: readonly object[], options = {}) =>
+  importText(all.map((one) => JSON.stringify(one)).join("\n"), { name: "x.jsonl", ...options });
+
+test("a session's lines are turns: those of one message together, answers by their ids", async () => {
+  lines = 0;
+  const { samples, figures } = await read([
+    { type: "summary", summary: "The key", leafUuid: "u9" },
+    { type: "file-history-snapshot", messageId: "u1", snapshot: {}, isSnapshotUpdate: false },
+    user("Find the key."),
+    line("system", undefined, { content: "Compacted", subtype: "compact_boundary", level: "info" }),
+    line("system", undefined, { content: "Be brief." }),
+    assistant("msg_1", [{ type: "thinking", thinking: "A drawer?", signature: "s" }], { output_tokens: 1 }),
+    assistant("msg_1", [{ type: "text", text: "I look." }], { output_tokens: 1 }),
+    assistant("msg_1", [use("toolu_1", "ls")], { output_tokens: 1 }),
+    user(result("toolu_1", "key.txt"), { toolUseResult: { stdout: "key.txt" } }),
+    assistant("msg_1", [use("toolu_2", "cat x")], {
+      input_tokens: 12,
+      output_tokens: 5,
+      cache_creation_input_tokens: 3,
+      cache_read_input_tokens: 900,
+    }),
+    user(result("toolu_2", [{ type: "text", text: "No such file" }], true), { toolUseResult: "Error" }),
+    user("Sub task", { isSidechain: true }),
+    assistant("msg_9", [use("toolu_9", "pwd")], undefined, { isSidechain: true }),
+    assistant("msg_2", [{ type: "text", text: "API Error" }], undefined, { isApiErrorMessage: true }),
+    assistant("msg_3", [{ type: "text", text: "Which file?" }]),
+    user([
+      { type: "text", text: "key.txt" },
+      { type: "image", source: {} },
+    ]),
+  ]);
+  const common = {
+    trajectory_id: "s1",
+    context: { task_context: "Find the key.", domain_knowledge: "Be brief." },
+    reward: undefined,
+    done: undefined,
+  };
+  const tags = { source: "claude-code", model: "claude-test" };
+  const usage = { prompt_tokens: 12, completion_tokens: 5, cached_tokens: 900 };
+  expect(samples).toEqual([
+    {
+      ...common,
+      step: 0,
+      interaction: { state: "Find the key.", action: '{"input":{"command":"ls"},"tool":"Bash"}' },
+      next_state: "key.txt",
+      at: "2026-01-01T10:00:07.000Z",
+      usage,
+      tags,
+    },
+    {
+      ...common,
+      step: 1,
+      interaction: { state: "key.txt", action: '{"input":{"command":"cat x"},"tool":"Bash"}' },
+      next_state: "No such file",
+      at: "2026-01-01T10:00:09.000Z",
+      usage,
+      tags: { ...tags, error: "true" },
+    },
+    {
+      ...common,
+      step: 2,
+      interaction: { state: "No such file", action: "Which file?" },
+      next_state: "key.txt[image]",
+      at: "2026-01-01T10:00:14.000Z",
+      usage: undefined,
+      tags,
+    },
+  ]);
+  expect(figures.left_out).toEqual({
+    media: 1,
+    other_event: 4,
+    reasoning: 1,
+    side_chain: 2,
+    text_beside_call: 1,
+  });
+  expect(figures.files).toMatchObject([{ format: "claude-code", recognised_by: "type, uuid and sessionId" }]);
+});
+
+test("sessions whose lines alternate are read apart, and of many the silent ones first", async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `session-${index}`);
+  const turns = [
+    (sessionId: string) => user("Go.", { sessionId }),
+    (sessionId: string) => assistant("msg_1", [use("toolu_1", "ls")], undefined, { sessionId }),
+    (sessionId: string) => user(result("toolu_1", sessionId), { sessionId }),
+  ];
+  for (const together of [2, 16]) {
+    const all = [];
+    for (let at = 0; at < ids.length; at += together)
+      for (const turn of turns) all.push(...ids.slice(at, at + together).map(turn));
+    const { samples } = await read(all);
+    expect(samples.map(({ trajectory_id, next_state }) => [trajectory_id, next_state]).sort()).toEqual(
+      ids.map((id) => [id, id]).sort(),
+    );
+  }
+});
+
+const faults: [string, object, (string | number)[]][] = [
+  ["a line without a type", { uuid: "u", sessionId: "s" }, ["type"]],
+  ["a message that is none", { type: "user", message: "Hi." }, ["message"]],
+  ["a message of an unknown role", { type: "user", message: { role: 7 } }, ["message", "role"]],
+];
+for (const [name, faulty, path] of faults)
+  test(`${name} is a fault of its line`, async () => {
+    const { figures } = await read([user("Go."), faulty, user("On.")], {
+      format: "claude-code",
+      skipsFaults: true,
+    });
+    expect(figures.faults.map(({ loc }) => loc)).toEqual([["body", "line", 2, ...path]]);
+  });

@@ -1,0 +1,173 @@
+import { readChatTrajectory } from "../../../formats.ts";
+import {
+  beginningOf,
+  canonicalJson,
+  isObject,
+  type LeftOut,
+  storable,
+  textIn,
+  withTexts,
+} from "../../content.ts";
+import { fault, objectAt } from "../../fields.ts";
+import type { Layout, ReadOptions, Recorded, TraceDocument } from "../../layout.ts";
+import { rewardIn, turnsOfMessages } from "../../messages.ts";
+import type { Trace } from "../../turns.ts";
+
+const sampleEntry = /^samples\/.+_epoch_\d+\.json$/s;
+const chunkEntry = /^samples\/.+_epoch_\d+\/.+\.json$/s;
+const headEntry = /^(header|_journal\/start)\.json$/;
+const otherEntry = /^((summaries|reductions|results)\.json|_journal\/.+)$/s;
+
+/** What a log says of all its samples. */
+function evalOf({ value, envelope, within, entry }: TraceDocument): Record<string, unknown> | undefined {
+  const isHead = entry !== undefined && headEntry.test(entry);
+  const log = within === "samples" ? envelope : value;
+  if (!isObject(log) || !isObject(log.eval)) return undefined;
+  return isHead || within === "samples" || Array.isArray(log.samples) || isObject(log.plan)
+    ? log.eval
+    : undefined;
+}
+
+function recognises(document: TraceDocument): string | undefined {
+  if (evalOf(document) === undefined) return undefined;
+  return document.entry === undefined || !headEntry.test(document.entry)
+    ? "eval and samples"
+    : document.entry;
+}
+
+const scoreLetters = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
+const maxScores = 40;
+
+/** The named score as the reward, else the first one; the others as tags. */
+function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "reward" | "tags"> {
+  const told = Object.entries(isObject(scores) ? scores : {});
+  const chosen = name ?? told[0]?.[0];
+  const valueIn = (score: unknown) => (isObject(score) ? score.value : undefined);
+  const score = told.find(([one]) => one === chosen)?.[1];
+  const others = told
+    .filter(([one, score]) => one !== chosen && valueIn(score) != null)
+    .slice(0, maxScores)
+    .map(([one, score]) => [nameOf(one), textOf(valueIn(score))]);
+  const letter = scoreLetters.get(textIn(score, "value") ?? "");
+  const reward = letter ?? (isObject(score) ? rewardIn(score, ["value"]) : undefined);
+  return { reward, tags: Object.fromEntries(others) };
+}
+
+const nameOf = (name: string) => `score_${beginningOf(storable(name), 100)}`;
+const textOf = (value: unknown) => (typeof value === "string" ? value : canonicalJson(value));
+
+const reference = /^(attachment|tc):\/\//;
+
+/** A value with the texts that are kept apart from it, by their hash. */
+function filled(value: unknown, attachments: unknown): unknown {
+  return withTexts(value, (text) =>
+    reference.test(text) ? (textIn(attachments, text.replace(reference, "")) ?? text) : text,
+  );
+}
+
+/** A message as other layouts have it: an error's text where the tool said nothing, without what the model's provider did by itself. */
+function messageOf(message: unknown, leftOut: LeftOut): unknown {
+  if (!isObject(message)) return message;
+  let { content } = message;
+  if (Array.isArray(content)) {
+    const kept = content.filter(
+      (block) => !isObject(block) || (block.type !== "tool_use" && block.type !== "data"),
+    );
+    leftOut.count("other_event", content.length - kept.length);
+    content = kept;
+  }
+  if (message.role !== "tool" || !isObject(message.error)) return { ...message, content };
+  const isEmpty = !content || (Array.isArray(content) && content.length === 0);
+  return { ...message, content: isEmpty ? textIn(message.error, "message") : content, is_error: true };
+}
+
+function traceOf(
+  document: TraceDocument,
+  of: Record<string, unknown>,
+  { score, leftOut }: ReadOptions,
+): Trace {
+  const { value } = objectAt(document.value);
+  if (!Array.isArray(value.messages))
+    throw fault(value.messages === undefined ? "Field required" : "Input should be a list", ["messages"]);
+  const messages = filled(value.messages, value.attachments) as unknown[];
+  const ids = [of.task, value.id, value.epoch].map((id) => (typeof id === "number" ? String(id) : id));
+  const known = ids.filter((id): id is string => typeof id === "string" && id !== "");
+  const { reward, tags } = scoresOf(value.scores, score);
+  return {
+    id: known.join("/") || undefined,
+    turns: turnsOfMessages(
+      messages.map((message) => messageOf(message, leftOut)),
+      leftOut,
+    ),
+    reward,
+    isDone: textIn(value, "completed_at") !== undefined && !value.error && !value.limit,
+    tags: {
+      ...tags,
+      task: ids
+        .slice(0, 2)
+        .filter((id) => typeof id === "string")
+        .join("/"),
+      model: textIn(of, "model"),
+      agent: textIn(of, "solver"),
+    },
+  };
+}
+
+/** The solver that logs of Presage's runs name: their assistant is the environment, whose last turn was predicted. */
+export const ownSolver = "presage";
+const roles = { system: "system", environment: "user", agent: "assistant", answer: "tool" };
+const saidIn = (content: unknown) =>
+  Array.isArray(content) ? content.map((part) => textIn(part, "text") ?? "").join("") : content;
+
+function* samplesOf({ id, turns, reward, tags }: Trace, line: number): Generator<Recorded, void> {
+  const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
+  const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
+  const last = samples.length - 1;
+  for (const [index, sample] of samples.entries())
+    if (index === last) yield { sample: { ...sample, reward } };
+    else if (tags?.agent !== ownSolver) yield { sample };
+}
+
+/** Logs of Inspect. */
+export const inspect: Layout = {
+  format: "inspect",
+  version: 1,
+  joinsEntries: true,
+  about: {
+    title: "Inspect's logs",
+    recognisedBy:
+      "a zip (`.eval`) with `header.json` or `_journal/start.json`, or JSON with `eval` and `samples`",
+    trajectory: "a sample and epoch; `eval.task/id/epoch`",
+    action:
+      "`messages[].tool_calls[]` of the assistant; without calls, its text. In logs of Presage's runs the assistant is the environment",
+    answer: "the message of role `tool` with the call's id, or its `error.message`; after a text, the user's",
+    context: "first user message; system messages",
+    also: "reward: the first score, or the named one; the others as tags; done: `completed_at` without `error` and `limit`",
+    leftOut: "reasoning, `events`, `store`, what the model's provider did by itself",
+    example: `{"version":2,"status":"success","eval":{"task":"keys","model":"small"},"samples":[{"id":1,"epoch":1,"input":"Find the key.","target":"key.txt","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":"","tool_calls":[{"id":"c1","function":"shell","arguments":{"cmd":"ls drawer"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}],"scores":{"match":{"value":"C"}}}]}`,
+  },
+  recognises,
+  admits: (document) =>
+    recognises(document) !== undefined ||
+    [sampleEntry, chunkEntry, headEntry, otherEntry].some((name) => name.test(document.entry ?? "")),
+  open(options) {
+    let known: Record<string, unknown> = {};
+    return {
+      *read(document) {
+        const { entry, within } = document;
+        known = evalOf(document) ?? known;
+        if (entry !== undefined && within === undefined && chunkEntry.test(entry))
+          throw fault("A sample in chunks is not read: convert the log with inspect log convert", []);
+        const isSample = within === "samples" || (entry !== undefined && sampleEntry.test(entry));
+        if (isSample) {
+          const trace = traceOf(document, known, options);
+          const isOwn = known.solver === ownSolver;
+          if ((options.assistantIs ?? (isOwn ? "environment" : "agent")) === "agent") yield { trace };
+          else if (trace.turns.at(-1)?.by === "agent") yield* samplesOf(trace, document.place[1]);
+          else options.leftOut.count("call_without_answer");
+        } else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
+          throw fault("Field required", ["eval"]);
+      },
+    };
+  },
+};

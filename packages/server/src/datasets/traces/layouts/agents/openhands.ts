@@ -1,0 +1,120 @@
+import { isObject, type LeftOut, textIn } from "../../content.ts";
+import { fault, objectAt } from "../../fields.ts";
+import type { Layout, ReadOptions, Recorded, TraceDocument } from "../../layout.ts";
+import { joinedTurn, type Turn } from "../../turns.ts";
+import { type Event, eventOf } from "./openhands-events.ts";
+
+const kinds = /^[A-Z]\w*(Event|Observation|Condensation|CondensationRequest)$|^Condensation(Request)?$/;
+const sources = ["agent", "user", "environment", "hook"];
+/** No nodes of the tree of events. */
+const besideTree = ["ConversationStateUpdateEvent", "ConversationErrorEvent"];
+const rootParent = "__root__";
+const stateEntry = /(^|\/)base_state\.json$/;
+const isState = ({ entry }: TraceDocument) => entry !== undefined && stateEntry.test(entry);
+
+/** The events of one folder of a zip, or of a file. */
+interface Conversation {
+  events: Event[];
+  leaf: string | undefined;
+  model: string | undefined;
+}
+
+const maxEvents = 200_000;
+
+/** The events from the root to the leaf, and how many turns are on other branches. */
+function activeBranch({ events, leaf }: Conversation): { branch: Event[]; others: number } {
+  const places = new Map(events.map(({ id }, place) => [id, place]));
+  const last = events.findLastIndex(({ kind }) => !besideTree.includes(kind));
+  const active = new Set<number>();
+  for (let at = (leaf === undefined ? undefined : places.get(leaf)) ?? last; at >= 0 && !active.has(at); ) {
+    active.add(at);
+    const { parent } = events[at] as Event;
+    // Without a parent it follows the event before it, as all did once.
+    at = parent === rootParent ? -1 : ((parent === undefined ? undefined : places.get(parent)) ?? at - 1);
+  }
+  const others = events.filter(({ turn }, at) => turn !== undefined && !active.has(at)).length;
+  return { branch: events.filter((_, at) => active.has(at)), others };
+}
+
+function recordedOf(conversation: Conversation, id: string | undefined, leftOut: LeftOut): Recorded {
+  conversation.events.sort((one, other) => one.order - other.order);
+  const { branch, others } = activeBranch(conversation);
+  leftOut.count("branch", others);
+  const turns: Turn[] = [];
+  const finishing = new Set<string | undefined>();
+  let response: string | undefined;
+  for (const { turn, response: of } of branch) {
+    if (turn === undefined) continue;
+    if (turn.by === "agent")
+      for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
+    // The call that ends a run is answered with the agent's last words.
+    const isEnd = turn.by === "answer" && turn.isError !== true && finishing.has(turn.of);
+    const last = turns.at(-1);
+    const isSame = of !== undefined && of === response;
+    if (isSame && turn.by === "agent" && last?.by === "agent" && turn.calls && last.calls)
+      turns[turns.length - 1] = { ...joinedTurn(last, turn), content: last.content ?? turn.content };
+    else turns.push(isEnd ? { ...turn, done: true } : turn);
+    response = of;
+  }
+  const tools = branch.findLast((event) => event.tools !== undefined)?.tools;
+  return { trace: { id, turns, tools, tags: { model: conversation.model } } };
+}
+
+function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layout["open"]> {
+  const conversations = new Map<string, Conversation>();
+  let count = 0;
+  return {
+    read(document) {
+      const { entry } = document;
+      const folder = (entry ?? "").replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
+      const conversation = conversations.get(folder) ?? { events: [], leaf: undefined, model: undefined };
+      conversations.set(folder, conversation);
+      const at = objectAt(document.value);
+      if (isState(document)) {
+        const { agent } = at.value;
+        conversation.leaf = textIn(at.value, "leaf_event_id");
+        conversation.model = isObject(agent) ? textIn(agent.llm, "model") : undefined;
+        return [];
+      }
+      count += 1;
+      if (count > maxEvents) throw fault(`There are more than ${maxEvents} events`, []);
+      conversation.events.push(eventOf(at, entry, count, leftOut));
+      return [];
+    },
+    *end() {
+      const found = [...conversations].filter(([, { events }]) => events.length > 0);
+      for (const [folder, conversation] of found)
+        yield recordedOf(conversation, found.length > 1 ? folder || undefined : undefined, leftOut);
+    },
+  };
+}
+
+/** The events of OpenHands' software agent SDK. */
+export const openHands: Layout = {
+  format: "openhands",
+  version: 1,
+  joinsEntries: true,
+  about: {
+    title: "OpenHands' events",
+    recognisedBy:
+      "events with `kind` (`ActionEvent`, …) and `source`: an array, lines, or a zip of `event-*.json`",
+    trajectory: "the file; of several in a zip, the folder",
+    action:
+      "`ActionEvent.tool_call`; the calls of one `llm_response_id` are one turn; the agent's `MessageEvent`",
+    answer:
+      "`ObservationEvent.observation.content` by `tool_call_id`; `AgentErrorEvent` and `UserRejectObservation` as errors",
+    context: "the user's first `MessageEvent`; `SystemPromptEvent.system_prompt` and `.tools`",
+    also: "`timestamp`; done: a `finish` call that was answered without an error",
+    leftOut: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
+    example: `[{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Find the key."}]}},{"kind":"ActionEvent","source":"agent","tool_call_id":"c1","tool_call":{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}},{"kind":"ObservationEvent","source":"environment","tool_call_id":"c1","observation":{"content":[{"type":"text","text":"key.txt"}]}}]`,
+  },
+  recognises(document) {
+    if (isState(document)) return "base_state.json";
+    const kind = textIn(document.value, "kind");
+    const source = textIn(document.value, "source");
+    if (kind === undefined || !kinds.test(kind) || source === undefined || !sources.includes(source))
+      return undefined;
+    return `kind ${kind.slice(0, 60)} and source`;
+  },
+  open: openReader,
+};

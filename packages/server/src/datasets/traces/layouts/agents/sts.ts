@@ -1,0 +1,129 @@
+import { LineError } from "../../../upload/lines.ts";
+import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
+import type { Layout, ReadOptions, Recorded, TraceReader } from "../../layout.ts";
+import { turnsOfMessage, usageIn } from "../../messages.ts";
+import type { Turn } from "../../turns.ts";
+
+interface Entry {
+  id: string | undefined;
+  parent: Entry | undefined;
+  turns: Turn[];
+}
+
+interface Session {
+  id: string | undefined;
+  agent: string | undefined;
+  entries: Entry[];
+  byId: Map<string, Entry>;
+}
+
+/** Messages that Pi adds, and that neither the agent nor the environment wrote. */
+const ownMessages = /^(bashExecution|custom|branchSummary|compactionSummary)$/;
+const piUsage = {
+  ...{ prompt_tokens: "input", completion_tokens: "output", cached_tokens: "cacheRead" },
+  cost_usd: "cost.total",
+};
+
+function openReader({ leftOut }: ReadOptions): TraceReader {
+  let session: Session | undefined;
+
+  function* close(): Generator<Recorded, void> {
+    if (session === undefined) return;
+    const { id, agent } = session;
+    yield { trace: { id, turns: turnsOf(session, leftOut), tags: { agent } } };
+  }
+
+  return {
+    *read({ value }) {
+      if (!isObject(value) || typeof value.type !== "string") throw new LineError("Field required", ["type"]);
+      if (value.type === "session") {
+        yield* close();
+        const agent = textIn(value, "harness");
+        session = { id: textIn(value, "id"), agent, entries: [], byId: new Map() };
+        return;
+      }
+      if (session === undefined) throw new LineError("The first line should be of type session", ["type"]);
+      const isOwn = isObject(value.message) && ownMessages.test(String(value.message.role));
+      const turns = value.type === "message" && !isOwn ? turnsOfEntry(value, leftOut) : undefined;
+      if (turns === undefined) leftOut.count("other_event");
+      add(session, value, turns ?? []);
+    },
+    end: close,
+  };
+}
+
+/** Pi's entries name the one before them; without one, it is the line before. */
+function add({ entries, byId }: Session, value: Record<string, unknown>, turns: Turn[]): void {
+  const id = textIn(value, "id");
+  const parent = value.parentId === null ? undefined : (byId.get(String(value.parentId)) ?? entries.at(-1));
+  const entry = { id, parent, turns };
+  entries.push(entry);
+  if (id !== undefined) byId.set(id, entry);
+}
+
+/** The turns that lead to the last entry. Others were abandoned. */
+function turnsOf({ entries }: Session, leftOut: LeftOut): Turn[] {
+  const path = new Set<Entry>();
+  for (let entry = entries.at(-1); entry !== undefined; entry = entry.parent) path.add(entry);
+  return entries.flatMap((entry) => {
+    if (path.has(entry)) return entry.turns;
+    leftOut.count("branch", entry.turns.length);
+    return [];
+  });
+}
+
+function turnsOfEntry({ message, timestamp }: Record<string, unknown>, leftOut: LeftOut): Turn[] {
+  if (!isObject(message)) throw new LineError("Input should be an object", ["message"]);
+  const known = {
+    role: message.role === "toolResult" ? "tool" : message.role,
+    content: Array.isArray(message.content) ? message.content.map(toBlock) : message.content,
+    tool_calls: listIn(message, "toolCalls"),
+    tool_call_id: message.toolCallId,
+    reasoning_content: message.reasoningContent,
+    model: message.model,
+    is_error: message.isError,
+  };
+  return turnsOfMessage(known, ["message"], leftOut, () => ({
+    at: timeOf(message.timestamp) ?? timeOf(timestamp),
+    usage: usageIn(message.usage, piUsage),
+  }));
+}
+
+function toBlock(block: unknown): unknown {
+  if (!isObject(block) || block.type !== "toolCall") return block;
+  return { type: "tool_use", id: block.id, name: block.name, input: block.arguments };
+}
+
+/** What a session's first line has. */
+function reasonOf(value: unknown): string | undefined {
+  if (!isObject(value) || value.type !== "session") return undefined;
+  if (textIn(value, "harness") !== undefined) return "a session's header with harness";
+  const isPis = textIn(value, "id") !== undefined && textIn(value, "cwd") !== undefined;
+  return isPis ? "the header of a session of Pi" : undefined;
+}
+
+/** Session Trace Simple Format, as Hugging Face's viewer shows it, and Pi's own sessions. */
+export const sts: Layout = {
+  format: "sts",
+  version: 1,
+  about: {
+    title: "Session traces of Hugging Face's viewer (STS), and Pi's",
+    recognisedBy: "a first line of type `session` with `harness`, or Pi's with `id` and `cwd`",
+    trajectory: "a session; its `id`",
+    action: "`message.toolCalls[].function`, or a block `toolCall`; without calls, the assistant's text",
+    answer:
+      "the message of role `tool` or `toolResult` with the `toolCallId`; after a text, the user's. `isError` marks errors",
+    context: "first user text; messages of role `system`",
+    also: "`timestamp`; of Pi's also `usage`",
+    leftOut: "`reasoningContent` and thinking, abandoned branches, entries of other types",
+    example: [
+      `{"type":"session","harness":"my-agent","id":"run-1","name":"The key"}`,
+      `{"type":"message","message":{"role":"user","content":"Find the key.","timestamp":1767261600000}}`,
+      `{"type":"message","message":{"role":"assistant","content":"","toolCalls":[{"id":"t1","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]}}`,
+      `{"type":"message","message":{"role":"tool","toolCallId":"t1","content":"key.txt","timestamp":1767261602000}}`,
+    ].join("\n"),
+  },
+  recognises: ({ value }) => reasonOf(value),
+  admits: ({ value }) => textIn(value, "type") !== undefined,
+  open: openReader,
+};

@@ -1,0 +1,83 @@
+import { isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
+import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../../fields.ts";
+import { eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
+import type { Trace, Turn } from "../../turns.ts";
+
+function recognises({ value }: TraceDocument): string | undefined {
+  if (!isObject(value) || !Array.isArray(value.trajectory) || !isObject(value.info)) return undefined;
+  const [first] = value.trajectory;
+  if (first !== undefined && !(isObject(first) && "action" in first && "observation" in first))
+    return undefined;
+  return "trajectory of action and observation, and info";
+}
+
+/** The system's texts and the task: the last message to the agent before its first one, apart from demonstrations. */
+function openingOf(document: At, leftOut: LeftOut): Turn[] {
+  const history = optionalObjectsIn(document, "history").map(({ value }) => value);
+  const own = history.filter(({ is_demo }) => is_demo !== true);
+  leftOut.count("other_event", history.length - own.length);
+  const begin = own.findIndex(({ role }) => role === "assistant");
+  const opening = begin < 0 ? own : own.slice(0, begin);
+  const task = opening.findLast(({ role }) => role === "user");
+  return [
+    ...opening
+      .filter(({ role }) => role === "system")
+      .map(({ content }): Turn => ({ by: "system", content })),
+    ...(task === undefined ? [] : [{ by: "environment", content: task.content } as const]),
+  ];
+}
+
+function turnsOfStep(step: At): Turn[] {
+  const thought = textIn(step.value, "thought");
+  return [
+    { by: "agent", content: textOf(step, "action"), reasoning: thought === undefined ? [] : [thought] },
+    { by: "environment", content: textOf(step, "observation") },
+  ];
+}
+
+/** A text that may be empty. */
+function textOf({ value, path }: At, name: string): string {
+  const text = value[name];
+  if (typeof text === "string") return text;
+  if (text === null && name === "observation") return "";
+  throw fault(text === undefined ? "Field required" : "Input should be a text", [...path, name]);
+}
+
+/** What the run was configured with, which is kept as a text of JSON. */
+function tagsOf({ replay_config }: Record<string, unknown>): NonNullable<Trace["tags"]> {
+  const config = parsedText(replay_config);
+  return { model: textIn(config, "agent.model.name"), task: textIn(config, "problem_statement.id") };
+}
+
+/** Runs of SWE-agent. */
+export const sweAgent: Layout = {
+  format: "swe-agent",
+  version: 1,
+  about: {
+    title: "SWE-agent's trajectories",
+    recognisedBy: "`trajectory` of `{action, observation}`, and `info`",
+    trajectory: "the file",
+    action: "`action`",
+    answer: "`observation`",
+    context:
+      "the last `user` of `history` before the first assistant, apart from demonstrations; its `system`",
+    also: "done: `info.exit_status` is `submitted`",
+    leftOut:
+      "`thought` (as reasoning), `response`, `query`, `state`, demonstrations, attempts that were not chosen",
+    example: `{"trajectory":[{"action":"ls drawer","observation":"key.txt","response":"I look.\\nls drawer","thought":"I look.","state":{},"execution_time":0.1}],"history":[{"role":"system","content":"You have a shell.","agent":"main"},{"role":"user","content":"Find the key.","agent":"main"}],"info":{"exit_status":"submitted"}}`,
+  },
+  recognises,
+  open: eachDocument(function* ({ value }, { leftOut }) {
+    const document = objectAt(value);
+    const steps = objectsIn(document, "trajectory");
+    const info = objectAt(document.value.info, ["info"]).value;
+    leftOut.count("branch", Math.max(0, listIn(value, "attempts").length - 1));
+    yield {
+      trace: {
+        turns: [...openingOf(document, leftOut), ...steps.flatMap(turnsOfStep)],
+        isDone: info.exit_status === "submitted",
+        tags: tagsOf(document.value),
+      },
+    };
+  }),
+};

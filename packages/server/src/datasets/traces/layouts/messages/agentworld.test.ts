@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { importText } from "../../import-text.fixture.ts";
+
+const line = {
+  task: "agentworld/mcp",
+  id: 145256090131919,
+  prompt: ["### Turn 1\nls", "### Turn 2\ncat key.txt", "### Turn 3\nrm key.txt"],
+  response: ["key.txt", "4711", "gone"],
+  current_prompt: "### Turn 2\ncat key.txt",
+  system_str: "You are a terminal.",
+  turn_idx: 2,
+  total_turns: 3,
+};
+const read = (lines: readonly object[], options = {}) =>
+  importText(lines.map((one) => JSON.stringify(one)).join("\n"), options);
+
+test("a line is a sample with the turns before it, and lines of one id are a trajectory", async () => {
+  const { samples, figures } = await read([{ ...line, task: "mcp", turn_idx: 1, system_str: "" }, line]);
+  expect(samples).toEqual([
+    {
+      trajectory_id: "145256090131919",
+      step: 0,
+      messages: [{ role: "user", content: "### Turn 1\nls" }],
+      next_state: "key.txt",
+      tags: { source: "agentworld", task: "mcp" },
+    },
+    {
+      trajectory_id: "145256090131919",
+      step: 1,
+      messages: [
+        { role: "system", content: "You are a terminal." },
+        { role: "user", content: "### Turn 1\nls" },
+        { role: "assistant", content: "key.txt" },
+        { role: "user", content: "### Turn 2\ncat key.txt" },
+      ],
+      next_state: "4711",
+      tags: { source: "agentworld", task: "mcp" },
+    },
+  ]);
+  expect(figures).toMatchObject({ format: "agentworld", trajectories: 1, left_out: {} });
+});
+
+test("texts stand for lists of one turn, and a line without an id is named after its number", async () => {
+  const { samples } = await read([
+    { ...line, id: undefined, task: null, prompt: "ls", response: "x", turn_idx: 1 },
+  ]);
+  expect(samples).toMatchObject([
+    { trajectory_id: "line-1", next_state: "x", tags: { source: "agentworld" } },
+  ]);
+});
+
+const faults: [string, object, (string | number)[]][] = [
+  ["a turn that is not there", { turn_idx: 4 }, ["prompt", 3]],
+  ["a turn that has no answer", { turn_idx: 3, response: ["a", "b"] }, ["response", 2]],
+  ["turns from 0", { turn_idx: 0 }, ["turn_idx"]],
+  ["a prompt that is a number", { prompt: [1] }, ["prompt"]],
+  ["no answers", { response: undefined }, ["response"]],
+];
+for (const [name, faulty, path] of faults)
+  test(`${name} is a fault`, async () => {
+    const { figures } = await read([line, { ...line, ...faulty }], { skipsFaults: true });
+    expect(figures.faults.map(({ loc }) => loc)).toEqual([["body", "line", 2, ...path]]);
+  });

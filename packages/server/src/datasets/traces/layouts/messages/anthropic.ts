@@ -1,0 +1,60 @@
+import { readChatTrajectory } from "../../../formats.ts";
+import { LineError } from "../../../upload/lines.ts";
+import { isObject, textIn } from "../../content.ts";
+import { eachDocument, eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { callsIn, hasBlocks, idIn, turnsOfMessages } from "../../messages.ts";
+import type { Turn } from "../../turns.ts";
+
+function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
+  return isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
+}
+
+/** What a message of OpenAI's has, and none of Anthropic's. */
+function isOpenAis(message: unknown): boolean {
+  return isObject(message) && (/^(tool|function)$/.test(String(message.role)) || callsIn(message).length > 0);
+}
+
+const asEnvironment = eachSample(readChatTrajectory);
+
+const asAgent = eachDocument(function* (document, { leftOut }) {
+  const messages = messagesOf(document);
+  const { value, place } = document;
+  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
+  const { system } = value;
+  const policy: Turn[] =
+    typeof system === "string" || Array.isArray(system) ? [{ by: "system", content: system }] : [];
+  yield {
+    trace: {
+      id: idIn(value) ?? `line-${place[1]}`,
+      turns: [...policy, ...turnsOfMessages(messages, leftOut)],
+      tools: value.tools,
+      tags: { model: textIn(value, "model") },
+    },
+  };
+});
+
+/** Requests of Anthropic's Messages API, with the assistant as the agent. */
+export const anthropic: Layout = {
+  format: "anthropic",
+  version: 1,
+  about: {
+    title: "Anthropic's Messages API",
+    recognisedBy: "`messages` with blocks `tool_use` or `tool_result`",
+    trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
+    action: "a block `tool_use`; without one, the assistant's text",
+    answer: "the block `tool_result` with the call's id; after a text, the user's. `is_error` marks errors",
+    context: "first user text; `tools`; `system`, a text or blocks",
+    also: "nothing",
+    leftOut: "`thinking`, media, blocks of the server's own tools",
+    example: `{"id":"run-1","system":"Be brief.","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_1","name":"shell","input":{"cmd":"ls drawer"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"key.txt"}]}]}`,
+  },
+  recognises(document) {
+    const messages = messagesOf(document) ?? [];
+    for (const type of ["tool_use", "tool_result"])
+      if (messages.some((message) => isObject(message) && hasBlocks(message.content, type)))
+        return `messages with blocks ${type}`;
+    return undefined;
+  },
+  admits: (document) => messagesOf(document)?.some(isOpenAis) === false,
+  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
+};

@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { importText } from "../../import-text.fixture.ts";
+
+const user = { role: "user", content: "Go." };
+const answer = { role: "user", content: "x" };
+const called = {
+  role: "assistant",
+  tool_calls: [{ id: "c", type: "function", function: { name: "ls", arguments: "{}" } }],
+};
+const ofTool = { role: "tool", tool_call_id: "c", content: "x" };
+
+const reasons: [string, object][] = [
+  ["messages with tool calls", { messages: [user, called, answer] }],
+  [
+    "messages with tool calls",
+    { messages: [user, { role: "assistant", function_call: { name: "ls" } }, answer] },
+  ],
+  ["messages of tools", { messages: [user, { role: "assistant", content: "ls" }, ofTool, answer] }],
+  [
+    "messages with content parts",
+    {
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Go." }] },
+        { role: "assistant", content: "ls" },
+        answer,
+      ],
+    },
+  ],
+  ["messages with loss", { messages: [user, { role: "assistant", content: "ls", loss: true }, answer] }],
+  ["output.history", { output: { history: [user, { role: "agent", content: "ls" }, answer] } }],
+];
+for (const [reason, value] of reasons)
+  test(`the assistant is the agent by ${reason}: ${JSON.stringify(value).slice(0, 60)}`, async () => {
+    const { figures } = await importText(JSON.stringify(value), { skipsFaults: true });
+    expect(figures.files).toMatchObject([{ format: "openai-chat", recognised_by: reason }]);
+  });
+
+test("what a model refuses or says aloud is left out, and counted", async () => {
+  const said = { role: "assistant", content: null, refusal: "No.", audio: { id: "a", transcript: "No." } };
+  const { samples, figures } = await importText(
+    JSON.stringify({ messages: [user, called, ofTool, said, user] }),
+  );
+  expect(samples.map(({ next_state }) => next_state)).toEqual(["x\n\nGo."]);
+  expect(figures.left_out).toEqual({ media: 1, other_event: 1 });
+});
+
+test("turns without loss are no actions", async () => {
+  const messages = [
+    user,
+    { role: "assistant", content: "OK.", loss: false },
+    answer,
+    { role: "assistant", content: "ls", loss: true },
+    { role: "user", content: "key.txt" },
+  ];
+  const { samples, figures } = await importText(JSON.stringify({ messages }));
+  expect(samples).toMatchObject([
+    { interaction: { state: "Go.\n\nx", action: "ls" }, next_state: "key.txt", trajectory_id: "line-1" },
+  ]);
+  expect(figures.left_out).toEqual({ turn_without_loss: 1 });
+});
+
+const texts = JSON.stringify({ id: "t", messages: [user, { role: "assistant", content: "ls" }, answer] });
+
+test("in messages of texts the assistant is the environment, unless the upload says that it is the agent", async () => {
+  const asEnvironment = await importText(texts);
+  expect(asEnvironment.figures.format).toBe("chat");
+  expect(asEnvironment.samples).toEqual([
+    { trajectory_id: "t", step: 0, messages: [user], next_state: "ls" },
+  ] as never);
+  const asAgent = await importText(texts, { assistantIs: "agent" });
+  expect(asAgent.samples).toMatchObject([{ interaction: { state: "Go.", action: "ls" }, next_state: "x" }]);
+  for (const format of ["openai-chat", "chat"] as const)
+    expect((await importText(texts, { format, assistantIs: "environment" })).samples).toEqual(
+      asEnvironment.samples,
+    );
+});

@@ -1,0 +1,69 @@
+import { readChatTrajectory } from "../../../formats.ts";
+import { LineError } from "../../../upload/lines.ts";
+import { isObject, statedIn } from "../../content.ts";
+import { eachDocument, eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { callsIn, idIn, rewardIn, turnsOfMessages } from "../../messages.ts";
+
+/** AgentBench's runs have their messages in `output.history`. */
+function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
+  if (!isObject(value)) return undefined;
+  if (Array.isArray(value.messages)) return value.messages;
+  const history = isObject(value.output) ? value.output.history : undefined;
+  return Array.isArray(history) ? history : undefined;
+}
+
+/** What only a chat of an agent has. */
+function reasonOf(messages: readonly unknown[]): string | undefined {
+  for (const message of messages) {
+    if (!isObject(message)) continue;
+    if (callsIn(message).length > 0) return "messages with tool calls";
+    if (message.role === "tool" || message.role === "function") return "messages of tools";
+    if (Array.isArray(message.content)) return "messages with content parts";
+    if ("loss" in message) return "messages with loss";
+  }
+  return undefined;
+}
+
+const asEnvironment = eachSample(readChatTrajectory);
+
+const asAgent = eachDocument(function* (document, { leftOut }) {
+  const messages = messagesOf(document);
+  const { value, place } = document;
+  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
+  const trace = {
+    id: idIn(value) ?? `line-${place[1]}`,
+    turns: turnsOfMessages(messages, leftOut),
+    tools: value.tools ?? value.functions,
+    reward: rewardIn(value),
+    stated: statedIn(value),
+  };
+  yield { trace };
+});
+
+/** Chats as OpenAI's Chat Completions have them, with the assistant as the agent. */
+export const openAiChat: Layout = {
+  format: "openai-chat",
+  version: 1,
+  about: {
+    title: "OpenAI's Chat Completions",
+    recognisedBy:
+      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; AgentBench's `output.history`",
+    trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
+    action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
+    answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
+    context: "first user message; `tools`; `system` and `developer` messages",
+    also: "reward from the line's `reward`, `score` or `success`",
+    leftOut: "refusals, `audio`, reasoning, media, turns with `loss: false`",
+    example: `{"id":"run-1","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}]}`,
+  },
+  recognises(document) {
+    const messages = messagesOf(document);
+    if (messages === undefined) return undefined;
+    if (statedIn(document.value) !== undefined) return "messages with `extra.presage`";
+    return isObject(document.value) && document.value.messages === undefined
+      ? "output.history"
+      : reasonOf(messages);
+  },
+  admits: (document) => messagesOf(document) !== undefined,
+  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
+};

@@ -1,0 +1,111 @@
+import {
+  countRepeatedIndexes,
+  predictionFields,
+  readChatTrajectory,
+  readLlmSimTransition,
+  readOwnLine,
+  readPredictionLine,
+} from "../../../formats.ts";
+import { isObject } from "../../content.ts";
+import { eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { openAiChat } from "./openai-chat.ts";
+
+const has = ({ value }: TraceDocument, name: string) => isObject(value) && name in value;
+
+const ownExample = `{"trajectory_id":"kitchen-1","step":0,"context":{"task_context":"Take the milk."},"interaction":{"state":"The fridge is closed.","action":"open fridge"},"next_state":"The fridge is open. It contains milk."}`;
+
+/** Presage's own lines. */
+export const presage: Layout = {
+  format: "presage",
+  version: 1,
+  isVerbatim: true,
+  about: {
+    title: "Presage",
+    recognisedBy: "`next_state`, or `trajectory_id` and `step`",
+    trajectory: "the lines of one `trajectory_id`",
+    action: "`interaction.action`",
+    answer: "`next_state`",
+    context: "`context`",
+    also: "`reward`, `done`, `at`, `usage`, `tags`",
+    leftOut: "nothing: other fields are refused",
+    example: ownExample,
+  },
+  recognises: (document) =>
+    has(document, "next_state")
+      ? "next_state"
+      : has(document, "trajectory_id") && has(document, "step")
+        ? "trajectory_id and step"
+        : undefined,
+  open: eachSample(readOwnLine),
+};
+
+/** The transitions of LLM-Sim. */
+export const llmSim: Layout = {
+  format: "llm-sim",
+  version: 1,
+  isVerbatim: true,
+  about: {
+    title: "LLM-Sim",
+    recognisedBy: "`tick_state`",
+    trajectory: "the lines of one `game`, by `state_id`",
+    action: "`tick_state.lastAction`",
+    answer: "`tick_state` as JSON, with the score",
+    context: "`current_state.taskDesc`",
+    also: "score and `gameOver` as reward and end",
+    leftOut: "other fields",
+    example: `{"game":"bath-tub","state_id":0,"current_state":{"taskDesc":"Run a bath.","tap":"off"},"tick_state":{"lastAction":"open tap","tap":"on","score":1,"gameOver":false}}`,
+  },
+  recognises: (document) => (has(document, "tick_state") ? "tick_state" : undefined),
+  open: eachSample(readLlmSimTransition),
+};
+
+/** Predictions made elsewhere, of which the references are stored. */
+export const predictions: Layout = {
+  format: "predictions",
+  version: 1,
+  isVerbatim: true,
+  about: {
+    title: "mdlm_world_modeling",
+    recognisedBy: `one of ${predictionFields.map((name) => `\`${name}\``).join(", ")}`,
+    trajectory: "each line its own; `index`",
+    action: "none is known",
+    answer: "`reference`, `expected` or `ground_truth`",
+    context: "none is known",
+    also: "nothing",
+    leftOut: "the prediction, and lines whose `index` an earlier one has",
+    example: `{"index":0,"prediction_raw":"The door is open.","reference":"The door opens."}`,
+  },
+  recognises: (document) => predictionFields.find((name) => has(document, name)),
+  open() {
+    const indexes = countRepeatedIndexes();
+    return {
+      *read({ value, place: [, number] }) {
+        for (const sample of readPredictionLine(value, number))
+          if (!indexes.isRepeated(sample.dataset_sample_id ?? number)) yield { sample };
+      },
+      warnings: indexes.warnings,
+    };
+  },
+};
+
+const asEnvironment = { open: eachSample(readChatTrajectory) };
+
+/** Conversations in which the assistant is the environment, unless the upload says otherwise. */
+export const chat: Layout = {
+  format: "chat",
+  version: 1,
+  isVerbatim: true,
+  about: {
+    title: "Conversations with an environment (Word2World)",
+    recognisedBy: "`messages` of texts, whose assistant is the environment",
+    trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
+    action: "a user turn before an assistant's",
+    answer: "the assistant's turn",
+    context: "the turns before it, as `messages`",
+    also: "nothing",
+    leftOut: "other fields",
+    example: `{"id":"walk-1","messages":[{"role":"system","content":"You are a kitchen."},{"role":"user","content":"open fridge"},{"role":"assistant","content":"The fridge is open."}]}`,
+  },
+  recognises: (document) => (has(document, "messages") ? "messages of texts alone" : undefined),
+  open: (options) => (options.assistantIs === "agent" ? openAiChat : asEnvironment).open(options),
+};

@@ -1,0 +1,121 @@
+import { type ReadSample, readChatTrajectory } from "../../../formats.ts";
+import { LineError } from "../../../upload/lines.ts";
+import { isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
+import { eachDocument, type Layout } from "../../layout.ts";
+import { callsIn, idIn, rewardIn, turnsOfMessage } from "../../messages.ts";
+import type { Trace, Turn } from "../../turns.ts";
+
+type Message = Record<string, unknown>;
+
+/** Who says a turn, by the names that are in use. */
+const roles = new Map<unknown, string>([
+  ["system", "system"],
+  ["human", "user"],
+  ["user", "user"],
+  ["gpt", "assistant"],
+  ["assistant", "assistant"],
+  ["function_call", "call"],
+  ["observation", "tool"],
+  ["function_response", "tool"],
+  ["tool", "tool"],
+]);
+
+/** The turns of a conversation as messages. The role `call` is of an assistant whose text is its calls. */
+function messagesOf({ conversations }: Message): Message[] {
+  if (!Array.isArray(conversations)) throw new LineError("Field required", ["conversations"]);
+  return conversations.map((turn: unknown, index) => {
+    if (!isObject(turn)) throw new LineError("Input should be an object", ["conversations", index]);
+    const name = turn.from === undefined ? "role" : "from";
+    const role = roles.get(turn[name]);
+    if (role !== undefined) return { ...turn, role, content: turn.value ?? turn.content };
+    const reason = `Input should be one of ${[...roles.keys()].join(", ")}`;
+    throw new LineError(turn[name] === undefined ? "Field required" : reason, ["conversations", index, name]);
+  });
+}
+
+/** What a turn of the role `call` calls: one `{name, arguments}` or several, as a text of JSON. */
+function callsOf({ content }: Message) {
+  const found = parsedText(content);
+  return callsIn({ tool_calls: Array.isArray(found) ? found : [found] });
+}
+
+const isOfAgent = ({ role }: Message) => role === "assistant" || role === "call";
+const isLost = (message: Message) => isOfAgent(message) && message.loss === false;
+
+function traceOf(value: Message, leftOut: LeftOut): Trace {
+  const messages = messagesOf(value);
+  const first = messages.findIndex((message) => isOfAgent(message) && !isLost(message));
+  // The agent is told its task before a turn that it did not make itself.
+  const told = messages.slice(0, first < 0 ? messages.length : first).findLastIndex(isLost) + 1;
+  const task = messages.slice(0, told).flatMap(({ role, content }) => (role === "user" ? [content] : []));
+  const turns: Turn[] = typeof value.system === "string" ? [{ by: "system", content: value.system }] : [];
+  let hasCalls = false;
+  for (const [index, message] of messages.entries()) {
+    if (isLost(message)) leftOut.count("turn_without_loss");
+    else if (index >= told || message.role !== "user") {
+      const made = turnsOf(message, index, hasCalls, leftOut);
+      if (isOfAgent(message)) hasCalls = made.some((turn) => turn.by === "agent" && turn.calls?.length);
+      turns.push(...made);
+    }
+  }
+  return {
+    id: idIn({ id: value.item_id ?? value.id ?? value.trajectory_id }),
+    turns,
+    task: task.filter((text) => typeof text === "string").join("\n\n") || undefined,
+    tools: value.tools,
+    reward: rewardIn(value, ["reward", "success"]),
+  };
+}
+
+function turnsOf(message: Message, index: number, hasCalls: boolean, leftOut: LeftOut): Turn[] {
+  const { role, content } = message;
+  if (role === "tool" && !hasCalls) return [{ by: "environment", content }];
+  const calls = role === "call" ? callsOf(message) : [];
+  if (role === "call") return [{ by: "agent", calls, content: calls.length > 0 ? undefined : content }];
+  return turnsOfMessage(message, ["conversations", index], leftOut);
+}
+
+/** The same as a chat of which the assistant is the environment. */
+function* readAsChat(value: Message, line: number): Generator<ReadSample, void> {
+  const system = textIn(value, "system");
+  const messages = messagesOf(value);
+  if (system !== undefined) messages.unshift({ role: "system", content: system });
+  try {
+    yield* readChatTrajectory({ ...value, messages }, line);
+  } catch (error) {
+    if (!(error instanceof LineError) || error.path[0] !== "messages") throw error;
+    const [, index, ...path] = error.path;
+    const place = typeof index === "number" ? [system === undefined ? index : index - 1] : [];
+    throw new LineError(error.message, ["conversations", ...place, ...path]);
+  }
+}
+
+/** Conversations of ShareGPT's form, as AgentGym and Word2World have them, with the assistant as the agent. */
+export const sharegpt: Layout = {
+  format: "sharegpt",
+  version: 1,
+  about: {
+    title: "ShareGPT (AgentGym, Word2World)",
+    recognisedBy: "`conversations` of `from` and `value`, or of `role` and `content`",
+    trajectory: "a line; `item_id` or `id`",
+    action: "a turn of `gpt` or `assistant`; the calls of a turn of `function_call`",
+    answer: "the turns of `human`, `user`, `observation` or `function_response` until the next action",
+    context: "first human text; `tools`; `system`, a field or turns",
+    also: "reward from the line's `reward` or `success`",
+    leftOut: "turns with `loss: false`; before the first action, the human text before them is the task",
+    example: `{"item_id":"kitchen_1","conversations":[{"from":"human","loss":null,"value":"You are in a kitchen."},{"from":"gpt","loss":false,"value":"OK."},{"from":"human","loss":null,"value":"The fridge is closed."},{"from":"gpt","loss":true,"value":"Thought: I want milk.\\nAction: open fridge"},{"from":"human","loss":null,"value":"The fridge is open. It contains milk."}],"reward":1.0,"success":1}`,
+  },
+  recognises({ value }) {
+    const turns = listIn(value, "conversations");
+    const has = (names: readonly string[]) =>
+      turns.some((turn: unknown) => isObject(turn) && names.every((name) => name in turn));
+    if (has(["from", "value"])) return "conversations of from and value";
+    return has(["role", "content"]) ? "conversations of role and content" : undefined;
+  },
+  admits: ({ value }) => isObject(value) && Array.isArray(value.conversations),
+  open: eachDocument(function* ({ value, place }, { assistantIs, leftOut }) {
+    if (!isObject(value)) throw new LineError("Input should be an object");
+    if (assistantIs !== "environment") yield { trace: traceOf(value, leftOut) };
+    else for (const sample of readAsChat(value, place[1])) yield { sample };
+  }),
+};

@@ -1,0 +1,172 @@
+import { LineError } from "../../../upload/lines.ts";
+import { type Content, isObject, LeftOut, listIn, textIn } from "../../content.ts";
+import { hasBlocks, turnsOfMessages } from "../../messages.ts";
+import { type AgentTurn, type Call, joinedTurn, type Turn } from "../../turns.ts";
+import { parsed } from "./span-values.ts";
+
+type Message = Record<string, unknown>;
+
+/**
+ * The turns of messages as tracers record them: those of OpenAI, Anthropic, LangChain and OpenTelemetry, alone, in a list or under
+ * `messages`, or as a text of JSON. What is no message is counted.
+ */
+export function looseTurns(recorded: unknown, leftOut: LeftOut): Turn[] {
+  const value = parsed(recorded);
+  if (typeof value === "string") return value === "" ? [] : [{ by: "environment", content: value }];
+  const list = listOf(value);
+  return list.flatMap((message) => turnsOf(message, leftOut));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (isObject(value)) return Array.isArray(value.messages) ? listOf(value.messages) : [value];
+  if (!Array.isArray(value)) return [];
+  // LangChain calls a model with several lists at once; a trace follows the first.
+  return Array.isArray(value[0]) ? value[0] : value;
+}
+
+function turnsOf(value: unknown, leftOut: LeftOut): Turn[] {
+  const message = plainMessage(value);
+  if (message === undefined) {
+    leftOut.count("other_event");
+    return [];
+  }
+  if (Array.isArray(message.parts)) return turnsOfParts(message, leftOut);
+  try {
+    return turnsOfMessages([message], leftOut);
+  } catch (error) {
+    if (!(error instanceof LineError)) throw error;
+    leftOut.count("other_event");
+    return [];
+  }
+}
+
+/** What LangChain calls those who speak, and others. */
+const roles: Record<string, string> = {
+  ...{ human: "user", HumanMessage: "user", HumanMessageChunk: "user" },
+  ...{ ai: "assistant", AIMessage: "assistant", AIMessageChunk: "assistant", model: "assistant" },
+  ...{ system: "system", SystemMessage: "system", developer: "system" },
+  ...{ tool: "tool", ToolMessage: "tool", function: "function", FunctionMessage: "function" },
+  ...{ user: "user", assistant: "assistant" },
+};
+
+/** A message with its role and fields as OpenAI has them; undefined if it is none. */
+function plainMessage(value: unknown): Message | undefined {
+  if (Array.isArray(value) && value.length === 2 && typeof value[0] === "string")
+    return plainMessage({ role: value[0], content: value[1] });
+  if (!isObject(value)) return undefined;
+  if (value.type === "function_call_output")
+    return { role: "tool", tool_call_id: value.call_id, content: value.output };
+  if (value.type === "function_call") {
+    const { call_id: id, name, arguments: args } = value;
+    return { role: "assistant", tool_calls: [{ id, function: { name, arguments: args } }] };
+  }
+  const { kwargs, data, type } = value;
+  const fields = isObject(kwargs) ? kwargs : isObject(data) ? data : value;
+  const name =
+    textIn(fields, "role") ?? textIn(value, "role") ?? classOf(value) ?? textIn(fields, "type") ?? type;
+  const role = typeof name === "string" && Object.hasOwn(roles, name) ? roles[name] : undefined;
+  if (role === undefined) return undefined;
+  const ofProvider = isObject(fields.additional_kwargs) ? fields.additional_kwargs : {};
+  const own = listIn(fields, "tool_calls");
+  const tool_calls = own.length > 0 ? own : listIn(ofProvider, "tool_calls");
+  // Anthropic's calls stand in the content once more.
+  const content =
+    tool_calls.length > 0 && hasBlocks(fields.content, "tool_use")
+      ? fields.content.filter((block) => !isObject(block) || block.type !== "tool_use")
+      : fields.content;
+  return { ...fields, role, content, tool_calls };
+}
+
+/** The class of a message that LangChain serialized. */
+function classOf({ lc, id }: Message): string | undefined {
+  const last = lc !== undefined && Array.isArray(id) ? id.at(-1) : undefined;
+  return typeof last === "string" ? last : undefined;
+}
+
+/** The turns of a message in the parts of OpenTelemetry. */
+function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
+  const said: unknown[] = [];
+  const calls: Call[] = [];
+  const reasoning: string[] = [];
+  const answers: Turn[] = [];
+  for (const part of Array.isArray(parts) ? parts : []) {
+    if (!isObject(part)) {
+      if (typeof part === "string") said.push(part);
+      continue;
+    }
+    const id = textIn(part, "id");
+    if (part.type === "tool_call") {
+      const name = textIn(part, "name");
+      if (name !== undefined) calls.push({ id, name, input: part.arguments });
+    } else if (part.type === "tool_call_response") {
+      const content = part.response ?? part.result ?? part.content;
+      answers.push({ by: "answer", of: id, content });
+    } else if (part.type === "reasoning")
+      reasoning.push(textIn(part, "content") ?? textIn(part, "text") ?? "");
+    else if (part.type === "text") said.push(textIn(part, "content") ?? textIn(part, "text") ?? "");
+    else if (typeof part.modality === "string") said.push({ type: mediaOf(part.modality) });
+    else leftOut.count("other_event");
+  }
+  const content = said.length === 0 ? undefined : said;
+  if (role === "assistant") return [{ by: "agent", content, calls, reasoning }];
+  if (role === "system") return [{ by: "system", content }];
+  if (role === "tool" && answers.length === 0) return [{ by: "answer", content }];
+  return content === undefined ? answers : [...answers, { by: "environment", content }];
+}
+
+const mediaOf = (modality: string) => (/image|audio/.test(modality) ? modality : "file");
+
+/** The turn of what a model answered, in the forms of `looseTurns` and of the answers of models' clients. */
+export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | undefined {
+  const value = answerIn(parsed(recorded));
+  if (typeof value === "string") return value === "" ? undefined : { by: "agent", content: value };
+  const messages = listOf(value).map((one) => {
+    const isPlain = isObject(one) && plainMessage(one) === undefined;
+    const isSaid = isPlain && ["content", "tool_calls", "function_call", "parts"].some((name) => name in one);
+    return isSaid ? { ...one, role: "assistant" } : one;
+  });
+  const turns = messages.flatMap((message) => turnsOf(message, leftOut));
+  const agents = turns.filter((turn) => turn.by === "agent");
+  const [first, ...others] = agents;
+  return first && others.reduce(joinedTurn, first);
+}
+
+/** The message, the messages or the text in an answer: of OpenAI's `choices`, LangChain's `generations`, and of what wraps them. */
+function answerIn(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (isObject(value.kwargs) || value.role !== undefined) return value;
+  const { choices, generations, message, output } = value;
+  if (Array.isArray(choices))
+    return isObject(choices[0]) ? (choices[0].message ?? choices[0].text) : undefined;
+  if (Array.isArray(generations)) return answerIn(generations.flat()[0]);
+  if (isObject(message)) return message;
+  if (typeof value.text === "string" && value.content === undefined) return value.text;
+  return output === undefined || output === null ? value : answerIn(parsed(output));
+}
+
+/** What a tool answered, which may be recorded as the message that says so to the model. */
+export function toolAnswer(recorded: unknown): {
+  of?: string | undefined;
+  content: Content;
+  isError: boolean;
+} {
+  const message = isObject(recorded) ? plainMessage(recorded) : undefined;
+  if (message?.role !== "tool") return { content: recorded, isError: false };
+  const { content, status } = message;
+  return { of: textIn(message, "tool_call_id"), content, isError: status === "error" };
+}
+
+/** The text of what the first user says in what may be messages. */
+export function firstUserIn(recorded: unknown): string | undefined {
+  if (typeof parsed(recorded) === "string") return undefined;
+  const said = looseTurns(recorded, new LeftOut()).find(({ by }) => by === "environment");
+  return said?.by === "environment" ? textOf(said.content) : undefined;
+}
+
+/** What is said in words. */
+export function textOf(content: Content): string | undefined {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.map((part) => (isObject(part) ? (part.text ?? part.content) : part));
+  return texts.every((text) => typeof text === "string") ? texts.join("") : undefined;
+}

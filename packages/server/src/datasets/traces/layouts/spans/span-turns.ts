@@ -1,0 +1,200 @@
+import { canonicalJson, type LeftOut, parsedText } from "../../content.ts";
+import type { TraceDocument, TraceReader } from "../../layout.ts";
+import type { AgentTurn, Call, Trace, Turn } from "../../turns.ts";
+import { textOf } from "./loose-messages.ts";
+import { type Kept, spanReader } from "./spans.ts";
+
+type Said = Extract<Turn, { by: "environment" }>;
+
+/** What a layout keeps of a span. */
+export interface SpanItem extends Kept {
+  /** The call of a model: its messages, and what it answered. */
+  model?: { input: Turn[]; output?: AgentTurn | undefined };
+  tool?: {
+    call: Call;
+    /** What it answered, or why it failed. */
+    result?: unknown;
+    isError?: boolean | undefined;
+    at?: string | undefined;
+    reward?: number | undefined;
+    /** Whether the arguments of the model's call are better than its own. */
+    prefersCalled?: boolean;
+    /** Whether it is a tool only if a model calls it by its name. */
+    isOnlyIfCalled?: boolean;
+  };
+  /** What the trace is about, in a field of its own. */
+  task?: string | undefined;
+  /** The same, if no model was told. */
+  input?: string | undefined;
+  tools?: unknown;
+  agent?: string | undefined;
+}
+
+export interface TraceItem extends SpanItem {
+  trace: string;
+}
+
+/** A reader of spans whose traces are trajectories. */
+export function traceReader(
+  itemsOf: (document: TraceDocument) => readonly TraceItem[],
+  leftOut: LeftOut,
+): TraceReader {
+  return spanReader<TraceItem>(
+    (document) => itemsOf(document).map((item) => [[item.trace], item]),
+    function* (items) {
+      yield { trace: { ...traceOfSpans(items, leftOut), id: items[0]?.trace } };
+    },
+  );
+}
+
+/** The trace of spans that are sorted by start. The calls are those of its tools, in that order, if they have answers. */
+export function traceOfSpans(items: readonly SpanItem[], leftOut: LeftOut): Trace {
+  const called = new Set(items.flatMap(({ model }) => callsOf(model?.output).map(({ name }) => name)));
+  const usable = items.filter(({ tool }) => tool?.isOnlyIfCalled !== true || called.has(tool.call.name));
+  const hasAnswers = usable.some(({ tool }) => tool?.result !== undefined);
+  const models = usable.flatMap(({ model }) => model ?? []);
+  const last = models.findLast(({ input }) => input.length > 0) ?? models.at(-1);
+  const task = first(items, "task");
+  const turns =
+    hasAnswers || last === undefined
+      ? turnsOfTools(usable, task, leftOut)
+      : turnsOfConversation(last, usable, task ?? first(items, "input"));
+  const model = models.find(({ output }) => output?.model !== undefined)?.output?.model;
+  return { turns, task, tools: first(items, "tools"), tags: { model, agent: first(items, "agent") } };
+}
+
+function first<Name extends "task" | "input" | "tools" | "agent">(
+  items: readonly SpanItem[],
+  name: Name,
+): SpanItem[Name] | undefined {
+  return items.find((item) => item[name] !== undefined)?.[name];
+}
+
+const callsOf = (turn: AgentTurn | undefined): readonly Call[] => turn?.calls ?? [];
+
+/** A call that a model made, until a tool's span is found to be it. */
+interface Open {
+  call: Call;
+  model: AgentTurn;
+  /** The turn that stands for what the model said, if it is one. */
+  turn: AgentTurn | undefined;
+}
+
+function turnsOfTools(items: readonly SpanItem[], task: string | undefined, leftOut: LeftOut): Turn[] {
+  const { turns, seen } = opening(items, task, leftOut);
+  let users = seen;
+  let open: Open[] = [];
+  const ids = new Set<string | undefined>();
+  let current: AgentTurn | undefined;
+  for (const [index, { model, tool }] of items.entries()) {
+    if (model !== undefined) {
+      const told = model.input.filter(isSaid);
+      const keys = told.map(keyOf);
+      const known = overlap(users, keys);
+      const continues = keys.length === 0 || known > 0;
+      if (continues) {
+        turns.push(...told.slice(known));
+        users = [...users, ...keys.slice(known)];
+      } else leftOut.count("other_event");
+      const calls = callsOf(model.output);
+      // A client and a framework may both have recorded the call.
+      const isAgain = calls.length > 0 && calls.every(({ id }) => id !== undefined && ids.has(id));
+      if (model.output === undefined || isAgain) continue;
+      for (const { id } of calls) ids.add(id);
+      const turn = continues ? { ...model.output, calls: [] } : undefined;
+      if (turn !== undefined) turns.push(turn);
+      current = turn ?? current;
+      open.push(...calls.map((call) => ({ call, model: model.output as AgentTurn, turn })));
+    }
+    if (tool === undefined) continue;
+    const found = claimed(open, tool.call);
+    open = open.filter((one) => one !== found);
+    const id = `span-${index}`;
+    const input = tool.prefersCalled ? (found?.call.input ?? tool.call.input) : tool.call.input;
+    const call = { id, name: tool.call.name, input: input ?? found?.call.input };
+    if (found?.turn === undefined || found.turn !== current) {
+      current = { by: "agent", calls: [], usage: found?.model.usage, model: found?.model.model };
+      turns.push(current);
+      for (const other of open) if (found !== undefined && other.model === found.model) other.turn = current;
+    }
+    current.calls = [...callsOf(current), call];
+    if (tool.result === undefined) continue;
+    const { isError, at, reward } = tool;
+    const content = areTexts(tool.result) ? canonicalJson(tool.result) : tool.result;
+    turns.push({ by: "answer", of: id, content, isError, at, ...(reward === undefined ? {} : { reward }) });
+  }
+  // The calls of no span have no answer.
+  for (const { call, turn } of open)
+    if (turn !== undefined) turn.calls = [...callsOf(turn), { ...call, id: undefined }];
+  return turns;
+}
+
+/** Of what a tool gives, a list of texts is a value; in a message it would be what is said. */
+const areTexts = (result: unknown) => Array.isArray(result) && result.every((one) => typeof one === "string");
+
+/** What was said before the first action, and the keys of what the first model was told. */
+function opening(items: readonly SpanItem[], task: string | undefined, leftOut: LeftOut) {
+  const inputs = items.flatMap(({ model }) => (model === undefined ? [] : [model.input]));
+  const input = inputs.find((turns) => turns.some(isSaid)) ?? [];
+  const system = inputs.find((turns) => turns.some(({ by }) => by === "system")) ?? [];
+  const told = input.filter(isSaid);
+  const seen = told.map(keyOf);
+  const other = task ?? (told.length === 0 ? first(items, "input") : undefined);
+  const said = other === undefined || seen.includes(other) ? told : [environment(other)];
+  // What an agent said and did in an earlier trace is there.
+  leftOut.count("other_event", input.filter(({ by }) => by === "agent").length);
+  return { turns: [...system.filter(({ by }) => by === "system"), ...said] as Turn[], seen };
+}
+
+const environment = (content: string): Said => ({ by: "environment", content });
+const isSaid = (turn: Turn): turn is Said => turn.by === "environment";
+
+/** By which what is said is known again. */
+const keyOf = ({ content }: Said) => textOf(content) ?? canonicalJson(content);
+
+/** How many of the first of `texts` are the last of what was seen. */
+function overlap(seen: readonly string[], texts: readonly string[]): number {
+  for (let count = Math.min(seen.length, texts.length); count > 0; count -= 1)
+    if (texts.slice(0, count).every((text, index) => text === seen[seen.length - count + index]))
+      return count;
+  return 0;
+}
+
+/** The model's call that a tool's span is: by id, else of its name and arguments, else of its name. */
+function claimed(open: readonly Open[], { id, name, input }: Call): Open | undefined {
+  const byId = id === undefined ? undefined : open.find(({ call }) => call.id === id);
+  if (byId !== undefined) return byId;
+  const named = open.filter(({ call }) => call.name === name && (id === undefined || call.id === undefined));
+  const key = inputKey(input);
+  return named.find(({ call }) => inputKey(call.input) === key) ?? named[0];
+}
+
+const inputKey = (input: unknown) => canonicalJson(parsedText(input ?? {}));
+
+/** The messages of the last model's call, with what other spans say of them. */
+function turnsOfConversation(
+  last: NonNullable<SpanItem["model"]>,
+  items: readonly SpanItem[],
+  task: string | undefined,
+): Turn[] {
+  const makers = new Map<string, AgentTurn>();
+  const tools = new Map<string, NonNullable<SpanItem["tool"]>>();
+  for (const { model, tool } of items) {
+    for (const { id } of callsOf(model?.output))
+      if (id !== undefined && model?.output !== undefined) makers.set(id, model.output);
+    if (tool?.call.id !== undefined) tools.set(tool.call.id, tool);
+  }
+  const known = last.input.map((turn): Turn => {
+    if (turn.by === "agent") {
+      const ids = callsOf(turn).flatMap(({ id }) => id ?? []);
+      const maker = ids.map((id) => makers.get(id)).find((one) => one !== undefined);
+      return maker === undefined ? turn : { ...turn, usage: maker.usage, model: maker.model };
+    }
+    if (turn.by !== "answer" || turn.of === undefined) return turn;
+    const tool = tools.get(turn.of);
+    return tool === undefined ? turn : { ...turn, at: tool.at, isError: turn.isError || tool.isError };
+  });
+  const isTold = task === undefined || last.input.some(isSaid);
+  const turns = last.output === undefined ? known : [...known, last.output];
+  return isTold ? turns : [environment(task), ...turns];
+}
