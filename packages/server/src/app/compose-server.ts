@@ -3,7 +3,7 @@ import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
-import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
+import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/episode-prompt.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import type { Phase } from "../http/exchange.ts";

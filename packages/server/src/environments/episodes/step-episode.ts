@@ -1,27 +1,29 @@
-import type { Context, EnvironmentConfig, Interaction } from "@presage/contract";
+import type { EnvironmentConfig } from "@presage/contract";
+import { composeUserTurn } from "@presage/contract/compose-prompt";
+import type { CallWithCaller } from "../../http/call.ts";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
+import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
+import type { Deployments } from "../../upstream/deployments.ts";
+import type { Sharing } from "../../upstream/upstream.ts";
 import { type JudgeServices, judge, matches } from "../judge.ts";
 import {
   type Episode,
   findEpisode,
   forgetRemembered,
+  hasExpired,
   keepState,
   readState,
   type StateServices,
   statusOf,
 } from "./episode.ts";
-import {
-  countCharacters,
-  countFailedStep,
-  type StepRow,
-  selectStepByKey,
-  selectSteps,
-} from "./episodes-store.ts";
-import type { NewStep } from "./new-steps-store.ts";
-import { composeMessages, type End, type EpisodeMessage, findEnd, promptFormOf, type Turn } from "./turns.ts";
+import { paramsOf } from "./episode-prompt.ts";
+import type { NewStep } from "./episode-writes-store.ts";
+import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { composeMessages, type End, type EpisodeMessage, findEnd, type Turn } from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
 type TimedAnswer = Answer & { latencyMs: number };
@@ -149,7 +151,7 @@ function refuseClosed({ row }: Episode): void {
   throw new ServiceError(
     "conflict",
     status === "expired"
-      ? "The episode has expired: nothing happened for 15 minutes. Start a new one."
+      ? `${hasExpired} Start a new one.`
       : `The episode has ended; start a new one. Why it ended: ${row.stop_reason}`,
   );
 }
@@ -178,11 +180,6 @@ async function askOrCountFailure(
   }
 }
 
-/** Sampling and decoding of each of an episode's steps. */
-function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
-  return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
-}
-
 interface Reward {
   reward: number | null;
   error: string | null;
@@ -209,7 +206,7 @@ async function findReward(
       keyId: row.api_key_id ?? undefined,
       evaluator: wanted.evaluator,
       profileName: wanted.profile_name ?? undefined,
-      input: `State: ${state}\n\nAction: ${last?.action ?? ""}`,
+      input: composeUserTurn({ state, action: last?.action ?? "" }),
       observation: last?.observation ?? "",
       goal: task.goal ?? undefined,
       tags: { environment: row.environment, episode: row.id, step: String(Number(row.steps) + 1) },
@@ -284,59 +281,47 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   return { ...step, prediction_id: prediction.id, deployment, model, replica, ...answer, observation };
 }
 
-/** What was asked for a step of an episode. */
-interface EpisodePrompt {
-  context: Context | null;
-  interaction: Interaction | null;
-  messages: Record<string, unknown>[] | null;
-  params: Record<string, unknown> | null;
-  requested_model: string | null;
-}
+/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
+const anyAge = Number.MAX_SAFE_INTEGER;
 
-/** A step of an episode with the steps that its prompt is made of. */
-export interface EpisodePromptSource {
-  episode: Episode;
-  step: number;
-  /** The steps behind this one. */
-  after: number;
-  characters: number;
-}
-
-/** Where the prompt of an episode's prediction is to be read from, and how long it is. */
-export async function findEpisodePromptSource(
-  services: { store: Store },
-  requester: Requester,
-  { run_id, position }: { run_id: string | null; position: number | null },
-): Promise<EpisodePromptSource | undefined> {
-  if (run_id === null || position === null) return undefined;
-  const episode = await findEpisode(services, requester, run_id);
-  const after = promptFormOf(episode.config) === "chat" ? 0 : Math.max(0, position - 2);
-  const reader = services.store.briefReader(requester);
-  const characters = await countCharacters(reader, run_id, { after, upTo: position });
-  return { episode, step: position, after, characters: characters + episode.row.task.length };
-}
-
-/** What was asked for a step. */
-export async function readEpisodePrompt(
-  { store }: { store: Store },
-  requester: Requester,
-  { episode, step, after }: EpisodePromptSource,
-): Promise<EpisodePrompt | undefined> {
-  const { row, config, task } = episode;
-  const steps = await selectSteps(store.briefReader(requester), row.id, after, step);
-  const turns = steps.filter((one) => Number(one.step) < step);
-  const action = steps.find((one) => Number(one.step) === step)?.action;
-  if (action === undefined) return undefined;
-  const same = { params: paramsOf(episode), requested_model: null };
-  if (promptFormOf(config) === "chat") {
-    const messages = composeMessages(config, task, turns, action);
-    return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };
-  }
-  const state = turns.at(-1)?.observation ?? task.initial_state;
-  return {
-    ...same,
-    context: { ...config.context, ...task.context },
-    interaction: { state, action },
-    messages: null,
+/** Asks a deployment for a step, counted and traced with the request. */
+export function askDeployment(
+  { deployments }: { deployments: Deployments },
+  { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
+): Ask {
+  return async ({ deployment: name, messages, params, acceptsTruncated, session }, signal) => {
+    const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
+    if (deployment === undefined)
+      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    const sharing: Sharing | undefined = deployments.areCached()
+      ? { accountId: caller.accountId, maxAgeS: anyAge }
+      : undefined;
+    const complete = measureCompletion(deployment.upstream.complete, exchange, {
+      session: { name: "x-session-id", value: session },
+      sharing,
+    });
+    const startedAtMs = performance.now();
+    const completion = await complete({ ...upstreamFields(params), messages }, signal);
+    const latencyMs = performance.now() - startedAtMs;
+    const answer = readAnswer(completion);
+    refuseUnusable(answer, acceptsTruncated);
+    refuseControlTokens(answer, deployment);
+    return { ...answer, latencyMs };
   };
+}
+
+/** Finish reasons of a model that did something other than say what comes next. */
+const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
+
+/** Throws an `UpstreamError` for an answer that cannot be an observation. */
+function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
+  const isCut = finishReason === "length";
+  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
+  if (output.trim() === "" && isCut)
+    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
+  if (output.trim() === "") throw unusable("it has no text");
+  if (isCut && !acceptsTruncated)
+    throw unusable(
+      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
+    );
 }

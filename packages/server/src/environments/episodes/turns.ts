@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } from "@presage/contract";
-import { composePrompt } from "@presage/contract/compose-prompt";
+import { composePrompt, composeUserTurn } from "@presage/contract/compose-prompt";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import { countOf } from "../../platform/words.ts";
 import { environmentDefaults, type Task } from "../environment.ts";
@@ -28,7 +28,7 @@ export function composeMessages(
   });
   for (const [index, next] of others.entries()) {
     messages.push({ role: "assistant", content: turns[index]?.observation ?? "" });
-    messages.push({ role: "user", content: `Action: ${next}` });
+    messages.push({ role: "user", content: composeUserTurn({ action: next }) });
   }
   return messages;
 }
