@@ -15,10 +15,9 @@ import { retryAfterMs } from "../../upstream/retry.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
+import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
 import { promptOf, type Step, stateOf } from "./missing-work.ts";
-import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
-import type { AnswerFromRecords } from "./records.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 interface StepFailure {

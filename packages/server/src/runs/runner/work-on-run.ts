@@ -9,13 +9,14 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
 import type { Run, RunDataset, RunTries } from "../run.ts";
 import { type AskServices, askDeployment } from "./ask-deployment.ts";
-import type { WriteWork } from "./evaluate-step.ts";
+import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
 import {
   evaluateStep,
   readTraits,
   resolveRunEvaluators,
   type StepServices,
   type WorkWriter,
+  type WriteWork,
 } from "./evaluate-step.ts";
 import {
   memoryOf,
@@ -25,10 +26,8 @@ import {
   stepsOfTrajectory,
   trajectoriesOf,
 } from "./missing-work.ts";
-import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { answerFromRecords } from "./records.ts";
 
 export interface RunnerServices extends StepServices, AskServices, ExampleServices {
   writeWork: WriteWork;
