@@ -12,7 +12,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { type HeldLease, noCounts, type Run, type RunQueue, type RunTarget } from "./run.ts";
-import { noSuchRun, resolveRunEvaluators } from "./runs.ts";
+import { noSuchRun, toRunEvaluators } from "./runs.ts";
 import { insertRun, selectRun } from "./runs-store.ts";
 
 type RequestedRun = Omit<RunCreateRequest, "evaluators">;
@@ -50,7 +50,7 @@ export async function createRun(
   const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
   refuseImpossible(wanted, services.deployments);
-  const evaluators = await resolveRunEvaluators(services, accountId, wanted.evaluators);
+  const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);

@@ -86,16 +86,9 @@ function isBehind(
   return sql<SqlBool>`(${isFurther} or (${figure} = ${last} and ${isLater}))`;
 }
 
-/** The predictions of a run after a place, in an order. All but that of the dataset read and sort the whole run. */
-export async function selectRunSamples(
-  reader: Database,
-  { id, dataset }: OfRun,
-  { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
-  { limit, after, order, evaluator: ordering }: RunSamplePage,
-): Promise<RunSampleRow[]> {
-  const isDescending = order.startsWith("-");
-  const figure = figures[isDescending ? order.slice(1) : order];
-  let query = reader
+/** The predictions of a run with their samples, and with the verdicts that they are sorted by. */
+function joinSamples(reader: Database, { id, dataset }: OfRun, ordering: number | undefined) {
+  return reader
     .selectFrom("predictions")
     .innerJoin("dataset_samples as sample", (join) =>
       join
@@ -116,25 +109,15 @@ export async function selectRunSamples(
           .onRef("ordering.repeat", "=", "predictions.repeat"),
       ),
     )
-    .select([
-      "predictions.id as prediction_id",
-      "predictions.status",
-      "error_category",
-      "finish_reason",
-      "prompt_tokens",
-      "completion_tokens",
-      "latency_micros",
-      "predictions.repeat",
-      "sample.position",
-      "sample.sample_id",
-      "sample.trajectory_id",
-      "sample.step",
-      "traits.changes",
-      "traits.verb",
-      sql<number | null>`${figure ?? sql`null`}`.as("ordered_by"),
-    ])
     .where("predictions.run_id", "=", id);
-  if (after !== undefined) query = query.where(isBehind(after, figure, isDescending));
+}
+
+function whereMatching(
+  joined: ReturnType<typeof joinSamples>,
+  { id, dataset }: OfRun,
+  { evaluator, pass, status, trajectoryId, sampleId, step, isChanged }: RunSampleFilter,
+) {
+  let query = joined;
   if (status !== undefined) query = query.where("predictions.status", "=", status);
   for (const [column, id] of [
     ["trajectory_id", trajectoryId],
@@ -152,19 +135,48 @@ export async function selectRunSamples(
   }
   if (step !== undefined) query = query.where("sample.step", "=", step);
   if (isChanged !== undefined) query = query.where("traits.changes", isChanged ? ">" : "=", 0);
-  if (evaluator !== undefined)
-    query = query.where((of) =>
-      of.exists(
-        of
-          .selectFrom("run_verdicts as verdict")
-          .select("verdict.position")
-          .where("verdict.run_id", "=", id)
-          .where("verdict.evaluator", "=", evaluator)
-          .whereRef("verdict.position", "=", "predictions.position")
-          .whereRef("verdict.repeat", "=", "predictions.repeat")
-          .$if(pass !== undefined, (verdict) => verdict.where("verdict.pass", "=", pass ? 1 : 0)),
-      ),
-    );
+  if (evaluator === undefined) return query;
+  return query.where((of) =>
+    of.exists(
+      of
+        .selectFrom("run_verdicts as verdict")
+        .select("verdict.position")
+        .where("verdict.run_id", "=", id)
+        .where("verdict.evaluator", "=", evaluator)
+        .whereRef("verdict.position", "=", "predictions.position")
+        .whereRef("verdict.repeat", "=", "predictions.repeat")
+        .$if(pass !== undefined, (verdict) => verdict.where("verdict.pass", "=", pass ? 1 : 0)),
+    ),
+  );
+}
+
+/** The predictions of a run after a place, in an order. All but that of the dataset read and sort the whole run. */
+export async function selectRunSamples(
+  reader: Database,
+  run: OfRun,
+  filter: RunSampleFilter,
+  { limit, after, order, evaluator: ordering }: RunSamplePage,
+): Promise<RunSampleRow[]> {
+  const isDescending = order.startsWith("-");
+  const figure = figures[isDescending ? order.slice(1) : order];
+  let query = whereMatching(joinSamples(reader, run, ordering), run, filter).select([
+    "predictions.id as prediction_id",
+    "predictions.status",
+    "error_category",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "latency_micros",
+    "predictions.repeat",
+    "sample.position",
+    "sample.sample_id",
+    "sample.trajectory_id",
+    "sample.step",
+    "traits.changes",
+    "traits.verb",
+    sql<number | null>`${figure ?? sql`null`}`.as("ordered_by"),
+  ]);
+  if (after !== undefined) query = query.where(isBehind(after, figure, isDescending));
   if (figure !== undefined) query = query.orderBy(figure, isDescending ? "desc" : "asc");
   const rows = await query
     .orderBy("predictions.position")

@@ -184,7 +184,7 @@ async function changeStatus(
 }
 
 /** The evaluators of a run. Of one that is named twice, the first. Throws an `InvalidEvaluatorsError`. */
-export async function resolveRunEvaluators(
+export async function toRunEvaluators(
   services: { store: Store; registry: Registry },
   accountId: string,
   wanted: readonly WantedEvaluator[],
@@ -205,7 +205,7 @@ export async function addEvaluators(
   wanted: readonly WantedEvaluator[],
 ): Promise<Run> {
   const { accountId } = requester;
-  const resolved = await resolveRunEvaluators(services, accountId, wanted);
+  const resolved = await toRunEvaluators(services, accountId, wanted);
   const changed = await services.store
     .writer(requester)
     .transaction()
