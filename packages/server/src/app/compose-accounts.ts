@@ -112,11 +112,8 @@ async function composeOpenidSignIn(
   publicUrl: string,
   cookies: CookieSettings,
 ): Promise<OpenidSignIn> {
-  // Loaded here because only this mode needs them.
-  const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
-    import("../accounts/openid.ts"),
-    import("../accounts/openid.ts"),
-  ]);
+  // Loaded here because only this mode needs it.
+  const { createAttemptSeal, createOpenidProvider } = await import("../accounts/openid.ts");
   const provider = createOpenidProvider({
     ...oidc,
     callbackUrl: `${publicUrl}/auth/callback`,
