@@ -72,7 +72,8 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   const store = await openStore(config, log);
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
-  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis };
+  const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
+  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits };
 }
 
 /** How users sign in, and with what. */
@@ -106,20 +107,18 @@ async function composeUpstreams(config: Config, log: Log, { metrics, memory, sto
   return { completions, countUnreachable, ...(await composeDeployments(config, log.logger, options)) };
 }
 
+type Upstreams = Awaited<ReturnType<typeof composeUpstreams>>;
+
 /** What the features do beside answering requests, and how it ends. */
 async function composeFeatures(
   config: Config,
   log: Log,
   base: Base,
-  {
-    deployments,
-    countUnreachable,
-  }: Pick<Awaited<ReturnType<typeof composeUpstreams>>, "deployments" | "countUnreachable">,
+  { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
 ) {
-  const { store, metrics, memory, redis, tracing, prices } = base;
+  const { store, metrics, memory, limits, tracing, prices } = base;
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
   const usage = composeUsage(config, log, store.database, prices);
-  const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -153,7 +152,6 @@ async function composeFeatures(
   return {
     keyVerifier,
     recordUsage: usage.record,
-    limits,
     judgeCalls,
     evaluation,
     datasets,
@@ -179,7 +177,6 @@ async function composeFeatures(
         .catch((error: unknown) =>
           log.logger.warn({ err: error }, "could not send the last traces and metrics"),
         );
-      await limits.stop();
     },
   };
 }
@@ -199,9 +196,9 @@ function toServices(
   { base, access, deployments, features, sockets }: Parts,
   { worker, commandLineKey, phase }: ServerStart & { phase: () => Phase },
 ): { services: Services; ofRuns: EvaluationServices } {
-  const { store, metrics, memory, instanceId, tracing, prices } = base;
+  const { store, metrics, memory, instanceId, tracing, prices, limits } = base;
   const { database, keyDigest } = store;
-  const { keyVerifier, limits, evaluation, datasets, runs, deletions } = features;
+  const { keyVerifier, evaluation, datasets, runs, deletions } = features;
   const ofRuns: EvaluationServices = {
     store,
     admission: limits.evaluations,
@@ -305,6 +302,7 @@ export async function composeServer(
       const forgotten = forgetInstance(store.database, instanceId).catch(() => {});
       await Promise.all([clocks.stop(), forgotten, features.stopWriting()]);
       await features.dispose(upstreams.stopSandbox);
+      await base.limits.stop();
       base.redis?.stop();
       await store.destroy();
     },

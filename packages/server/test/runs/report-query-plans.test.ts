@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
-import { selectComparedSamples } from "../../src/runs/compare/compared-samples-store.ts";
+import { selectComparedSamples } from "../../src/runs/run-samples-store.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

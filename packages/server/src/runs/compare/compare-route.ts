@@ -21,14 +21,14 @@ import {
   type RunEvaluator,
   toRun,
 } from "../run.ts";
-import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
-import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import {
   type ComparedSampleCursor,
   type ComparedSampleRow,
   type ComparedVerdicts,
   selectComparedSamples,
-} from "./compared-samples-store.ts";
+} from "../run-samples-store.ts";
+import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
+import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 
 const usualComparisonBytes = 2_000_000;
 

@@ -98,11 +98,8 @@ export function holdRun(
   async function retryLater(error: unknown): Promise<void> {
     controller.abort(error);
     onError(error);
-    const reason = isStoreUnavailable(error)
-      ? "The database could not store the run's work, for example because its disk is full; see the log."
-      : "An internal error; see the log.";
     // If the store does not take this either, the lease runs out by itself.
-    await postpone(services, lease, reason).catch(onError);
+    await postpone(services, lease, describeFailure(error)).catch(onError);
   }
 
   const ended = workToTheEnd();
@@ -115,6 +112,12 @@ export function holdRun(
     },
     ended,
   };
+}
+
+function describeFailure(error: unknown): string {
+  return isStoreUnavailable(error)
+    ? "The database could not store the run's work, for example because its disk is full; see the log."
+    : "An internal error; see the log.";
 }
 
 interface HeldWork extends Pick<RunWorker, "signal" | "isStopping"> {

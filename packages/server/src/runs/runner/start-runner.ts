@@ -39,7 +39,7 @@ export function startRunner(
   let isLooking = false;
 
   async function takeRuns(): Promise<void> {
-    await giveBack();
+    await giveBack(database, left);
     while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
       const leaseId = only?.leaseId ?? newLeaseId();
       const now = await readDatabaseClock(database);
@@ -58,14 +58,6 @@ export function startRunner(
         left.add({ id: run.id, leaseId });
         look();
       });
-    }
-  }
-
-  /** A run whose store was away goes on once that is back, rather than when its lease has run out. */
-  async function giveBack(): Promise<void> {
-    for (const lease of left) {
-      await releaseLease(database, lease, 0);
-      left.delete(lease);
     }
   }
 
@@ -95,6 +87,14 @@ export function startRunner(
       await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };
+}
+
+/** A run whose store was away goes on once that is back, rather than when its lease has run out. */
+async function giveBack(database: Database, left: Set<Lease>): Promise<void> {
+  for (const lease of left) {
+    await releaseLease(database, lease, 0);
+    left.delete(lease);
+  }
 }
 
 function busyAccounts(ofHeld: Iterable<string>): string[] {
