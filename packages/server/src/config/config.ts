@@ -290,7 +290,7 @@ export function readConfig(raw: RawEnvironment): Config {
 /** What may be asked for, and how much of it at once. */
 function workOf(
   values: ReturnType<typeof readEnvironment>,
-): Pick<Config, "prediction" | "evaluation" | "datasets" | "runs"> {
+): Pick<Config, "prediction" | "evaluation" | "datasets" | "worlds" | "runs"> {
   return {
     prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,
