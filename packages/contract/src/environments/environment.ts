@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Context, Params } from "../prediction/prediction.ts";
+import { WorldReference } from "../prediction/through-world.ts";
 import {
   defaultPageLimit,
   defaultRevisionLimit,
@@ -112,6 +113,10 @@ const configFields = {
   description: boundedText(maxDescriptionCharacters)
     .nullish()
     .meta({ description: "What the environment is." }),
+  world: WorldReference.nullish().meta({
+    description:
+      "A world that plays it, in place of `deployment`, `context` and `params`, or one of its revisions as NAME@NUMBER; the latest when this is set if no number is given. The trajectory of a task made from a dataset is no example in its episodes.",
+  }),
   deployment: shortText(200).nullish().meta({
     description: "What predicts, by its name; the default deployment if not given.",
   }),

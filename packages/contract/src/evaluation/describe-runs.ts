@@ -1,6 +1,7 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunProgress } from "./run.ts";
+import type { RunReport } from "./run-report.ts";
 
 /** What a comparison says of two runs, for people. */
 export interface DescribedComparison {
@@ -48,6 +49,26 @@ function sentenceOf(compared: Compared, { candidate, reference, evaluator }: Com
 function describeRange({ interval }: Pick<Compared, "interval">): string {
   if (interval === null) return "no interval";
   return `${Math.round(interval.level * 100)} % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+}
+
+/** Says whether a model beats what its own records alone would answer: the test's outcome, never another one. */
+export function describeAgainstRecords(
+  compared: Pick<Compared, "difference" | "interval" | "outcome">,
+): string {
+  const { difference, outcome } = compared;
+  if (difference === null) return "The model and its own records have no sample with a verdict in common.";
+  const points = `${formatPoints(difference)} points (${describeRange(compared)})`;
+  if (outcome === "better") return `The model beats its own records by ${points.replace("+", "")}.`;
+  if (outcome === "worse") return `The model does not beat its own records: ${points}.`;
+  return `It is not shown that the model beats its own records: ${points}.`;
+}
+
+/** Says which samples a world was not asked about with their own trajectories as examples. */
+export function describeLeftOut(world: RunReport["world"]): string | undefined {
+  if (world === undefined || world.leaves_out === 0) return undefined;
+  const count =
+    world.leaves_out === 1 ? "1 prediction" : `${world.leaves_out.toLocaleString("en-US")} predictions`;
+  return `The figures are leave one out: the examples have the trajectories of ${count}, each of which was made without its own.`;
 }
 
 function caveatsOf(compared: Compared): string[] {

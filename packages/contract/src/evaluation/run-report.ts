@@ -242,6 +242,38 @@ const RunFailures = z
   })
   .meta({ id: "RunFailures" });
 
+const ReportWorld = z
+  .object({
+    leaves_out: count(
+      "Predictions of samples whose own trajectories are among the world's examples, and were left out: leave one out.",
+    ),
+    near_duplicates: count(
+      "Predictions for which an example of another trajectory has the same fields, to a similarity of 0.999, and the same next state.",
+    ),
+    answered_by: z.record(z.string(), z.int()).meta({
+      description: "How many predictions each deployment made; `retrieval`: the records alone.",
+    }),
+  })
+  .meta({ id: "ReportWorld" });
+
+const ReportRecords = z
+  .object({
+    run_id: z.uuid().meta({ description: "The run's id." }),
+    name: z.string().meta({ description: "The run's name." }),
+    evaluators: z
+      .array(
+        z.object({
+          ...ReportEvaluator.shape,
+          difference: figure("As in `GET /v1/comparisons`, of this run − the records'."),
+          interval: intervalOf("Of the difference, at 95 %, clustered by trajectory."),
+          outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
+          sentence: z.string().meta({ description: "The same in words." }),
+        }),
+      )
+      .meta({ description: "By those evaluators that both runs have." }),
+  })
+  .meta({ id: "ReportRecords" });
+
 /** Response of `GET /v1/runs/{id}/report`. */
 export const RunReport = z
   .object({
@@ -259,6 +291,11 @@ export const RunReport = z
     teacher_forced: TeacherForced.nullish().meta({
       description:
         "Of a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
+    }),
+    world: ReportWorld.optional().meta({ description: "Of a run through a world: what it leaned on." }),
+    records: ReportRecords.nullish().meta({
+      description:
+        "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Null if there is none.",
     }),
     latency_ms: RunLatency.nullable().meta({
       description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
+import { WorldReference } from "../prediction/through-world.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
@@ -28,6 +29,12 @@ export const RunTarget = z
     z.strictObject({
       deployment: shortText(200).meta({ description: "A deployment, by its name." }),
       model: shortText(200).nullish().meta({ description: "Sent instead of the deployment's model." }),
+    }),
+    z.strictObject({
+      world: WorldReference.meta({
+        description:
+          "A world, or one of its revisions as NAME@NUMBER; the latest when the run is made if no number is given. Each sample's own trajectory is left out of the examples.",
+      }),
     }),
     z.strictObject({
       baseline: z.literal("no-change").meta({ description: "Predicts the state that it is given." }),

@@ -24,7 +24,7 @@ export function composePrompt(
 }
 
 /** The user turn. Later turns of a chat have no state: the assistant turn before is the state. */
-export function composeUserTurn({ state, action }: { state?: string; action: string }): string {
+export function composeUserTurn({ state, action }: { state?: string | undefined; action: string }): string {
   return state === undefined ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 

@@ -123,6 +123,13 @@ export const WorldModelPrediction = z
       description: "The stop token or string that ended the completion.",
     }),
     world: AnsweringWorld.optional().meta({ description: "Of a prediction through a world: which one." }),
+    confidence: z.number().nullable().optional().meta({
+      description:
+        "Of a world that is asked how sure it is: how likely the answer is right, from 0 to 1; null while it is not calibrated.",
+    }),
+    abstained: z.boolean().optional().meta({
+      description: "Whether the confidence is below what the world needs.",
+    }),
     explain: WorldExplanation.optional().meta({ description: "If it was asked for: the examples." }),
   })
   .meta({ id: "WorldModelPrediction" });

@@ -3,7 +3,7 @@ import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { ErrorCategory } from "../responses.ts";
 import { dateTime, instant, storableText } from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
-import { PredictionWorld } from "./through-world.ts";
+import { StoredWorld } from "./through-world.ts";
 
 /** Of `CaptureSetting`, for where it is no field of a request. */
 export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
@@ -117,10 +117,6 @@ export const StoredPredictionDetail = StoredPrediction.extend({
     .string()
     .nullable()
     .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
-  world: PredictionWorld.nullable().meta({
-    description:
-      "The world that it went through, with the examples that it was shown; null if it named none.",
-  }),
   output: z
     .string()
     .nullable()
@@ -129,6 +125,9 @@ export const StoredPredictionDetail = StoredPrediction.extend({
     .string()
     .nullable()
     .meta({ description: `The model's reasoning before it. ${cut}` }),
+  world: StoredWorld.nullable().meta({
+    description: "The world of a run's or an episode's prediction. Null if it was made without one.",
+  }),
   error_message: z.string().nullable().meta({
     description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
   }),

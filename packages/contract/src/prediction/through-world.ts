@@ -43,7 +43,31 @@ export const worldRequestFields = {
     .meta({ description: "Examples that are left out. Only with a world." }),
 };
 
+const scoresSay: Record<"agreement" | "logprob" | "stated" | "retrieval", string> = {
+  agreement: "The share of equal answers among several.",
+  logprob: "The exponential of the tokens' mean log probability.",
+  stated: "What the model said when it was asked.",
+  retrieval: "The nearest example's similarity, times how far similar examples agree with it.",
+};
+
 const similarity = z.number().meta({ description: "From 0 to 1." });
+
+/** What says how sure an answer is. */
+export const ConfidenceMethod = z.enum(["agreement", "logprob", "stated", "retrieval"]);
+export type ConfidenceMethod = z.infer<typeof ConfidenceMethod>;
+
+/** The number of each method, from 0 to 1. */
+export const WorldScores = z
+  .object(
+    Object.fromEntries(
+      ConfidenceMethod.options.map((method) => [
+        method,
+        z.number().optional().meta({ description: scoresSay[method] }),
+      ]),
+    ) as Record<ConfidenceMethod, z.ZodOptional<z.ZodNumber>>,
+  )
+  .meta({ id: "WorldScores" });
+export type WorldScores = z.infer<typeof WorldScores>;
 
 /** Which records a prediction leaned on, and why those. */
 export const WorldExplanation = z
@@ -78,6 +102,12 @@ export const WorldExplanation = z
     reduced: z.boolean().meta({
       description: "Whether half of the examples was sent, as all were too long for the model.",
     }),
+    score: z.number().nullable().meta({
+      description:
+        "How sure the answer is, before calibration, from 0 to 1; null if the world asks nothing of that.",
+    }),
+    scores: WorldScores.meta({ description: "The same by each of the world's methods." }),
+    predictions: z.int().meta({ description: "How many completions the answer took." }),
     retrieval_ms: z.number().meta({ description: "How long finding them took, in milliseconds." }),
   })
   .meta({ id: "WorldExplanation" });
@@ -95,15 +125,22 @@ export const AnsweringWorld = z
   .meta({ id: "AnsweringWorld" });
 export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
 
-/** The world that a stored prediction went through, and the examples that it leaned on. */
-export const PredictionWorld = AnsweringWorld.extend({
-  examples: z
-    .array(
-      z.object({
-        dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
-        similarity: z.number().meta({ description: "To the request, from 0 to 1." }),
-      }),
-    )
-    .meta({ description: "The most similar first." }),
-}).meta({ id: "PredictionWorld" });
-export type PredictionWorld = z.infer<typeof PredictionWorld>;
+/** The world of a stored prediction, with the examples that it leaned on. */
+export const StoredWorld = z
+  .object({
+    ...AnsweringWorld.shape,
+    scores: WorldScores.optional().meta({ description: "How sure the answer was, by each method." }),
+    confidence: z.number().nullable().optional().meta({ description: "As it was answered." }),
+    abstained: z.boolean().optional().meta({ description: "As it was answered." }),
+    examples: z
+      .array(
+        WorldExplanation.shape.examples.element.pick({
+          dataset_sample_id: true,
+          trajectory_id: true,
+          similarity: true,
+        }),
+      )
+      .meta({ description: "The most similar first." }),
+  })
+  .meta({ id: "StoredWorld" });
+export type StoredWorld = z.infer<typeof StoredWorld>;

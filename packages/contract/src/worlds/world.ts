@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { list } from "../custom-schemas.ts";
 import { Context, Interaction, Params, PromptMessage } from "../prediction/prediction.ts";
 import {
   AnsweringWorld,
+  ConfidenceMethod,
   exampleTags,
   WorldExplanation,
   worldRequestFields,
@@ -111,6 +113,34 @@ export const WorldModel = z
   .meta({ id: "WorldModel" });
 export type WorldModel = z.infer<typeof WorldModel>;
 
+/** How sure a world says it is, and what it does where it is not. */
+export const WorldConfidence = z
+  .strictObject({
+    methods: list(ConfidenceMethod).min(1).max(4).meta({
+      description:
+        "`agreement`: the share of equal answers among several. `logprob`: the mean probability of the tokens, where the upstream returns it. `stated`: the model is asked after the answer. `retrieval`: how far the records bear it. Of several the mean, until a calibration weighs them.",
+    }),
+    samples: z.int().min(2).max(32).nullish().meta({
+      default: 5,
+      description: "How many answers `agreement` asks for, each a prediction.",
+    }),
+    min_confidence: z.number().gte(0).lte(1).nullish().meta({
+      description: "What an answer needs. Only once the world is calibrated.",
+    }),
+    below: z.enum(["abstain", "escalate"]).nullish().meta({
+      default: "abstain",
+      description:
+        "What becomes of an answer with less: it is marked `abstained`, or `escalate_to` is asked afresh.",
+    }),
+    escalate_to: shortText(200).nullish().meta({ description: "A deployment, by its name." }),
+    hide_abstained: z.boolean().nullish().meta({
+      default: false,
+      description: "Whether the text of an answer with less is left out.",
+    }),
+  })
+  .meta({ id: "WorldConfidence" });
+export type WorldConfidence = z.infer<typeof WorldConfidence>;
+
 const configFields = {
   description: boundedText(maxDescriptionCharacters).nullish().meta({ description: "What the world is." }),
   instructions: boundedText(200_000).nullish().meta({
@@ -133,6 +163,7 @@ const configFields = {
     })
     .nullish()
     .meta({ description: "How many of the steps before are in the prompt; the newest are kept." }),
+  confidence: WorldConfidence.nullish().meta({ description: "How sure it says it is." }),
   model: WorldModel.nullish().meta({ description: "What answers; the default deployment if not given." }),
 };
 
@@ -160,6 +191,60 @@ export const WorldReviseRequest = z
   .meta({ id: "WorldReviseRequest" });
 export type WorldReviseRequest = z.infer<typeof WorldReviseRequest>;
 
+const logistic = {
+  weights: z.array(z.number()).meta({ description: "What the logit of each method's number counts." }),
+  bias: z.number().meta({ description: "Added to their sum." }),
+};
+
+/** How numbers become confidences: by steps, or by their logits' weights. */
+export const CalibrationTable = z
+  .union([
+    z.object({
+      kind: z.literal("isotonic").meta({ description: "Isotonic regression." }),
+      x: z.array(z.number()).meta({ description: "Numbers, rising." }),
+      y: z.array(z.number()).meta({ description: "The confidence of each; between them it is linear." }),
+      combined: z.object(logistic).optional().meta({
+        description: "Of several methods: what makes one number of theirs first.",
+      }),
+    }),
+    z.object({
+      kind: z.literal("logistic").meta({ description: "Logistic regression." }),
+      ...logistic,
+    }),
+  ])
+  .meta({ id: "CalibrationTable" });
+export type CalibrationTable = z.infer<typeof CalibrationTable>;
+
+/** What a world's confidence means: fitted on predictions of the world that a run judged. */
+export const WorldCalibration = z
+  .object({
+    run_id: z.uuid().meta({ description: "The run." }),
+    dataset_id: z.uuid().meta({ description: "What it predicted: neither examples nor what is tested." }),
+    revision: z.int().meta({ description: "The number of its revision." }),
+    evaluator: z.string().meta({ description: "What a right answer passes." }),
+    methods: z.array(ConfidenceMethod).meta({ description: "Whose numbers it takes, in this order." }),
+    samples: z.int().meta({ description: "How many predictions it is fitted on." }),
+    trajectories: z.int().meta({ description: "How many trajectories they are of." }),
+    table: CalibrationTable.meta({ description: "What was fitted." }),
+  })
+  .meta({ id: "WorldCalibration" });
+export type WorldCalibration = z.infer<typeof WorldCalibration>;
+
+/** Body of `POST /v1/worlds/{name}/calibrations`. */
+export const WorldCalibrationRequest = z
+  .strictObject({
+    run_id: shortText(200).meta({
+      description:
+        "A finished run of the world's latest revision, on samples that are neither examples nor tested.",
+    }),
+    evaluator: shortText(200).nullish().meta({
+      default: "exact-match",
+      description: "The evaluator of the run whose pass makes an answer right.",
+    }),
+  })
+  .meta({ id: "WorldCalibrationRequest" });
+export type WorldCalibrationRequest = z.infer<typeof WorldCalibrationRequest>;
+
 /** What a revision resolved to when it was made. */
 export const WorldPins = z
   .object({
@@ -177,6 +262,9 @@ export const WorldPins = z
       })
       .nullable()
       .meta({ description: "Null for a world without examples." }),
+    calibration: WorldCalibration.nullable().meta({
+      description: "What makes a confidence of the methods' numbers; null until the world is calibrated.",
+    }),
     prompt_digest: z.string().meta({ description: "SHA-256 of the system turn." }),
   })
   .meta({ id: "WorldPins" });

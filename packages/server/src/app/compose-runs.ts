@@ -14,13 +14,14 @@ import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/examples.ts";
+import type { KnownWorlds } from "../worlds/find-world.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
 
 type RunOptions = Pick<
   RunnerServices,
-  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "indexes" | "exampleTexts"
+  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "indexes" | "exampleTexts" | "knownWorlds"
 >;
 
 export interface ComposedRuns extends RunQueue {
@@ -101,7 +102,11 @@ export async function composeEvaluator(
 export interface ComposedRunner {
   store: OpenedStore;
   services: StepServices &
-    Pick<ComposedEvaluation, "hasModel"> & { runs: RunQueue; deployments: Deployments };
+    Pick<ComposedEvaluation, "hasModel"> & {
+      runs: RunQueue;
+      deployments: Deployments;
+      knownWorlds: KnownWorlds;
+    };
   defaultDeployment: string;
   /** Works on one run in this process. */
   start(run: Lease): void;
@@ -118,7 +123,7 @@ export async function composeRunner(
   // No prediction here is live.
   const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
   const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
-  const services = { ...evaluation, runs, deployments };
+  const services = { ...evaluation, runs, deployments, knownWorlds: worlds.knownWorlds };
   return {
     store,
     services,

@@ -2,6 +2,7 @@ import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
+import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/episode-prompt.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import type { Phase } from "../http/exchange.ts";
@@ -18,6 +19,7 @@ import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
+import { selectRunsThrough } from "../runs/runs-store.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/examples.ts";
@@ -26,7 +28,7 @@ import { composeDeployments, composeLimits, composePrices } from "./compose-depl
 import { composeEnvironments } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
-import { composeTelemetry, composeUsage, watchFigures } from "./compose-telemetry.ts";
+import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
 import type { EvaluationServices, Services } from "./services.ts";
@@ -132,7 +134,9 @@ async function composeFeatures(
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const capture = composeCapture(config, log, store, { memory, metrics });
-  const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
+  const worlds = createWorldParts(store, config.worlds.maxIndexBytes, (answered) =>
+    countWorldAnswer(metrics, answered),
+  );
   const runs = composeRuns(config, log, store, {
     ...worlds,
     deployments,
@@ -241,6 +245,7 @@ function toServices(
     },
     ...features.environments,
     ...features.worlds,
+    worldUses,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie: access.sessionCookie,
@@ -308,6 +313,15 @@ export async function composeServer(
     },
   };
 }
+
+const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
+  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
+  const runs = await selectRunsThrough(transaction, accountId, name);
+  return [
+    ...environments.map((one) => `the environment ${one}`),
+    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
+  ];
+};
 
 /** Where the prompts of predictions are stored that runs and episodes made. */
 function composePrompts(store: Store): FindPrompts {

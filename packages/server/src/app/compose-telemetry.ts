@@ -22,6 +22,7 @@ import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
+import type { ObservedAnswer, WorldParts } from "../worlds/examples.ts";
 import type { ComposedLimits } from "./compose-deployments.ts";
 import type { ComposedEvaluation } from "./compose-evaluation.ts";
 import type { Services } from "./services.ts";
@@ -88,12 +89,13 @@ interface Watched {
   memory: ByteBudget;
   capture: Pick<Capture, "heldBytes">;
   completions: Pick<CompletionCache, "bytes">;
+  worlds: Pick<WorldParts, "indexes">;
 }
 
 /** Metrics that are read when `/metrics` is requested. */
 export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions }: Watched,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
 ): void {
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
@@ -106,7 +108,17 @@ export function watchFigures(
     presage_memory_budget_bytes: () => memory.maxBytes,
     presage_capture_held_bytes: capture.heldBytes,
     presage_cache_bytes: completions.bytes,
+    presage_index_bytes: worlds.indexes.bytes,
   });
+}
+
+export function countWorldAnswer(
+  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
+  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
+): void {
+  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
+  metrics.retrievalSeconds.observe(retrievalMs / 1000);
+  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
 }
 
 /** What the metrics say of a deployment's replicas. */

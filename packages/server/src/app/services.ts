@@ -25,6 +25,7 @@ import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { WorldParts } from "../worlds/examples.ts";
+import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -60,6 +61,7 @@ export interface Services
   /** The metrics of the whole server, in Prometheus' text format. */
   readMetrics(): Promise<string>;
   readonly store: Store;
+  readonly worldUses: WorldUses;
   readonly deployments: Deployments;
   /** Limits of predictions. */
   readonly admission: Admission;

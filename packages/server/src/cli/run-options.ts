@@ -15,6 +15,7 @@ export interface RunOptions extends ConnectionOptions {
   name?: string;
   model?: string;
   deployment?: string;
+  world?: string;
   baseline?: "no-change" | "most-frequent" | "retrieval";
   predictions?: string;
   mode?: RunMode;
@@ -51,6 +52,10 @@ export function addRunOptions(command: Command): Command {
     .option("--name <name>", "the run's name")
     .option("--model <name>", "model to request instead of the deployment's")
     .option("--deployment <name>", "deployment that predicts, if not the default")
+    .option(
+      "--world <name[@revision]>",
+      "world that predicts; each sample's own trajectory is no example of it",
+    )
     .addOption(
       choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent", "retrieval"]),
     )
@@ -93,12 +98,12 @@ export function addRunOptions(command: Command): Command {
     .option(...onServer);
 }
 
-const targets = ["model", "deployment", "baseline", "predictions"] as const;
+const targets = ["model", "deployment", "world", "baseline", "predictions"] as const;
 
 const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
 
 const ofNewRuns = [
-  ...["dataset", "revision", "format", "name", "model", "deployment", "baseline", "mode"],
+  ...["dataset", "revision", "format", "name", "model", "deployment", "world", "baseline", "mode"],
   ...["evaluator", "protocol", "repeats", "concurrency", ...sampling, "tag"],
 ] as (keyof RunOptions)[];
 
@@ -116,9 +121,10 @@ export function refuseContradictions(options: RunOptions): void {
   } else if (options.evaluator === undefined && options.protocol === undefined) {
     throw new CommandError("run needs --evaluator, or --protocol");
   }
-  const [target] = given(["baseline", "predictions"]);
+  const [target] = given(["world", "baseline", "predictions"]);
   if (target !== undefined) {
-    const [other] = [...given(targets), ...given(sampling)].filter((name) => name !== target);
+    const unsampled = target === "world" ? [] : given(sampling);
+    const [other] = [...given(targets), ...unsampled].filter((name) => name !== target);
     if (other !== undefined) refuse(target, other);
   }
   if (options.maxRegression !== undefined && options.against === undefined)
@@ -196,15 +202,16 @@ export function readWantedRun(
     return checked;
   } catch (error) {
     throw error instanceof InvalidRequestError
-      ? new CommandError(describeIssues(error.issues, toOption))
+      ? new CommandError(describeIssues(error.issues, (field) => toOption(field, target)))
       : error;
   }
 }
 
 /** `--params temperature` for `params.temperature`. */
-function toOption(field: string): string {
+function toOption(field: string, wanted: RunTarget): string {
   const [name = "", ...rest] = field.split(".");
-  const flag = { tags: "--tag", evaluators: "--evaluator", target: "--deployment" }[name] ?? toFlag(name);
+  const target = "world" in wanted ? "--world" : "--deployment";
+  const flag = { tags: "--tag", evaluators: "--evaluator", target }[name] ?? toFlag(name);
   return [flag, ...(name === "params" ? rest : [])].join(" ");
 }
 

@@ -1,5 +1,10 @@
 import type { Comparison, Run, RunReport } from "@presage/contract";
-import { describeComparison, describeFailures, describeTrouble } from "@presage/contract/describe-runs";
+import {
+  describeComparison,
+  describeFailures,
+  describeLeftOut,
+  describeTrouble,
+} from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
 import { printNotice } from "./command.ts";
@@ -13,10 +18,12 @@ type ReportRow = RunReport["evaluators"][number];
 type Interval = ReportRow["interval"];
 
 /** Prints what a run says, as a table of at most 100 columns. */
-export function printReport({ run, evaluators, failures, provenance, survival }: RunReport): void {
+export function printReport({ run, evaluators, failures, provenance, survival, ...report }: RunReport): void {
   if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
   printTable(reportColumns, evaluators);
   const notes = [
+    ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
+    ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
     ...evaluators.flatMap(describeLacking),
     ...describeCounts("Failed predictions", failures.predictions),

@@ -147,10 +147,11 @@ async function createRun(
 
 async function readTarget(
   connection: RunConnection,
-  { model, deployment, baseline, predictions }: RunOptions,
+  { model, deployment, world, baseline, predictions }: RunOptions,
 ): Promise<RunTarget> {
   if (predictions !== undefined) return { predictions: "imported" };
   if (baseline !== undefined) return { baseline };
+  if (world !== undefined) return { world };
   const named = deployment ?? (await connection.findDefaultDeployment());
   return { deployment: named, ...(model !== undefined && { model }) };
 }

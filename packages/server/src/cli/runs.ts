@@ -112,6 +112,7 @@ const runColumns: readonly Column<Run>[] = [
 function targetName(target: Run["target"]): string {
   if ("deployment" in target) return [target.deployment, target.model].filter(Boolean).join(", ");
   if ("baseline" in target) return target.baseline;
+  if ("world" in target) return target.world;
   return "predictions" in target ? "imported predictions" : "a client";
 }
 

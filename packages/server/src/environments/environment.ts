@@ -1,5 +1,7 @@
 import type { EnvironmentConfig, EnvironmentTool, TaskLine, TaskSplitName } from "@presage/contract";
+import { z } from "zod";
 import type { Micros } from "../platform/storage/columns.ts";
+import type { Asked } from "../worlds/world.ts";
 
 /** A task without the split that it is in. */
 export type Task = Omit<TaskLine, "split">;
@@ -7,6 +9,17 @@ export type Task = Omit<TaskLine, "split">;
 export interface IndexedTask {
   index: number;
   task: Task;
+}
+
+const Recorded = z.object({
+  trajectory_id: z.string(),
+  tags: z.record(z.string(), z.string()).optional().catch(undefined),
+});
+
+/** The recorded trajectory that a task was made from, if it says so. */
+export function recordedOf({ metadata }: Task): Asked["recorded"] {
+  const { data } = Recorded.safeParse(metadata);
+  return data && { trajectoryId: data.trajectory_id, tags: data.tags ?? {} };
 }
 
 export type TaskCounts = Partial<Record<TaskSplitName, number>>;

@@ -61,6 +61,21 @@ const someRevision = prepareStatement((database) =>
 
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 
+/** Names of an account's environments whose latest revisions are played by a world. */
+export async function selectEnvironmentsThrough(
+  database: Database,
+  accountId: string,
+  world: string,
+): Promise<string[]> {
+  // In a text inside of the JSON, the quotes would be escaped.
+  const rows = await withRevisions(database, accountId)
+    .whereRef("revision.revision", "=", "environment.last_revision")
+    .where("revision.config", "like", `%"world":"${world}@%`)
+    .orderBy("environment.name")
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
 /** How long the environments of a page are. */
 export async function selectEnvironmentSizes(
   reader: Database,

@@ -12,6 +12,9 @@ import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
+import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
+import type { ReadyWorld } from "../worlds/world.ts";
+import { holdWorld } from "../worlds/worlds-store.ts";
 import type { EnvironmentRevision } from "./environment.ts";
 import { sandboxEnvironment, sandboxName } from "./environment.ts";
 import {
@@ -46,6 +49,36 @@ export interface ConfigServices {
   store: Store;
   registry: Registry;
   deployments: { find(name: string): unknown };
+  knownWorlds: Pick<KnownWorlds, "find">;
+}
+
+const ofWorlds = ["deployment", "context", "params"] as const;
+
+/** The world that plays an environment, if one does. Throws if it cannot. */
+async function findPlayedWorld(
+  services: ConfigServices,
+  requester: Requester,
+  { world }: EnvironmentConfig,
+): Promise<ReadyWorld | undefined> {
+  if (!world) return undefined;
+  const found = await findReferred(services, requester, world);
+  if ("reason" in found) throw new InvalidEnvironmentError(["world"], found.reason);
+  return found;
+}
+
+/** The config with its world pinned, which is not deleted before the environment names it. */
+async function withWorld(
+  transaction: Database,
+  config: EnvironmentConfig,
+  world: ReadyWorld | undefined,
+): Promise<EnvironmentConfig> {
+  const both = config.world ? ofWorlds.find((name) => config[name]) : undefined;
+  if (both !== undefined)
+    throw new InvalidEnvironmentError([both], "A world has its own; name one of the two");
+  if (world === undefined) return config;
+  if (!(await holdWorld(transaction, world.id)))
+    throw new InvalidEnvironmentError(["world"], "The world was deleted meanwhile");
+  return { ...config, world: `${world.name}@${world.revision}` };
 }
 
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
@@ -107,7 +140,7 @@ export interface NewEnvironment {
 export async function createEnvironment(
   services: ConfigServices,
   requester: Changer,
-  { name, config, userId }: NewEnvironment,
+  { name, config: given, userId }: NewEnvironment,
   once?: Once,
 ): Promise<EnvironmentRevision> {
   const { accountId } = requester;
@@ -116,11 +149,13 @@ export async function createEnvironment(
       "bad_request",
       `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
     );
-  await checkConfig(services, accountId, config);
+  await checkConfig(services, accountId, given);
+  const world = await findPlayedWorld(services, requester, given);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<EnvironmentRevision> {
       const now = nowMicros();
       const id = Bun.randomUUIDv7();
+      const config = await withWorld(transaction, given, world);
       const row = {
         id,
         account_id: accountId,
@@ -282,6 +317,7 @@ export async function reviseEnvironment(
   refuseBuiltIn(name);
   const { accountId } = requester;
   await checkConfig(services, accountId, changes);
+  const world = await findPlayedWorld(services, requester, changes);
   return await services.store
     .writer(requester)
     .transaction()
@@ -290,7 +326,7 @@ export async function reviseEnvironment(
       if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
       const last = await selectEnvironment(transaction, accountId, { name });
       if (last === undefined) throw noSuchEnvironment();
-      const config = withoutNulls({ ...last.config, ...changes });
+      const config = await withWorld(transaction, withoutNulls({ ...last.config, ...changes }), world);
       const now = nowMicros();
       const revision = last.revision + 1;
       const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };

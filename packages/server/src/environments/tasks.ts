@@ -153,6 +153,7 @@ interface FirstState {
   trajectoryId: string;
   state: string;
   context: Context | undefined;
+  tags: DatasetSample["tags"];
 }
 
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
@@ -210,17 +211,20 @@ async function readFirstStates(
   const first = new Map<string, FirstState & { step: number }>();
   for await (const lines of await exportSamples(services, requester, dataset)) {
     for (const line of lines) {
-      const { trajectory_id: trajectoryId, step, interaction, context } = JSON.parse(line) as DatasetSample;
+      const sample = JSON.parse(line) as DatasetSample;
+      const { trajectory_id: trajectoryId, step, interaction, context, tags } = sample;
       const known = first.get(trajectoryId);
       if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
-      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context });
+      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context, tags });
     }
   }
   return first.values();
 }
 
-function toTask({ trajectoryId, state, context }: FirstState): Task {
-  return { initial_state: state, context, metadata: { trajectory_id: trajectoryId } };
+/** With its tags, worlds leave out what belongs to it. */
+function toTask({ trajectoryId, state, context, tags }: FirstState): Task {
+  const metadata = { trajectory_id: trajectoryId, ...(tags && { tags }) };
+  return { initial_state: state, context, metadata };
 }
 
 function isDataset(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { DatasetSample, RunExportLine } from "@presage/contract";
 import { ownSolver } from "../datasets/traces/layouts/inspect.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import { type RunEvaluator, toRun } from "../runs/run.ts";
+import { nameOf as nameOfTarget, type RunEvaluator, toRun } from "../runs/run.ts";
 import type { promptOf } from "../runs/runner/missing-work.ts";
 import { numberOf, type RunOfDataset } from "./predicted.ts";
 
@@ -16,7 +16,6 @@ export function nameOf({ evaluators }: RunOfDataset, { id, profile }: RunEvaluat
 export function startOf(run: RunOfDataset, dataset: string) {
   const { target, provenance, repeats } = run;
   const { name, mode, target: shownTarget, params, tags, notes } = toRun(run);
-  const asked = target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
   return {
     version: 2,
     eval: {
@@ -28,7 +27,7 @@ export function startOf(run: RunOfDataset, dataset: string) {
       task_version: run.dataset.revision,
       solver: ownSolver,
       dataset: { name: dataset, samples: run.counts.samples / repeats, shuffled: false },
-      model: provenance.models[0] ?? asked,
+      model: provenance.models[0] ?? nameOfTarget(target),
       model_args: params ?? {},
       config: { epochs: repeats, epochs_reducer: ["mean"], fail_on_error: false },
       packages: { presage: provenance.presage_version },

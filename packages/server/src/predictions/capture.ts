@@ -10,7 +10,7 @@ import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
-import type { WorldCompletion } from "../worlds/complete-through-world.ts";
+import { toStoredWorld, type WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readAnswer } from "./answer.ts";
 import { type ChatRequest, type Complete, setFields } from "./predict.ts";
 import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
@@ -239,12 +239,7 @@ function storeOutcome(
 /** Of a prediction through a world: which one, and what it leaned on. */
 function worldOf(completion: UpstreamCompletion | WorldCompletion): StoredRequest["world"] {
   if (!("world" in completion)) return undefined;
-  const { world, explain } = completion;
-  const examples = explain.examples.map(({ dataset_sample_id, similarity }) => ({
-    dataset_sample_id,
-    similarity,
-  }));
-  return { ...world, examples };
+  return toStoredWorld(completion);
 }
 
 /** A prediction's request has the fields of a structured chat. */

@@ -39,11 +39,11 @@ import { answered, chatCompletion, predictionFailures, predictionHeaders } from 
 import {
   askWorld,
   findNamedWorld,
-  nameOf,
   type PredictionWorlds,
   predictThroughWorld,
   refuseWithoutWorld,
   worldHeader,
+  worldHeadersOf,
 } from "./through-world.ts";
 
 interface PredictionServices extends PredictionWorlds {
@@ -129,7 +129,7 @@ async function answerThroughWorld(
   const answer = services.settings.debugFields
     ? { ...prediction, messages: completion.messages }
     : prediction;
-  return Response.json(answer, { headers: { [worldHeader]: nameOf(completion.world) } });
+  return Response.json(answer, { headers: worldHeadersOf(completion) });
 }
 
 /** In what the operations of the two kinds of servers differ. */
@@ -212,7 +212,8 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
         reserveSentBody(exchange);
         const completion = await asking;
         const answer = respond(completion);
-        answer.headers.set(worldHeader, nameOf(completion.world));
+        for (const [name, value] of Object.entries(worldHeadersOf(completion)))
+          answer.headers.set(name, value);
         return answer;
       }
       const named = findNamedDeployment(deployments, request.headers, body.model);

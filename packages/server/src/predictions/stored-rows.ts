@@ -1,4 +1,4 @@
-import type { ErrorCategory, PredictionWorld } from "@presage/contract";
+import type { ErrorCategory, StoredWorld } from "@presage/contract";
 import { type Answer, answerColumns } from "../platform/storage/answer-columns.ts";
 import { type Micros, toStorableText } from "../platform/storage/columns.ts";
 import type {
@@ -33,7 +33,7 @@ export interface StoredRequest {
   params?: unknown;
   model?: unknown;
   /** The world that it went through, and the examples that were shown. */
-  world?: PredictionWorld | undefined;
+  world?: StoredWorld | undefined;
 }
 
 export type PredictionOutcome =

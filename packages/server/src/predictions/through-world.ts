@@ -5,6 +5,7 @@ import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
+import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { Sharing } from "../upstream/upstream.ts";
 import {
@@ -21,8 +22,17 @@ import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } f
 export const worldHeader = "x-presage-world";
 const explainHeader = "x-presage-explain";
 
-export function nameOf({ name, revision }: { name: string; revision: number }): string {
+function nameOf({ name, revision }: { name: string; revision: number }): string {
   return `${name}@${revision}`;
+}
+
+/** What responses say of the world, beside their body. */
+export function worldHeadersOf({ world, confidence, abstained }: WorldCompletion): Record<string, string> {
+  return {
+    [worldHeader]: nameOf(world),
+    ...(typeof confidence === "number" && { "x-presage-confidence": confidence.toFixed(6) }),
+    ...(abstained !== undefined && { "x-presage-abstained": String(abstained) }),
+  };
 }
 
 /** What requests through worlds need. */
@@ -122,7 +132,9 @@ export async function predictThroughWorld(
   const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
   const explain = isExplained ? { explain: explanationFor(call, completion) } : {};
-  const prediction = { ...readPrediction(completion.body), world: completion.world, ...explain };
+  const { world: answering, confidence, abstained } = completion;
+  const sure = defined({ confidence, abstained });
+  const prediction = { ...readPrediction(completion.body), world: answering, ...sure, ...explain };
   return { prediction, completion };
 }
 

@@ -11,7 +11,18 @@ import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { type HeldLease, noCounts, type Run, type RunQueue, type RunTarget } from "./run.ts";
+import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
+import { isOfRecords, type ReadyWorld } from "../worlds/world.ts";
+import { holdWorld } from "../worlds/worlds-store.ts";
+import {
+  asksDeployment,
+  type HeldLease,
+  nameOf,
+  noCounts,
+  type Run,
+  type RunQueue,
+  type RunTarget,
+} from "./run.ts";
 import { noSuchRun, toRunEvaluators } from "./runs.ts";
 import { insertRun, selectRun } from "./runs-store.ts";
 
@@ -41,7 +52,13 @@ export class InvalidRunError extends Error {
  * or profiles that cannot be used.
  */
 export async function createRun(
-  services: { store: Store; registry: Registry; runs: RunQueue; deployments: Pick<Deployments, "find"> },
+  services: {
+    store: Store;
+    registry: Registry;
+    runs: RunQueue;
+    deployments: Pick<Deployments, "find">;
+    knownWorlds: KnownWorlds;
+  },
   requester: Changer,
   wanted: NewRun,
   once: Once | undefined,
@@ -51,10 +68,11 @@ export async function createRun(
   const { store, runs } = services;
   refuseImpossible(wanted, services.deployments);
   const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
+  const world = await findTargetWorld(services, requester, wanted);
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);
-      const target = await resolveTarget(transaction, accountId, wanted.target);
+      const target = await resolveTarget(transaction, accountId, wanted.target, world);
       const parts = { account_id: accountId, api_key_id: apiKeyId, evaluators, revision, change, target };
       const created = toQueuedRun(wanted, parts);
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
@@ -89,6 +107,17 @@ function refuseImpossible(
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
+async function findTargetWorld(
+  services: { knownWorlds: KnownWorlds },
+  requester: Changer,
+  { target }: RequestedRun,
+): Promise<ReadyWorld | undefined> {
+  if (!("world" in target)) return undefined;
+  const found = await findReferred(services, requester, target.world);
+  if ("reason" in found) throw new InvalidRunError(["target", "world"], found.reason);
+  return found;
+}
+
 interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
@@ -111,7 +140,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): 
     tags: wanted.tags ?? null,
     dataset: { datasetId: wanted.dataset_id, revisionId: revision.id, revision: revision.number },
     counts: { samples: revision.samples * repeats, ...noCounts },
-    tries: target.kind === "deployment" ? { retried: {}, timed_out: 0 } : null,
+    tries: asksDeployment(parts) ? { retried: {}, timed_out: 0 } : null,
     provenance: {
       presage_version: packageJson.version,
       prompt_version: promptVersion,
@@ -151,10 +180,18 @@ async function resolveTarget(
   transaction: Database,
   accountId: string,
   target: RequestedRun["target"],
+  world: ReadyWorld | undefined,
 ): Promise<RunTarget> {
   if ("deployment" in target)
     return { kind: "deployment", deployment: target.deployment, model: target.model ?? undefined };
   if ("predictions" in target) return { kind: "imported" };
+  if ("world" in target) {
+    // It is not deleted before the run names it.
+    if (world === undefined || !(await holdWorld(transaction, world.id)))
+      throw new InvalidRunError(["target", "world"], "The world was deleted meanwhile");
+    const { name, revision, config } = world;
+    return { kind: "world", name, revision, asksModel: !isOfRecords(config) };
+  }
   if (target.baseline !== "most-frequent") return { kind: target.baseline };
   const { from } = target;
   if (!from) return { kind: "most-frequent", from: undefined };
@@ -163,9 +200,4 @@ async function resolveTarget(
     kind: "most-frequent",
     from: { datasetId: from.dataset_id, revision: revision.number, revisionId: revision.id },
   };
-}
-
-/** A target in words. */
-function nameOf(target: RunTarget): string {
-  return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
 }

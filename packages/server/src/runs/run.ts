@@ -16,6 +16,8 @@ export type RunTarget =
   | { kind: "no-change" }
   | { kind: "most-frequent"; from: { datasetId: string; revision: number; revisionId: number } | undefined }
   | { kind: "retrieval" }
+  /** `asksModel`: it is not made of its records alone. */
+  | { kind: "world"; name: string; revision: number; asksModel: boolean }
   | { kind: "imported" }
   /** A client evaluates, and sends the results. */
   | { kind: "external" };
@@ -98,6 +100,17 @@ export interface RunQueue {
 /** Whether a client makes its results. */
 export function isClientRun({ target }: Pick<Run, "target">): boolean {
   return target.kind === "external";
+}
+
+/** Whether a deployment is asked for its predictions. */
+export function asksDeployment({ target }: Pick<Run, "target">): boolean {
+  return target.kind === "deployment" || (target.kind === "world" && target.asksModel);
+}
+
+/** A target in words. */
+export function nameOf(target: RunTarget): string {
+  if (target.kind === "world") return `${target.name}@${target.revision}`;
+  return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
 }
 
 /** Of the statuses that a run never leaves. */
@@ -188,6 +201,8 @@ function toTarget(target: RunTarget): WireRun["target"] {
       const { deployment, model } = target;
       return model === undefined ? { deployment } : { deployment, model };
     }
+    case "world":
+      return { world: nameOf(target) };
     case "no-change":
     case "retrieval":
       return { baseline: target.kind };

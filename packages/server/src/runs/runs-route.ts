@@ -15,6 +15,7 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import { createRun, InvalidRunError } from "./create-run.ts";
 import type { RunQueue } from "./run.ts";
@@ -34,6 +35,7 @@ interface RunServices {
   store: Store;
   registry: Registry;
   deployments: Pick<Deployments, "find">;
+  knownWorlds: KnownWorlds;
   clientCounts: ClientCounts;
   runs: RunQueue;
 }
@@ -67,7 +69,7 @@ const createOwnRun = route({
   tag,
   summary: "Predict and evaluate a dataset",
   description:
-    "Has a deployment or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
+    "Has a deployment, a world or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
   body: RunCreateRequest,
   bodyExample: {
     dataset_id: exampleRun.dataset_id ?? "",

@@ -143,6 +143,25 @@ export async function insertRun(
     .execute();
 }
 
+/** Names of an account's runs through a world that have not ended. */
+export async function selectRunsThrough(
+  database: Database,
+  accountId: string,
+  world: string,
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("runs")
+    .select(["name", "target"])
+    .where("account_id", "=", accountId)
+    .where("target_kind", "=", "world")
+    .where("status", "in", ["queued", "running", "paused"])
+    .orderBy("created_at")
+    .execute();
+  return rows.flatMap(({ name, target }) =>
+    (JSON.parse(target) as { name: string }).name === world ? name : [],
+  );
+}
+
 function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
   return kind === "no-change" || kind === "most-frequent" || kind === "retrieval" ? "baseline" : kind;
 }

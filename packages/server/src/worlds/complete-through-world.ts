@@ -1,17 +1,49 @@
-import type { AnsweringWorld, Params, PromptMessage, WorldExplanation } from "@presage/contract";
+import type {
+  AnsweringWorld,
+  PromptMessage,
+  StoredWorld,
+  WorldExplanation,
+  WorldScores,
+} from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { defined } from "../platform/words.ts";
+import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/replicas.ts";
-import type { Complete, UpstreamCompletion } from "../upstream/upstream.ts";
+import type {
+  Complete,
+  CompletionBody,
+  CompletionOptions,
+  CompletionRequest,
+  UpstreamCompletion,
+} from "../upstream/upstream.ts";
 import { adaptAnswer } from "./adapt-answer.ts";
+import { type AskAgain, completeScored, confidenceOf, scoreOf, scoreOfRecords } from "./confidence.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
-import { type Asked, composeTurns, type ReadyWorld } from "./world.ts";
+import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
+
+/** Finds what a world asks among the deployments. */
+export function findIn(
+  deployments: Pick<Deployments, "find" | "getDefault">,
+): WorldServices["findDeployment"] {
+  return (name) => {
+    const found = name === undefined ? deployments.getDefault() : deployments.find(name);
+    return found && { name: found.name, complete: found.upstream.complete };
+  };
+}
 
 /** A completion, which world it is of, what was sent, and the examples in it. */
 export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
   messages: PromptMessage[];
   explain: WorldExplanation;
+  /** The texts of the explained examples. */
+  shown: readonly ShownExample[];
+  /** Undefined: the world is not asked how sure it is. Null: it is not calibrated. */
+  confidence?: number | null | undefined;
+  /** Undefined: it answers however sure it is. */
+  abstained?: boolean | undefined;
+  isEscalated?: boolean;
 }
 
 export interface WorldServices extends ExampleServices {
@@ -30,36 +62,128 @@ export function completeThroughWorld(
   asked: Asked,
 ): (...call: Parameters<Complete>) => Promise<WorldCompletion> {
   return async (request, signal, options) => {
-    const chosen = await chooseExamples(services, services.reader, world, asked, signal);
-    const { model } = world.config;
-    if (model && "kind" in model) return completeFromRecords(world, asked, chosen);
-    const deployment = services.findDeployment(model?.deployment ?? undefined);
-    if (deployment === undefined)
-      throw new UpstreamError(
-        "unavailable",
-        `There is no deployment ${model?.deployment}, which the world asks.`,
-      );
-    const send = async ({ examples, explain }: ChosenExamples): Promise<WorldCompletion> => {
-      const messages = composeTurns(world, asked, examples);
-      const completion = await deployment.complete({ ...request, messages }, signal, options);
-      return { ...completion, world: toAnswering(world, completion.deployment), messages, explain };
-    };
-    try {
-      return await send(chosen).catch((error: unknown) => {
-        if (!isOverlong(error) || chosen.examples.length === 0) throw error;
-        return send(halved(chosen));
-      });
-    } catch (error) {
-      if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-      return completeFromRecords(world, asked, chosen);
-    }
+    const call = { asked, request, signal, options };
+    const settled = await settle(services, world, call, await answer(services, world, call));
+    const { world: answering, abstained: isAbstained = false, isEscalated = false, explain } = settled;
+    const isFromRecords = answering.answered_by === recordsName;
+    services.observe?.({ isFromRecords, isAbstained, isEscalated, retrievalMs: explain.retrieval_ms });
+    return settled;
   };
 }
 
+interface WorldCall {
+  asked: Asked;
+  request: CompletionRequest;
+  signal: AbortSignal;
+  options: CompletionOptions | undefined;
+}
+
+/** The answer of the world's model or of its records, with the number of each method that it is asked. */
+async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
+  const { asked, request, signal, options } = call;
+  const { model, confidence } = world.config;
+  const methods = confidence?.methods ?? [];
+  // The records answer a step, also where the model is told a conversation.
+  const ofStep = { ...asked, conversation: undefined };
+  const choose = (by: Asked) => chooseExamples(services, services.reader, world, by, signal);
+  const records = methods.includes("retrieval")
+    ? { retrieval: await scoreOfRecords(services, services.reader, world, ofStep, signal) }
+    : {};
+  const fromRecords = async () => completeFromRecords(world, ofStep, await choose(ofStep), records);
+  if (model && "kind" in model) return await fromRecords();
+  const chosen = await choose(asked);
+  const { complete } = findDeployment(services, model?.deployment);
+  const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
+    const asks = { ...request, messages: composeTurns(world, asked, examples) };
+    const ask: AskAgain = (fields) => complete({ ...asks, ...fields }, signal, options);
+    const found = await completeScored(ask, asks, { methods, samples: confidence?.samples });
+    const scores = { ...found.scores, ...records };
+    return {
+      ...found.completion,
+      world: toAnswering(world, found.completion.deployment),
+      messages: asks.messages,
+      explain: { ...explain, score: scoreOf(scores), scores, predictions: found.predictions },
+      shown: examples,
+    };
+  };
+  try {
+    return await send(chosen).catch((error: unknown) => {
+      if (!isOverlong(error) || chosen.examples.length === 0) throw error;
+      return send(halved(chosen));
+    });
+  } catch (error) {
+    if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
+    return await fromRecords();
+  }
+}
+
+function findDeployment({ findDeployment: find }: WorldServices, name: string | null | undefined) {
+  const found = find(name ?? undefined);
+  if (found !== undefined) return found;
+  throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
+}
+
+/** Adds the confidence, and does what the world does with too little of it. */
+async function settle(
+  services: WorldServices,
+  world: ReadyWorld,
+  { request, signal, options }: WorldCall,
+  answered: WorldCompletion,
+): Promise<WorldCompletion> {
+  const { confidence: wanted } = world.config;
+  if (!wanted) return answered;
+  const least = wanted.min_confidence ?? undefined;
+  const { messages, explain } = answered;
+  const confidence = confidenceOf(world.pinned.calibration, explain.scores);
+  if (least === undefined) return { ...answered, confidence };
+  if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
+  if (wanted.below !== "escalate") {
+    const shown = wanted.hide_abstained === true ? withoutText(answered) : answered;
+    return { ...shown, confidence, abstained: true };
+  }
+  const { complete } = findDeployment(services, wanted.escalate_to);
+  const again = await complete({ ...request, messages }, signal, options);
+  return {
+    ...answered,
+    ...again,
+    ...{
+      confidence,
+      abstained: false,
+      isEscalated: true,
+      world: toAnswering(world, again.deployment),
+    },
+    explain: { ...explain, predictions: explain.predictions + 1 },
+  };
+}
+
+function withoutText(answered: WorldCompletion): WorldCompletion {
+  const [choice, ...others] = answered.body.choices;
+  const emptied = { ...choice, message: { ...choice.message, content: "" } };
+  const body: CompletionBody = { ...answered.body, choices: [emptied, ...others] };
+  return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
+}
+
+/** What is kept of a world's prediction, to tell what misled it. */
+export function toStoredWorld({ world, explain, confidence, abstained }: WorldCompletion): StoredWorld {
+  const examples = explain.examples.map(({ dataset_sample_id, trajectory_id, similarity }) => ({
+    dataset_sample_id,
+    trajectory_id,
+    similarity,
+  }));
+  const scores = explain.score === null ? undefined : explain.scores;
+  return { ...world, ...defined({ scores, confidence, abstained }), examples };
+}
+
 /** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */
-export function paramsThrough({ config: { model } }: ReadyWorld, params: Params | null | undefined): Params {
+export function paramsThrough(
+  { config: { model } }: Pick<ReadyWorld, "config">,
+  params: Readonly<Record<string, unknown>> | null | undefined,
+): Record<string, unknown> {
   return { temperature: 0, ...(model && "kind" in model ? {} : model?.params), ...params };
 }
+
+/** What answers where no deployment does. */
+export const recordsName = "retrieval";
 
 function toAnswering({ name, revision }: ReadyWorld, answeredBy: string): AnsweringWorld {
   return { name, revision, answered_by: answeredBy };
@@ -90,9 +214,14 @@ export function answerFromRecords(
 }
 
 /** Without an example, the state is the answer. */
-function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExamples): WorldCompletion {
+function completeFromRecords(
+  world: ReadyWorld,
+  asked: Asked,
+  chosen: ChosenExamples,
+  scores: WorldScores,
+): WorldCompletion {
   const content = answerFromRecords(world, chosen) ?? chosen.query.state;
-  const deployment = "retrieval";
+  const deployment = recordsName;
   const body = {
     id: `chatcmpl-${Bun.randomUUIDv7()}`,
     object: "chat.completion",
@@ -110,6 +239,7 @@ function completeFromRecords(world: ReadyWorld, asked: Asked, chosen: ChosenExam
     model: body.model,
     world: toAnswering(world, deployment),
     messages: composeTurns(world, asked, chosen.examples),
-    explain: chosen.explain,
+    explain: { ...chosen.explain, scores, score: scoreOf(scores) },
+    shown: chosen.examples,
   };
 }

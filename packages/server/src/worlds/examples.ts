@@ -14,6 +14,15 @@ import type { Asked, ReadyWorld, ShownExample } from "./world.ts";
 export interface ExampleServices {
   indexes: Indexes;
   exampleTexts: ExampleTexts;
+  /** Counts what worlds answer. */
+  observe?: ((answered: ObservedAnswer) => void) | undefined;
+}
+
+export interface ObservedAnswer {
+  isFromRecords: boolean;
+  isAbstained: boolean;
+  isEscalated: boolean;
+  retrievalMs: number;
 }
 
 /** What is made once, for all that ask worlds. */
@@ -23,12 +32,16 @@ export interface WorldParts extends ExampleServices {
   forgetRevisions(ids: readonly number[]): void;
 }
 
-export function createWorldParts(store: Store, maxIndexBytes: number): WorldParts {
+export function createWorldParts(
+  store: Store,
+  maxIndexBytes: number,
+  observe?: ExampleServices["observe"],
+): WorldParts {
   const indexes = createIndexes({ maxBytes: maxIndexBytes });
   const exampleTexts = createExampleTexts();
   const knownWorlds = createKnownWorlds(store);
   return {
-    ...{ indexes, exampleTexts, knownWorlds },
+    ...{ indexes, exampleTexts, knownWorlds, observe },
     forgetRevisions(ids) {
       knownWorlds.forgetAll();
       indexes.forget(ids);
@@ -68,12 +81,12 @@ export async function chooseExamples(
   asked: Asked,
   signal?: AbortSignal,
 ): Promise<ChosenExamples> {
-  const query = queryOf(config.context, asked);
+  const { query, wanted } = findWanted({ config }, asked);
   const nothing = { examples: [], left_out: { trajectory: 0, duplicate: 0, budget: 0, filter: 0 } };
-  const explained = { ...nothing, truncated: false, reduced: false, retrieval_ms: 0 };
+  const unscored = { score: null, scores: {}, predictions: 0 };
+  const explained = { ...nothing, ...unscored, truncated: false, reduced: false, retrieval_ms: 0 };
   if (source === undefined) return { examples: [], query, explain: explained };
-  const wanted = { ...wantedOf(config.retrieval ?? {}, asked), query };
-  const found = await indexes.find(reader, source, wanted, signal).catch(refuseUnusable);
+  const found = await indexes.find(reader, source, { ...wanted, query }, signal).catch(refuseUnusable);
   const positions = found.examples.map(({ position }) => position);
   const shown = await readExamples(exampleTexts, reader, source.revisionId, positions);
   // Of a dataset that is being deleted, some are gone.
@@ -95,17 +108,26 @@ export async function chooseExamples(
       left_out: { ...found.leftOut, filter: found.filtered },
       truncated: found.isTruncated,
       reduced: false,
+      ...unscored,
       retrieval_ms: found.ms,
     },
   };
 }
 
+/** What examples are found by, and which are wanted. */
+export function findWanted(
+  { config }: Pick<ReadyWorld, "config">,
+  asked: Asked,
+): { query: Fields; wanted: Wanted } {
+  return { query: queryOf(config.context, asked), wanted: wantedOf(config.retrieval ?? {}, asked) };
+}
+
 /** Of a step, as it is asked; of a chat, as samples with messages are found. */
 function queryOf(context: ReadyWorld["config"]["context"], asked: Asked): Fields {
-  if (asked.interaction !== undefined) {
-    const task = asked.context?.task_context ?? context?.task_context ?? "";
+  const task = asked.context?.task_context ?? context?.task_context ?? "";
+  if (asked.conversation !== undefined) return { action: "", state: asked.conversation.state, task };
+  if (asked.interaction !== undefined)
     return { action: asked.interaction.action, state: asked.interaction.state, task };
-  }
   const messages = (asked.messages ?? []).map(({ role, content }) => ({ role, content: content ?? "" }));
   return fieldsOf({ messages });
 }

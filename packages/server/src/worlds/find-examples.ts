@@ -19,6 +19,8 @@ export interface Wanted {
   maxVisits?: number | undefined;
   minSimilarity?: number | undefined;
   weights?: Readonly<Record<keyof Fields, number>> | undefined;
+  /** Whether examples with the same action and next state are all chosen. */
+  keepsDuplicates?: boolean | undefined;
   /** Trajectories whose examples are left out. */
   excluded?: readonly string[] | undefined;
   /** Tags, by name, whose examples are left out. */
@@ -206,11 +208,12 @@ function examplesOf(
 }
 
 /** Chooses among the candidates so far, again once they are a quarter more and before the end. */
-function choosing(index: ExampleIndex, { k, maxChars, minSimilarity = 0 }: Wanted) {
+function choosing(index: ExampleIndex, { minSimilarity = 0, ...wanted }: Wanted) {
+  const { k, maxChars } = wanted;
   const candidates: Candidate[] = [];
   let chosenOf = 0;
   let least = 0;
-  const choose = () => chooseExamples(index, candidates, k, maxChars ?? Number.POSITIVE_INFINITY);
+  const choose = () => chooseExamples(index, candidates, wanted);
   return {
     choose,
     add(example: number, similarity: number, by: FoundExample["by"]): void {
@@ -239,8 +242,7 @@ function choosing(index: ExampleIndex, { k, maxChars, minSimilarity = 0 }: Wante
 function chooseExamples(
   { pairOf }: ExampleIndex,
   candidates: Candidate[],
-  k: number,
-  maxChars: number,
+  { k, maxChars = Number.POSITIVE_INFINITY, keepsDuplicates = false }: Wanted,
 ): { chosen: Candidate[]; duplicate: number; budget: number } {
   candidates.sort((a, b) => b.similarity - a.similarity || a.example - b.example);
   const chosen: Candidate[] = [];
@@ -249,7 +251,7 @@ function chooseExamples(
   for (const candidate of candidates) {
     if (chosen.length >= k) break;
     const pair = pairOf[candidate.example] ?? 0;
-    if (pairs.has(pair)) duplicate += 1;
+    if (!keepsDuplicates && pairs.has(pair)) duplicate += 1;
     else if (chosen.length > 0 && chars + candidate.chars > maxChars) budget += 1;
     else {
       pairs.add(pair);

@@ -1,4 +1,4 @@
-import type { WorldConfig } from "@presage/contract";
+import { readWorldReference, type WorldConfig } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
 import { ServiceError } from "../platform/errors.ts";
@@ -70,6 +70,23 @@ export interface KnownWorlds {
   /** Its changes in this process are seen at once. */
   forget(accountId: string, name: string): void;
   forgetAll(): void;
+}
+
+/** The world that a field names, as NAME or NAME@NUMBER; or why it cannot be used. */
+export async function findReferred(
+  { knownWorlds }: { knownWorlds: Pick<KnownWorlds, "find"> },
+  requester: Requester,
+  reference: string,
+): Promise<ReadyWorld | { reason: string }> {
+  const wanted = readWorldReference(reference);
+  try {
+    const world = wanted && (await knownWorlds.find(requester, wanted));
+    return world ?? { reason: `There is no world named ${wanted?.name ?? reference}` };
+  } catch (error) {
+    const isAboutIt = error instanceof ServiceError && ["not_found", "conflict"].includes(error.code);
+    if (!isAboutIt) throw error;
+    return { reason: error.message.replace(/\.$/, "") };
+  }
 }
 
 const maxKnown = 10_000;

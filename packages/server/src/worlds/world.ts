@@ -29,6 +29,11 @@ export interface ReadyWorld extends WorldRevision {
   source: ExampleSource | undefined;
 }
 
+/** Whether the records alone answer. */
+export function isOfRecords({ model }: WorldConfig): boolean {
+  return model !== null && model !== undefined && "kind" in model;
+}
+
 /** What a world is asked: a step, or the turns of a chat. */
 export interface Asked {
   context?: Context | null | undefined;
@@ -36,6 +41,11 @@ export interface Asked {
   /** In place of an interaction. Without content, a turn is of tools. */
   messages?: readonly { role: string; content?: string | null }[] | undefined;
   history?: readonly HistoryStep[] | undefined;
+  /**
+   * The turns of an episode that is one conversation, which are sent in place of the interaction. Its examples are found by the state
+   * that it began with, so that they stay the same. The records alone still answer the interaction.
+   */
+  conversation?: { state: string; turns: readonly { role: string; content: string }[] } | undefined;
   exclude?: { trajectoryIds?: readonly string[]; tags?: Readonly<Record<string, string>> } | undefined;
   /** The recorded sample that is asked about: it and what is left out with it are no examples. */
   recorded?: { trajectoryId: string; tags: Readonly<Record<string, string>> } | undefined;
@@ -75,7 +85,7 @@ const mostOfNextState = 2_000;
 /** The turns that are sent: the system turn, examples with the most similar last, earlier steps, and what is asked. */
 export function composeTurns(
   { config }: Pick<WorldRevision, "config">,
-  { context, interaction, messages = [], history = [] }: Asked,
+  { context, interaction, conversation, messages = [], history = [] }: Asked,
   examples: readonly ShownExample[],
 ): PromptMessage[] {
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => content ?? "");
@@ -88,9 +98,11 @@ export function composeTurns(
   const section = shown
     .map(({ question, answer }) => `${question}\n\nNext state: ${answer}`)
     .join("\n\n---\n\n");
-  const asked = interaction
-    ? [{ role: "user", content: questionOf(interaction.state, interaction.action) }]
-    : messages.filter(({ role }) => role !== "system");
+  const asked = conversation
+    ? conversation.turns
+    : interaction
+      ? [{ role: "user", content: questionOf(interaction.state, interaction.action) }]
+      : messages.filter(({ role }) => role !== "system");
   return [
     { role: "system", content: isSection ? `${systemTurn}\n\n## RECORDED EXAMPLES\n${section}` : systemTurn },
     ...(isSection ? [] : shown.flatMap(({ question, answer }) => pairOfTurns(question, answer))),
@@ -113,10 +125,15 @@ function questionOf(state: string, action: string): string {
   return state === "" ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 
+/** How many of the steps before are shown at most. */
+export function stepsShown({ history }: WorldConfig): number {
+  return history?.steps ?? 4;
+}
+
 /** As many of the newest steps as the world wants. */
-function newestSteps({ history: limits }: WorldConfig, history: readonly HistoryStep[]): HistoryStep[] {
-  const steps = limits?.steps ?? 4;
-  let left = limits?.max_chars ?? 8_000;
+function newestSteps(config: WorldConfig, history: readonly HistoryStep[]): HistoryStep[] {
+  const steps = stepsShown(config);
+  let left = config.history?.max_chars ?? 8_000;
   const newest = steps === 0 ? [] : history.slice(-steps);
   const first = newest.findLastIndex(({ action, next_state }) => {
     left -= action.length + next_state.length;

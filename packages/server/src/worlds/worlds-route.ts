@@ -29,11 +29,14 @@ import {
   deleteWorld,
   InvalidWorldError,
   reviseWorld,
+  type WorldUses,
   type WorldVerbServices,
 } from "./worlds.ts";
 import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
-interface Services extends WorldVerbServices, ExampleServices, HttpServices {}
+interface Services extends WorldVerbServices, ExampleServices, HttpServices {
+  worldUses: WorldUses;
+}
 
 const tag = "worlds";
 const config: WorldConfig = {
@@ -57,6 +60,7 @@ const example: World = {
       features: "bytes3-1",
       index_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
     },
+    calibration: null,
     prompt_digest: "fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13",
   },
   archived: false,
@@ -156,7 +160,14 @@ const deleteWorldRoute = route({
   summary: "Delete a world",
   description: "Deletes a world with all its revisions. Predictions that it made stay.",
   params: WorldPath,
-  responses: { "204": { description: "It is deleted." }, ...noSuch("world") },
+  responses: {
+    "204": { description: "It is deleted." },
+    "409": errorResponse(
+      "Environments, or runs that have not ended, use it",
+      "The world shop is used by the environment kitchen.",
+    ),
+    ...noSuch("world"),
+  },
   async handle(services: Services, { requester, params: { name } }) {
     await deleteWorld(services, requester, name);
     return reply(204, undefined);
@@ -231,6 +242,7 @@ const previewWorld = route({
         left_out: { trajectory: 0, duplicate: 2, budget: 0, filter: 114 },
         truncated: false,
         reduced: false,
+        ...{ score: null, scores: {}, predictions: 0 },
         retrieval_ms: 0.4,
       },
     }),

@@ -131,6 +131,17 @@ export async function lockWorld(
     .executeTakeFirst();
 }
 
+/** Whether a world is there. If it is, it stays so until the transaction ends. */
+export async function holdWorld(transaction: Database, id: string): Promise<boolean> {
+  const held = await transaction
+    .selectFrom("worlds")
+    .select("id")
+    .where("id", "=", id)
+    .$if(isPostgres(transaction), (query) => query.forKeyShare())
+    .executeTakeFirst();
+  return held !== undefined;
+}
+
 export async function updateArchived(
   transaction: Database,
   id: string,

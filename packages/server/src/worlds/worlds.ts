@@ -1,9 +1,10 @@
-import { isReservedName, type WorldConfig, type WorldPins } from "@presage/contract";
+import { isReservedName, type WorldCalibration, type WorldConfig, type WorldPins } from "@presage/contract";
 import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
@@ -95,39 +96,64 @@ export async function reviseWorld(
   name: string,
   { archived, ...changes }: WorldConfig & { archived?: boolean | undefined },
 ): Promise<WorldRevision> {
-  const { accountId } = requester;
   const before = await findWorld(services, requester, { name });
   const config = withoutNulls({ ...before.config, ...changes });
   const isRevised = Object.keys(changes).length > 0;
-  const pinned = isRevised ? await pin(services, requester, config) : before.pinned;
-  const revised = await services.store
+  const pinned = isRevised ? await pin(services, requester, config, before) : before.pinned;
+  return await insertNext(services, requester, before, {
+    ...{ config, pinned, archived },
+    fields: Object.keys(changes),
+  });
+}
+
+interface Change {
+  config?: WorldConfig;
+  pinned: WorldPins;
+  archived?: boolean | undefined;
+  /** What changes of the next revision; none: there is none. */
+  fields: readonly string[];
+}
+
+async function insertNext(
+  { store, knownWorlds }: Pick<WorldVerbServices, "store" | "knownWorlds">,
+  requester: Changer,
+  before: WorldRevision,
+  { config = before.config, pinned, archived, fields }: Change,
+): Promise<WorldRevision> {
+  const { accountId } = requester;
+  const { id, name } = before;
+  const revised = await store
     .writer(requester)
     .transaction()
     .execute(async (transaction): Promise<WorldRevision> => {
       const locked = await lockWorld(transaction, accountId, name);
       if (locked === undefined) throw noSuchWorld();
-      if (locked.id !== before.id || Number(locked.last_revision) !== before.revision)
+      if (locked.id !== id || Number(locked.last_revision) !== before.revision)
         throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
       const now = nowMicros();
       const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;
-      await updateArchived(transaction, before.id, archivedAt);
+      await updateArchived(transaction, id, archivedAt);
+      const isRevised = fields.length > 0;
       const revision = before.revision + (isRevised ? 1 : 0);
-      if (isRevised) await insertWorldRevision(transaction, toRow(before.id, revision, config, pinned, now));
-      await recordChange(transaction, requester, {
-        action: "world.revise",
-        objectId: before.id,
-        detail: { name, revision, fields: Object.keys(changes), archived },
-      });
+      if (isRevised) await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
+      const detail = { name, revision, fields, archived };
+      await recordChange(transaction, requester, { action: "world.revise", objectId: id, detail });
       const times = { archived_at: archivedAt, revised_at: isRevised ? now : before.revised_at };
       return { ...before, revision, config, pinned, ...times };
     });
-  services.knownWorlds.forget(accountId, name);
+  knownWorlds.forget(accountId, name);
   return revised;
 }
 
-/** Deletes a world with its revisions. */
+/** What would fail without a world, in words: environments, and runs that have not ended. */
+export type WorldUses = (transaction: Database, accountId: string, name: string) => Promise<string[]>;
+
+/** How many uses a refusal names. */
+const namedUses = 5;
+
+/** Deletes a world with its revisions, unless something uses it. */
 export async function deleteWorld(
-  services: Pick<WorldVerbServices, "store" | "knownWorlds">,
+  services: Pick<WorldVerbServices, "store" | "knownWorlds"> & { worldUses: WorldUses },
   requester: Changer,
   name: string,
 ): Promise<void> {
@@ -137,6 +163,13 @@ export async function deleteWorld(
     .execute(async (transaction) => {
       const world = await lockWorld(transaction, requester.accountId, name);
       if (world === undefined) throw noSuchWorld();
+      const uses = await services.worldUses(transaction, requester.accountId, name);
+      const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
+      if (uses.length > 0)
+        throw new ServiceError(
+          "conflict",
+          `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
+        );
       await deleteWorldRows(transaction, world.id);
       await recordChange(transaction, requester, {
         action: "world.delete",
@@ -147,21 +180,59 @@ export async function deleteWorld(
   services.knownWorlds.forget(requester.accountId, name);
 }
 
-/** Resolves what a world names, and makes its examples searchable. */
+/** Makes a revision that differs in its calibration alone. */
+export async function addCalibration(
+  services: Pick<WorldVerbServices, "store" | "knownWorlds">,
+  requester: Changer,
+  before: WorldRevision,
+  calibration: WorldCalibration,
+): Promise<WorldRevision> {
+  const pinned = { ...before.pinned, calibration };
+  return await insertNext(services, requester, before, { pinned, fields: ["calibration"] });
+}
+
+/** Resolves what a world names, and makes its examples searchable. A calibration holds for as long as answers stay the same. */
 async function pin(
   services: WorldVerbServices,
   requester: Requester,
   config: WorldConfig,
+  before?: WorldRevision,
 ): Promise<WorldPins> {
-  const { model } = config;
-  const named = model && "kind" in model ? [] : [model?.deployment].filter((one) => typeof one === "string");
-  for (const name of named) {
-    if (services.deployments.find(name) === undefined)
-      throw new InvalidWorldError(["model", "deployment"], "There is no deployment of this name");
+  const { model, confidence } = config;
+  const named: [name: unknown, path: string[]][] = [
+    [model && "kind" in model ? undefined : model?.deployment, ["model", "deployment"]],
+    [confidence?.escalate_to, ["confidence", "escalate_to"]],
+  ];
+  for (const [name, path] of named) {
+    if (typeof name === "string" && services.deployments.find(name) === undefined)
+      throw new InvalidWorldError(path, "There is no deployment of this name");
   }
+  if (confidence?.below === "escalate" && !confidence.escalate_to)
+    throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
   const examples = config.examples ? await pinExamples(services, requester, config.examples) : null;
   const prompt_digest = new Bun.CryptoHasher("sha256").update(systemTurnOf(config)).digest("hex");
-  return { examples, prompt_digest };
+  const pinned = { examples, prompt_digest };
+  const isKept =
+    before !== undefined &&
+    toAnswering(config, pinned) === toAnswering(before.config, before.pinned) &&
+    before.pinned.calibration !== null;
+  const calibration = isKept ? before.pinned.calibration : null;
+  if (typeof confidence?.min_confidence === "number" && calibration === null)
+    throw new InvalidWorldError(
+      ["confidence", "min_confidence"],
+      "The world is not calibrated: its numbers are no confidences yet",
+    );
+  return { ...pinned, calibration };
+}
+
+/** All that its answers, and the numbers of its methods, are made from. */
+function toAnswering(
+  { description: _, confidence, ...config }: WorldConfig,
+  { examples, prompt_digest }: Omit<WorldPins, "calibration">,
+): string {
+  const asked = [confidence?.methods, confidence?.samples];
+  const sorted = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([sorted, asked, examples?.index_digest, prompt_digest]);
 }
 
 async function pinExamples(

@@ -92,9 +92,9 @@ onAnyDatabase((database) => {
       messages: null,
       params: { temperature: 0.5 },
       requested_model: null,
-      world: null,
       output: "The door is open.",
       reasoning: "Hinges.",
+      world: null,
       error_message: null,
     });
     expect(Date.parse(found.created_at)).toBeWithin(startedAtMs - 1, Date.now() + 1);

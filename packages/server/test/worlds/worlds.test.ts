@@ -118,9 +118,8 @@ onEachDatabase((database) => {
     const { world } = (await stored.json()) as StoredPredictionDetail;
     expect(world).toMatchObject({ name: "shop", revision: 1, answered_by: "default" });
     expect(world?.examples).toEqual(
-      (answer.explain?.examples ?? []).map(({ dataset_sample_id, similarity }) => ({
-        dataset_sample_id,
-        similarity,
+      (answer.explain?.examples ?? []).map(({ dataset_sample_id, trajectory_id, similarity }) => ({
+        ...{ dataset_sample_id, trajectory_id, similarity },
       })),
     );
   });

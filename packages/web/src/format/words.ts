@@ -30,6 +30,7 @@ export function describeTarget(target: Run["target"]): string {
   if ("deployment" in target)
     return target.model ? `${target.deployment}, ${target.model}` : target.deployment;
   if ("baseline" in target) return target.baseline;
+  if ("world" in target) return target.world;
   return "predictions" in target ? "imported predictions" : "external";
 }
 

@@ -1,12 +1,15 @@
-import type { Context, Interaction } from "@presage/contract";
+import { type Context, type Interaction, readWorldReference } from "@presage/contract";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { paramsThrough } from "../../worlds/complete-through-world.ts";
+import { selectWorld } from "../../worlds/worlds-store.ts";
 import { type Episode, findEpisode } from "./episode.ts";
 import { countCharacters, selectSteps } from "./episodes-store.ts";
 import { composeMessages, promptFormOf } from "./turns.ts";
 
-/** Sampling and decoding of each of an episode's steps. */
+/** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
 export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
-  return { temperature: 0, ...config.params, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
+  const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
+  return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
 }
 
 /** What was asked for a step of an episode. */
@@ -48,11 +51,15 @@ export async function readEpisodePrompt(
   { episode, step, after }: EpisodePromptSource,
 ): Promise<EpisodePrompt | undefined> {
   const { row, config, task } = episode;
-  const steps = await selectSteps(store.briefReader(requester), row.id, after, step);
+  const reader = store.briefReader(requester);
+  const steps = await selectSteps(reader, row.id, after, step);
   const turns = steps.filter((one) => Number(one.step) < step);
   const action = steps.find((one) => Number(one.step) === step)?.action;
   if (action === undefined) return undefined;
-  const same = { params: paramsOf(episode), requested_model: null };
+  const wanted = readWorldReference(config.world ?? "");
+  const world = wanted && (await selectWorld(reader, requester.accountId, wanted));
+  const params = paramsOf(episode);
+  const same = { params: world ? paramsThrough(world, params) : params, requested_model: null };
   if (promptFormOf(config) === "chat") {
     const messages = composeMessages(config, task, turns, action);
     return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };

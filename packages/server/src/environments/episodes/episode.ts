@@ -165,9 +165,13 @@ export function keepState(
   });
 }
 
+/** As many as a world can be told. */
+const mostHistory = 64;
+
 /** How many turns the prompt and the rules of the next step look at. */
 function turnsFor(config: EnvironmentConfig, steps: number): number {
-  return promptFormOf(config) === "chat" ? steps : lookBackOf(config);
+  if (promptFormOf(config) === "chat") return steps;
+  return config.world ? Math.max(mostHistory, lookBackOf(config)) : lookBackOf(config);
 }
 
 /** An episode as it is stored, with the turns that its next step needs. */

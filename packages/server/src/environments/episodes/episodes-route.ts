@@ -26,11 +26,11 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
+import { type AskServices, askDeployment } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
-import { askDeployment, type StepServices, stepEpisode } from "./step-episode.ts";
+import { type StepServices, stepEpisode } from "./step-episode.ts";
 
 const tag = "environments";
 const start =
@@ -219,8 +219,7 @@ const deleteEpisodeRoute = route({
   },
 });
 
-interface StepRouteServices extends StepServices {
-  deployments: Deployments;
+interface StepRouteServices extends StepServices, AskServices {
   admission: Admission;
   settings: { maxShortBodyBytes: number };
 }

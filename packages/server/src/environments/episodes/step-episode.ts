@@ -1,14 +1,10 @@
-import type { EnvironmentConfig } from "@presage/contract";
+import type { EnvironmentConfig, StoredWorld } from "@presage/contract";
 import { composeUserTurn } from "@presage/contract/compose-prompt";
-import type { CallWithCaller } from "../../http/call.ts";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
-import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
-import type { Sharing } from "../../upstream/upstream.ts";
+import type { Asked } from "../../worlds/world.ts";
 import { type JudgeServices, judge, matches } from "../judge.ts";
 import {
   type Episode,
@@ -23,16 +19,18 @@ import {
 import { paramsOf } from "./episode-prompt.ts";
 import type { NewStep } from "./episode-writes-store.ts";
 import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
-import { composeMessages, type End, type EpisodeMessage, findEnd, type Turn } from "./turns.ts";
+import { askedOfWorld, composeMessages, type End, type EpisodeMessage, findEnd, type Turn } from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
-type TimedAnswer = Answer & { latencyMs: number };
+type TimedAnswer = Answer & { latencyMs: number; world?: StoredWorld | undefined };
 
 /** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that is no observation. */
 export type Ask = (
   question: {
     deployment: string | undefined;
     messages: EpisodeMessage[];
+    /** In place of the deployment and the messages: a world by its reference, and what it is asked. */
+    through?: { world: string; asked: Asked } | undefined;
     params: Readonly<Record<string, unknown>>;
     /** Whether what there is of a text that was cut off is an answer. */
     acceptsTruncated: boolean;
@@ -167,6 +165,9 @@ async function askOrCountFailure(
   const question = {
     deployment: config.deployment ?? undefined,
     messages: composeMessages(config, task, turns, action),
+    through: config.world
+      ? { world: config.world, asked: askedOfWorld(config, task, turns, action) }
+      : undefined,
     params: paramsOf({ row, config }),
     acceptsTruncated: config.truncated_output === "accept",
     session: row.id,
@@ -265,7 +266,7 @@ function toNewStep(
     payload: {
       prediction_id: id,
       context_digest: null,
-      request: null,
+      request: answer.world ? JSON.stringify({ world: answer.world }) : null,
       output: toStorableText(answer.output),
       reasoning: answer.reasoning === null ? null : toStorableText(answer.reasoning),
       error_message: null,
@@ -279,49 +280,4 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   const answer = { finish_reason, prompt_tokens, cached_tokens, completion_tokens, latency_micros };
   const observation = payload.output ?? "";
   return { ...step, prediction_id: prediction.id, deployment, model, replica, ...answer, observation };
-}
-
-/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
-const anyAge = Number.MAX_SAFE_INTEGER;
-
-/** Asks a deployment for a step, counted and traced with the request. */
-export function askDeployment(
-  { deployments }: { deployments: Deployments },
-  { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
-): Ask {
-  return async ({ deployment: name, messages, params, acceptsTruncated, session }, signal) => {
-    const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
-    if (deployment === undefined)
-      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
-    const sharing: Sharing | undefined = deployments.areCached()
-      ? { accountId: caller.accountId, maxAgeS: anyAge }
-      : undefined;
-    const complete = measureCompletion(deployment.upstream.complete, exchange, {
-      session: { name: "x-session-id", value: session },
-      sharing,
-    });
-    const startedAtMs = performance.now();
-    const completion = await complete({ ...upstreamFields(params), messages }, signal);
-    const latencyMs = performance.now() - startedAtMs;
-    const answer = readAnswer(completion);
-    refuseUnusable(answer, acceptsTruncated);
-    refuseControlTokens(answer, deployment);
-    return { ...answer, latencyMs };
-  };
-}
-
-/** Finish reasons of a model that did something other than say what comes next. */
-const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
-
-/** Throws an `UpstreamError` for an answer that cannot be an observation. */
-function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
-  const isCut = finishReason === "length";
-  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
-  if (output.trim() === "" && isCut)
-    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
-  if (output.trim() === "") throw unusable("it has no text");
-  if (isCut && !acceptsTruncated)
-    throw unusable(
-      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
-    );
 }

@@ -2,11 +2,47 @@ import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } fr
 import { composePrompt, composeUserTurn } from "@presage/contract/compose-prompt";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import { countOf } from "../../platform/words.ts";
-import { environmentDefaults, type Task } from "../environment.ts";
+import type { Asked } from "../../worlds/world.ts";
+import { environmentDefaults, recordedOf, type Task } from "../environment.ts";
 
 export interface Turn {
   action: string;
   observation: string;
+}
+
+/** What a step asks the world that plays the episode: one step after another, or the conversation so far. */
+export function askedOfWorld(
+  config: EnvironmentConfig,
+  task: Task,
+  turns: readonly Turn[],
+  action: string,
+): Asked {
+  const { context, initial_state: first } = task;
+  const state = turns.at(-1)?.observation ?? first;
+  const same = { context, interaction: { state, action }, recorded: recordedOf(task) };
+  if (promptFormOf(config) === "chat")
+    return {
+      ...same,
+      conversation: { state: first, turns: conversationOf(first, turns, action) },
+    };
+  return { ...same, history: turns.map((turn) => ({ action: turn.action, next_state: turn.observation })) };
+}
+
+/** The user's turns are actions; the first one has the state before it. */
+function conversationOf(
+  state: string,
+  turns: readonly Turn[],
+  action: string,
+): { role: "user" | "assistant"; content: string }[] {
+  const turnOf = (index: number, taken: string) =>
+    composeUserTurn({ state: index === 0 ? state : undefined, action: taken });
+  return [
+    ...turns.flatMap((turn, index) => [
+      { role: "user" as const, content: turnOf(index, turn.action) },
+      { role: "assistant" as const, content: turn.observation },
+    ]),
+    { role: "user", content: turnOf(turns.length, action) },
+  ];
 }
 
 export type EpisodeMessage = PromptMessage | { role: "assistant"; content: string };

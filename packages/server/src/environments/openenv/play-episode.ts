@@ -9,18 +9,12 @@ import { ServiceError } from "../../platform/errors.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
+import { type AskServices, askDeployment } from "../episodes/ask.ts";
 import { type Episode, findEpisode, hasExpired, statusOf } from "../episodes/episode.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
 import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
 import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
-import {
-  askDeployment,
-  endOf,
-  type StepResult,
-  type StepServices,
-  stepEpisode,
-} from "../episodes/step-episode.ts";
+import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
 
 /** What is known of one socket. */
 export interface Conversation {
@@ -68,8 +62,7 @@ async function retryUntilAdmitted<Value>(
 }
 
 /** What playing takes. */
-export interface MessageServices extends StartServices, StepServices {
-  deployments: Deployments;
+export interface MessageServices extends StartServices, StepServices, AskServices {
   admission: Admission;
 }
 

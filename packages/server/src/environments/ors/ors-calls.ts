@@ -8,9 +8,8 @@ import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/r
 import type { Admission } from "../../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
+import { type AskServices, askDeployment } from "../episodes/ask.ts";
 import { toStep } from "../episodes/show-episode.ts";
-import { askDeployment } from "../episodes/step-episode.ts";
 import { type OpenSession, openSession } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
 import {
@@ -57,8 +56,8 @@ function toCallResult(outcome: CallOutcome): OrsCallResult {
 const commentEveryMs = 10_000;
 
 type Services = HttpServices &
-  CallServices & {
-    deployments: Deployments;
+  CallServices &
+  AskServices & {
     admission: Admission;
     /** Notes that results were sent whole; those of many sessions share a commit. */
     ors: { markDelivered(delivery: Delivery): Promise<unknown> };

@@ -16,7 +16,29 @@ export function createMetrics() {
     registry,
     ...requestMetrics(registry),
     ...predictionMetrics(registry),
+    ...worldMetrics(registry),
     ...deletionMetrics(registry),
+  };
+}
+
+function worldMetrics(registry: Registry) {
+  return {
+    worldPredictions: createCounter(registry, {
+      name: "presage_world_predictions_total",
+      help: "Predictions through worlds, by what answered (retrieval: the records alone; deployment).",
+      labelNames: ["answered_by"],
+    }),
+    worldAbstentions: createCounter(registry, {
+      name: "presage_world_abstentions_total",
+      help: "Predictions through worlds that were less sure than their world needs, by what became of them (abstained, escalated).",
+      labelNames: ["outcome"],
+    }),
+    retrievalSeconds: new Histogram({
+      name: "presage_retrieval_seconds",
+      help: "Duration of one search for examples.",
+      buckets: secondsFromSubMillisecond,
+      registers: [registry],
+    }),
   };
 }
 
@@ -211,6 +233,7 @@ const watched = {
     "Memory of captured predictions that wait for their response or to be stored; part of presage_memory_held_bytes.",
   presage_cache_bytes:
     "Memory of cached predictions and of digests of their request bodies (at most PRESAGE_CACHE_MAX_BYTES).",
+  presage_index_bytes: "Memory that the searchable examples of worlds take.",
 } as const;
 
 const watchedReplicas = {

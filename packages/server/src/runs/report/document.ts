@@ -6,7 +6,7 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
-import { describeTrouble } from "@presage/contract/describe-runs";
+import { describeLeftOut, describeTrouble } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import type { ReportPart } from "./pages.ts";
 
@@ -40,7 +40,7 @@ export function describeEvaluator(one: Described): string {
 }
 
 /** The family, and the profile unless it is the family's own. */
-function nameOf({ evaluator, profile_name: profile }: Described): string {
+function nameOf({ evaluator, profile_name: profile }: Pick<Described, "evaluator" | "profile_name">): string {
   const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
@@ -74,6 +74,8 @@ export function reportDocument(report: RunReport, datasetName?: string): ReportP
     ...(run.dataset_id === null ? [] : [paragraph(`Dataset ${dataset}; ${run.mode}; ${run.status}.`)]),
     ...provenance.warnings.map(paragraph),
     ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
+    ...leftOutParts(report),
+    ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
     {
       kind: "table",
@@ -120,6 +122,11 @@ const figureColumns = [
 ];
 
 const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+
+function leftOutParts({ world }: RunReport): ReportPart[] {
+  const text = describeLeftOut(world);
+  return text === undefined ? [] : [paragraph(text)];
+}
 
 function evaluatorCells(one: ReportEvaluator & RunFigures): string[] {
   return [one.evaluator, profileText(one), ...figureCells(one)];

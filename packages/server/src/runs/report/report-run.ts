@@ -7,7 +7,15 @@ import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readClientResults } from "../client/client-results.ts";
-import { isClientRun, isPreliminary, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
+import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
+import {
+  asksDeployment,
+  isClientRun,
+  isPreliminary,
+  isSameEvaluator,
+  type Run,
+  toEvaluatorNames,
+} from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
@@ -19,6 +27,7 @@ import {
   runCost,
   totalPredictions,
 } from "./outcomes.ts";
+import { reportAgainstRecords, reportWorld, worldWarnings } from "./records.ts";
 import {
   byChanges,
   byStep,
@@ -194,8 +203,11 @@ const bytesPerRepeat = 10;
 const bytesOfReport = 4_000_000;
 
 /** The memory that a report takes while it is made. */
-export function reportMemoryBytes({ counts, repeats }: Pick<Run, "counts" | "repeats">): number {
-  return bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
+export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target">): number {
+  const { counts, repeats } = run;
+  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
+  // It may be compared with its records.
+  return own + (asksDeployment(run) ? comparisonMemoryBytes([run, run]) : 0);
 }
 
 /**
@@ -230,11 +242,15 @@ export async function reportRun(
     run.mode === "free-running"
       ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
       : {};
+  const ofWorld = await reportWorld(reader, run, samples.count);
+  const against = await reportAgainstRecords({ store }, requester, run);
   await refuseDeleted({ store }, requester, [run]);
   return {
     preliminary: isPreliminary(run),
     evaluators,
     ...beside,
+    ...ofWorld,
+    ...against,
     latency_ms: predictions.latencyMs,
     predictions_per_second: predictionsPerSecond(run, predictions),
     tokens: predictions.tokens,
@@ -243,7 +259,7 @@ export async function reportRun(
     provenance: {
       ...run.provenance,
       statistics: 2,
-      warnings: [...answerWarnings(run, predictions), ...warningsOf(run)],
+      warnings: [...answerWarnings(run, predictions), ...worldWarnings(run, ofWorld), ...warningsOf(run)],
     },
   };
 }
@@ -301,11 +317,9 @@ async function reportTeacherForced(
 }
 
 /** Until the last prediction: evaluators that are added later take time of their own. */
-function predictionsPerSecond(
-  { target, started_at: startedAt }: Run,
-  { asked, lastAt }: PredictionTotals,
-): number | null {
-  if (target.kind !== "deployment" || startedAt === null || lastAt === undefined) return null;
+function predictionsPerSecond(run: Run, { asked, lastAt }: PredictionTotals): number | null {
+  const { started_at: startedAt } = run;
+  if (!asksDeployment(run) || startedAt === null || lastAt === undefined) return null;
   return lastAt > startedAt ? (asked / (lastAt - startedAt)) * microsPerSecond : null;
 }
 

@@ -7,6 +7,8 @@ import { readAnswer, refuseControlTokens } from "../../predictions/answer.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
 import { traceCompletion } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
+import type { WorldCompletion } from "../../worlds/complete-through-world.ts";
+import { readWorldAnswer, type ThroughWorld } from "./ask-world.ts";
 import type { PromptTurn } from "./missing-work.ts";
 
 export interface AskServices {
@@ -29,6 +31,8 @@ export interface StepRequest {
   deployment: string;
   model: string | undefined;
   messages: readonly PromptTurn[];
+  /** The world that makes the messages, if one does. */
+  through?: ThroughWorld | undefined;
   params: Readonly<Record<string, unknown>>;
   /** Steps of a trajectory go to the replica that has their prefix. */
   session: string;
@@ -45,6 +49,8 @@ export interface StepResponse extends Omit<Answer, "deployment"> {
   deployment: string | null;
   /** From the call to its response, without what the call waited for before. */
   latencyMs: number | null;
+  /** JSON: through which world. */
+  kept?: string;
 }
 
 /** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
@@ -58,7 +64,18 @@ export async function askDeployment(
   request: StepRequest,
   signal: AbortSignal,
 ): Promise<StepResponse> {
-  const { deployment: name, model, messages, params, session, accountId, keyId, span, mayRetry } = request;
+  const {
+    deployment: name,
+    model,
+    messages,
+    params,
+    session,
+    accountId,
+    keyId,
+    span,
+    mayRetry,
+    through,
+  } = request;
   const release = await slots.take(accountId, signal);
   try {
     // Live predictions never wait for a run's: the run's wait for a place that they leave.
@@ -72,7 +89,7 @@ export async function askDeployment(
     const startedAtMs = performance.now();
     const caller = { accountId, keyId };
     const completion = await traceCompletion(
-      deployment.upstream.complete,
+      through?.complete ?? deployment.upstream.complete,
       span,
       { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
       signal,
@@ -84,7 +101,8 @@ export async function askDeployment(
     });
     recordCall?.(useOfCompletion(caller, completion));
     const latencyMs = performance.now() - startedAtMs;
-    const answer = readAnswer(completion);
+    // It is what `through` resolved to.
+    const answer = through ? readWorldAnswer(through, completion as WorldCompletion) : readAnswer(completion);
     if (request.isFedBack) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs };
   } finally {

@@ -4,6 +4,7 @@ import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { type Lease, type Run, type RunTries, runLeaseMs } from "../run.ts";
+import { findTarget } from "./ask-world.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";
@@ -14,7 +15,7 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment of a run was removed, or the disk has too little room. */
+/** The deployment or the world of a run was removed, or the disk has too little room. */
 class HinderedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -60,7 +61,7 @@ export function holdRun(
   // What is under way ends, also on a removed deployment, and nothing more is asked.
   const watch = watchRun(database, lease, {
     signal,
-    mayGoOn: async () => (await findHindrance(services, run)) === undefined,
+    mayGoOn: async () => (await findHindrance(services, run, signal)) === undefined,
     onLost: () => controller.abort(new LostRunError()),
     onLooked: progress.save,
     onError,
@@ -79,7 +80,7 @@ export function holdRun(
         .finally(progress.allSaid)
         .finally(progress.save);
       const isLeft = watch.isPausedByUser() || isReleased;
-      const hindrance = wasCutShort && !isLeft ? await findHindrance(services, run) : undefined;
+      const hindrance = wasCutShort && !isLeft ? await findHindrance(services, run, signal) : undefined;
       if (hindrance !== undefined) throw hindrance;
       if (!isLeft && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
       // Paused, released, or it has more evaluators now: the next process to take it continues.
@@ -132,8 +133,10 @@ async function workOnHeld(
 ): Promise<void> {
   const { dataset } = run;
   const { database } = services.store;
-  const hindrance = await findHindrance(services, run);
+  const hindrance = await findHindrance(services, run, signal);
   if (hindrance !== undefined) throw hindrance;
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) throw new HinderedError(target.reason);
   if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
   // It may have been away for another process, or for this one before.
   if (run.status === "paused") await markAway(database, lease, undefined);
@@ -141,6 +144,7 @@ async function workOnHeld(
   const working = workOnRun({
     services,
     run: { ...run, dataset },
+    world: target.world,
     span,
     reader: services.store.reader({ accountId: run.account_id, signal }),
     writer: createWorkWriter({ runId: run.id, leaseId: lease.leaseId }, services.writeWork),
@@ -156,16 +160,13 @@ async function workOnHeld(
 
 /** Why a run cannot be worked on now, if that is so. */
 async function findHindrance(
-  { deployments, findShortage }: RunnerServices,
-  { target, provenance }: Run,
+  services: RunnerServices,
+  run: Run,
+  signal: AbortSignal,
 ): Promise<HinderedError | undefined> {
-  const isGone =
-    target.kind === "deployment" &&
-    !provenance.finished_early &&
-    deployments.find(target.deployment) === undefined;
-  if (isGone)
-    return new HinderedError(`There is no deployment named ${JSON.stringify(target.deployment)} now.`);
-  const shortage = await findShortage();
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) return new HinderedError(target.reason);
+  const shortage = await services.findShortage();
   return shortage === undefined ? undefined : new HinderedError(shortage);
 }
 

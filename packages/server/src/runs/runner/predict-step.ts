@@ -12,9 +12,13 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { FindPrompt, MadePrompt } from "../../predictions/stored-predictions.ts";
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
-import type { Run, RunDataset, RunTries } from "../run.ts";
+import { paramsThrough } from "../../worlds/complete-through-world.ts";
+import { isOfRecords } from "../../worlds/world.ts";
+import { selectWorld } from "../../worlds/worlds-store.ts";
+import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
+import { deploymentOf, readWorldAnswer, throughWorld, type WorldRun } from "./ask-world.ts";
 import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
 import { promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { Pace } from "./pace.ts";
@@ -150,35 +154,23 @@ interface PredictorServices extends StepsOfRun {
   mostFrequent: MostFrequent | undefined;
   /** The same. */
   answerFromRecords: AnswerFromRecords | undefined;
+  /** The same. */
+  through: WorldRun | undefined;
 }
 
 export function createPredictor(run: Run, services: PredictorServices): Predictor {
   const { target } = run;
   if (run.provenance.finished_early) return async () => givenUp;
   switch (target.kind) {
-    case "deployment": {
-      const steps: StepsOfRun = { ...services };
-      return async ({ sample, repeat }, predicted, signal, span) => {
-        const messages = promptOf(sample, predicted);
-        if (messages.length === 0) return nothingToAsk;
-        const request = {
-          accountId: run.account_id,
-          keyId: run.api_key_id ?? undefined,
-          deployment: target.deployment,
-          model: target.model,
-          messages,
-          params: paramsOf(run, repeat),
-          session: `${run.id}/${repeat}/${Bun.hash(sample.trajectory_id).toString(36)}`,
-          isFedBack: run.mode === "free-running",
-          span,
-          mayRetry() {
-            countRetry(services.tries, "unavailable");
-            return true;
-          },
-        };
-        return await predictStep(services.predict, request, steps, signal);
-      };
-    }
+    case "world":
+      return ofWorld(run, services);
+    case "deployment":
+      return ofDeployment(run, services, (step, predicted) => ({
+        deployment: target.deployment,
+        model: target.model,
+        messages: promptOf(step.sample, predicted),
+        params: paramsOf(run, step.repeat),
+      }));
     case "no-change":
       return async ({ sample }, predicted) => here(predicted.at(-1) ?? stateOf(sample));
     case "most-frequent":
@@ -197,6 +189,54 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
         failure: { category: "missing", message: "No prediction of this sample was uploaded." },
       });
   }
+}
+
+type AskedStep = Pick<StepRequest, "deployment" | "model" | "messages" | "params" | "through">;
+
+function ofDeployment(
+  run: Run,
+  services: PredictorServices,
+  ask: (step: Step, predicted: readonly string[]) => AskedStep | Promise<AskedStep>,
+): Predictor {
+  const steps: StepsOfRun = { ...services };
+  return async (step, predicted, signal, span) => {
+    const asked = await ask(step, predicted);
+    if (asked.messages.length === 0) return nothingToAsk;
+    const request = {
+      ...asked,
+      accountId: run.account_id,
+      keyId: run.api_key_id ?? undefined,
+      session: `${run.id}/${step.repeat}/${Bun.hash(step.sample.trajectory_id).toString(36)}`,
+      isFedBack: run.mode === "free-running",
+      span,
+      mayRetry() {
+        countRetry(services.tries, "unavailable");
+        return true;
+      },
+    };
+    return await predictStep(services.predict, request, steps, signal);
+  };
+}
+
+function ofWorld(run: Run, services: PredictorServices): Predictor {
+  const { through } = services;
+  if (through === undefined) throw new Error("A run through a world needs it");
+  const { world } = through;
+  const params = { ...run, params: paramsThrough(world, run.params) };
+  if (isOfRecords(world.config))
+    return async (step, predicted, signal) => {
+      if (promptOf(step.sample).length === 0) return nothingToAsk;
+      const asked = await throughWorld(through, step, predicted);
+      const completion = await asked.complete({ messages: [] }, signal);
+      return { response: { ...readWorldAnswer(asked, completion), latencyMs: null } };
+    };
+  return ofDeployment(run, services, async (step, predicted) => ({
+    deployment: deploymentOf(through.services, world),
+    model: undefined,
+    messages: promptOf(step.sample, predicted),
+    through: await throughWorld(through, step, predicted),
+    params: paramsOf(params, step.repeat),
+  }));
 }
 
 /** A repeat with the same seed would be the same completion again. */
@@ -267,7 +307,7 @@ export function toRows(
     payload: {
       prediction_id: id,
       context_digest: null,
-      request: null,
+      request: response.kept ?? null,
       output: failure === undefined ? toStorableText(response.output) : null,
       reasoning: response.reasoning === null ? null : toStorableText(response.reasoning),
       error_message: failure === undefined ? null : toStorableText(failure.message),
@@ -316,15 +356,24 @@ async function readPrompt(
     const predicted = isTold ? await readPredicted(reader, run, dataset, sample, repeat) : [];
     const { interaction } = sample;
     const { target } = run;
+    const sent = await readSentParams(reader, run);
     return {
       context: sample.context ?? null,
       interaction: interaction ? { ...interaction, state: predicted.at(-1) ?? interaction.state } : null,
       messages: interaction ? null : promptOf(sample, predicted).map((turn) => ({ ...turn })),
-      params: target.kind === "deployment" ? { ...paramsOf(run, repeat) } : null,
+      params: sent && { ...paramsOf({ params: sent }, repeat) },
       requested_model: target.kind === "deployment" ? (target.model ?? null) : null,
     };
   }
   return undefined;
+}
+
+/** Null: no model was asked. Of a world that is deleted, the run's own are known. */
+async function readSentParams(reader: Database, run: Run): Promise<Run["params"]> {
+  const { target, params } = run;
+  if (!asksDeployment(run)) return null;
+  const world = target.kind === "world" ? await selectWorld(reader, run.account_id, target) : undefined;
+  return world ? paramsThrough(world, params) : (params ?? {});
 }
 
 /** The predictions of the steps before a sample, which the model was told; of an interaction only the last one. */

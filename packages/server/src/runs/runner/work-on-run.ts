@@ -7,8 +7,10 @@ import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tr
 import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
-import type { Run, RunDataset, RunTries } from "../run.ts";
+import type { ReadyWorld } from "../../worlds/world.ts";
+import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { type AskServices, askDeployment } from "./ask-deployment.ts";
+import { stepsTold, type TargetServices } from "./ask-world.ts";
 import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
 import {
   evaluateStep,
@@ -29,7 +31,11 @@ import {
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
 
-export interface RunnerServices extends StepServices, AskServices, ExampleServices {
+export interface RunnerServices
+  extends StepServices,
+    Omit<AskServices, "deployments">,
+    ExampleServices,
+    TargetServices {
   writeWork: WriteWork;
   /** Multiplies the pauses before something is tried again. */
   patience: number;
@@ -47,6 +53,8 @@ export interface RunnerServices extends StepServices, AskServices, ExampleServic
 export interface RunWorker {
   services: RunnerServices;
   run: Run & { dataset: RunDataset };
+  /** The run's target, if it is one. */
+  world: ReadyWorld | undefined;
   span: RunSpan | undefined;
   reader: Database;
   writer: WorkWriter;
@@ -66,7 +74,7 @@ const stepsAtOnceWithoutCalls = 128;
 
 /** Does all that is missing of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
-  const { services, run, reader, pace, signal, isStopping } = worker;
+  const { services, run, world, reader, pace, signal, isStopping } = worker;
   const evaluators = await resolveRunEvaluators(services, run);
   const predictor = createPredictor(run, {
     predict: (request, signalOfStep) => askDeployment(services, request, signalOfStep),
@@ -79,9 +87,10 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
       run.target.kind === "retrieval"
         ? answerFromRecords(services, reader, run.dataset.revisionId)
         : undefined,
+    through: world && { services, reader, run, world },
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
-  const asks = run.target.kind === "deployment" && !run.provenance.finished_early;
+  const asks = asksDeployment(run) && !run.provenance.finished_early;
   const concurrency = asks ? run.concurrency : stepsAtOnceWithoutCalls;
   if (run.mode === "teacher-forced") {
     const missing = whileGoingOn(worker, missingSteps(reader, run));
@@ -159,9 +168,9 @@ async function workOnTrajectory(
     }
     const end = await workOnStep(worker, step, predicted);
     isCutOff ||= end.hasFailed;
-    // Only a conversation has more than the last one.
-    if (step.sample.messages === undefined) predicted.length = 0;
     if (end.output !== undefined) predicted.push(end.output);
+    // Only a conversation, or a world that is told the steps before, has more than the last one.
+    if (step.sample.messages === undefined) predicted.splice(0, predicted.length - stepsTold(worker.world));
   }
   await keepRest();
 }

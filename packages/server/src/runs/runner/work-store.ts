@@ -79,7 +79,7 @@ export async function claimRun(
       .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? ""))
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
       .where((of) =>
-        of.or([of("target_kind", "in", ["deployment", "baseline"]), of("status", "=", "running")]),
+        of.or([of("target_kind", "in", ["deployment", "baseline", "world"]), of("status", "=", "running")]),
       )
       .orderBy("lease_until")
       .limit(1)

@@ -211,7 +211,7 @@ export interface OrsSessionsTable {
   last_used_at: Micros;
 }
 
-type RunTargetKind = "deployment" | "baseline" | "imported" | "external";
+type RunTargetKind = "deployment" | "baseline" | "world" | "imported" | "external";
 
 export interface RunsTable {
   id: string;
@@ -344,7 +344,7 @@ export interface PredictionPayloadsTable {
   prediction_id: string;
   /** The context's, if it is live. */
   context_digest: string | null;
-  /** JSON: what was asked, beside the context. Null if it follows from the run's sample. */
+  /** JSON: what was asked, beside the context; of a run or an episode, which follows from its sample or steps, only the world. */
   request: string | null;
   output: string | null;
   reasoning: string | null;

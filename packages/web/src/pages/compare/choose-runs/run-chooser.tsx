@@ -151,6 +151,7 @@ function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
 /** What predicted: a deployment and its model, or a baseline. */
 export function describeTarget({ target, provenance }: Run): string {
   if ("baseline" in target) return target.baseline;
+  if ("world" in target) return target.world;
   if ("predictions" in target) return "uploaded predictions";
   if ("external" in target) return "external";
   const model = target.model ?? provenance.models[0];

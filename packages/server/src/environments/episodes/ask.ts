@@ -1,0 +1,102 @@
+import type { CallWithCaller } from "../../http/call.ts";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import type { Answer } from "../../platform/storage/answer-columns.ts";
+import type { Store } from "../../platform/storage/store.ts";
+import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
+import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
+import type { Deployment, Deployments } from "../../upstream/deployments.ts";
+import type { Complete, Sharing } from "../../upstream/upstream.ts";
+import {
+  completeThroughWorld,
+  findIn,
+  paramsThrough,
+  toStoredWorld,
+  type WorldCompletion,
+} from "../../worlds/complete-through-world.ts";
+import type { WorldParts } from "../../worlds/examples.ts";
+import { findReferred } from "../../worlds/find-world.ts";
+import type { Ask } from "./step-episode.ts";
+
+/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
+const anyAge = Number.MAX_SAFE_INTEGER;
+
+export interface AskServices extends WorldParts {
+  store: Store;
+  deployments: Deployments;
+}
+
+/** Asks a deployment or a world for a step, counted and traced with the request. */
+export function askDeployment(
+  services: AskServices,
+  { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
+): Ask {
+  const { deployments } = services;
+  const { accountId } = caller;
+  return async ({ messages, params, acceptsTruncated, session, ...question }, signal) => {
+    const asked = await findAsked(services, { accountId, signal }, question);
+    const sharing: Sharing | undefined = deployments.areCached() ? { accountId, maxAgeS: anyAge } : undefined;
+    const complete = measureCompletion(asked.complete, exchange, {
+      session: { name: "x-session-id", value: session },
+      sharing,
+    });
+    const fields = upstreamFields(asked.paramsOf(params));
+    const startedAtMs = performance.now();
+    const completion = await complete({ ...fields, messages }, signal);
+    const latencyMs = performance.now() - startedAtMs;
+    const answer = readAnswer(completion);
+    refuseUnusable(answer, acceptsTruncated);
+    const deployment = deployments.find(completion.deployment) ?? asked.deployment;
+    if (deployment !== undefined) refuseControlTokens(answer, deployment);
+    // Through a world it is what the world resolved to.
+    const world = question.through && toStoredWorld(completion as WorldCompletion);
+    return { ...answer, latencyMs, world };
+  };
+}
+
+interface AskedForStep {
+  complete: Complete;
+  paramsOf(ofStep: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  deployment?: Deployment;
+}
+
+/** What a step asks: the world that plays its episode, or a deployment. */
+async function findAsked(
+  services: AskServices,
+  requester: { accountId: string; signal: AbortSignal },
+  { deployment: name, through }: Pick<Parameters<Ask>[0], "deployment" | "through">,
+): Promise<AskedForStep> {
+  const { deployments, store, indexes, exampleTexts } = services;
+  if (through === undefined) {
+    const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
+    if (deployment === undefined)
+      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    return { complete: deployment.upstream.complete, paramsOf: (ofStep) => ofStep, deployment };
+  }
+  const world = await findReferred(services, requester, through.world);
+  if ("reason" in world) throw new ServiceError("conflict", `The episode cannot go on. ${world.reason}.`);
+  const examples = { indexes, exampleTexts, reader: store.reader(requester) };
+  return {
+    complete: completeThroughWorld(
+      { ...examples, findDeployment: findIn(deployments) },
+      world,
+      through.asked,
+    ),
+    paramsOf: (ofStep) => paramsThrough(world, ofStep),
+  };
+}
+
+/** Finish reasons of a model that did something other than say what comes next. */
+const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
+
+/** Throws an `UpstreamError` for an answer that cannot be an observation. */
+function refuseUnusable({ output, finishReason }: Answer, acceptsTruncated: boolean): void {
+  const isCut = finishReason === "length";
+  if (otherEnds.has(finishReason)) throw unusable(`it ended with ${finishReason}`);
+  if (output.trim() === "" && isCut)
+    throw unusable("its tokens ran out before any text; raise `max_tokens`, or let it think less");
+  if (output.trim() === "") throw unusable("it has no text");
+  if (isCut && !acceptsTruncated)
+    throw unusable(
+      'it was cut off at `max_tokens`; raise that, or set `truncated_output` of the environment to "accept"',
+    );
+}

@@ -1,0 +1,77 @@
+import { sql } from "kysely";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run, RunTarget } from "../run.ts";
+import { selectRun } from "../runs-store.ts";
+import type { PositionRange } from "./outcomes-store.ts";
+
+/** What a run's predictions through a world have in common. */
+export interface WorldCounts {
+  deployment: string | null;
+  predictions: number;
+  leavesOut: number;
+  nearDuplicates: number;
+}
+
+/** How many begin so, in the JSON that is kept beside them. */
+function countBeginning(beginning: string) {
+  return sql<number>`sum(case when payload.request like ${`${beginning}%`} then 1 else 0 end)`;
+}
+
+/** Of a run's predictions of some samples, by what answered. */
+export async function selectWorldCounts(
+  reader: Database,
+  runId: string,
+  { after, upTo }: PositionRange,
+): Promise<WorldCounts[]> {
+  const rows = await reader
+    .selectFrom("predictions as prediction")
+    .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
+    .select((of) => [
+      "prediction.deployment",
+      of.fn.countAll<number>().as("predictions"),
+      countBeginning('{"leaves_out":true').as("leavesOut"),
+      countBeginning('{"leaves_out":%,"near_duplicate":true').as("nearDuplicates"),
+    ])
+    .where("prediction.run_id", "=", runId)
+    .where("prediction.status", "=", "success")
+    .where("prediction.position", ">", after)
+    .where("prediction.position", "<=", upTo)
+    .groupBy("prediction.deployment")
+    .execute();
+  return rows.map(({ deployment, predictions, leavesOut, nearDuplicates }) => ({
+    deployment,
+    predictions: Number(predictions),
+    leavesOut: Number(leavesOut),
+    nearDuplicates: Number(nearDuplicates),
+  }));
+}
+
+const runsAtOnce = 100;
+
+/** The newest finished run of the same revision and mode that the records alone answered; one of the latest 100 without a bare deployment. */
+export async function findRecordsRun(
+  reader: Database,
+  { id, account_id: accountId, dataset, mode }: Run,
+): Promise<Run | undefined> {
+  if (dataset === undefined) return undefined;
+  const rows = await reader
+    .selectFrom("runs")
+    .select(["id", "target"])
+    .where("dataset_id", "=", dataset.datasetId)
+    .where("revision_id", "=", dataset.revisionId)
+    .where("account_id", "=", accountId)
+    .where("mode", "=", mode)
+    .where("status", "=", "finished")
+    .where("target_kind", "in", ["baseline", "world"])
+    .where("id", "!=", id)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(runsAtOnce)
+    .execute();
+  const found = rows.find(({ target }) => isOfRecords(JSON.parse(target) as RunTarget));
+  return found && (await selectRun(reader, accountId, found.id));
+}
+
+function isOfRecords(target: RunTarget): boolean {
+  return target.kind === "retrieval" || (target.kind === "world" && !target.asksModel);
+}

@@ -1,0 +1,182 @@
+import type { ConfidenceMethod, PromptMessage, WorldCalibration, WorldScores } from "@presage/contract";
+import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import { readMessage, readTokenCounts } from "../upstream/completion.ts";
+import { isObject } from "../upstream/failures.ts";
+import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+import { adaptAnswer } from "./adapt-answer.ts";
+import { type ExampleServices, findWanted, readExamples } from "./examples.ts";
+import type { Asked, ReadyWorld } from "./world.ts";
+
+/** An answer, with the number of each method that has one, from 0 to 1. */
+export interface ScoredCompletion {
+  completion: UpstreamCompletion;
+  scores: WorldScores;
+  /** How many completions it took. */
+  predictions: number;
+}
+
+/** One request to the deployment: the prediction's, with these fields of it replaced. */
+export type AskAgain = (fields: Partial<CompletionRequest>) => Promise<UpstreamCompletion>;
+
+const defaultSamples = 5;
+/** Equal answers at temperature 0 say nothing. */
+const leastTemperature = 0.7;
+
+/** Asks for an answer, and as often as the methods need. */
+export async function completeScored(
+  ask: AskAgain,
+  request: CompletionRequest,
+  { methods, samples }: { methods: readonly ConfidenceMethod[]; samples?: number | null | undefined },
+): Promise<ScoredCompletion> {
+  const fields = methods.includes("logprob") ? { logprobs: true } : {};
+  const isSampled = methods.includes("agreement");
+  const temperature = Math.max(leastTemperature, Number(request.temperature ?? 0));
+  const answers = isSampled
+    ? await Promise.all(
+        Array.from({ length: samples ?? defaultSamples }, (_, index) =>
+          ask({ ...fields, temperature, ...seedOf(request, index) }),
+        ),
+      )
+    : [await ask(fields)];
+  const { completion, share } = mostCommon(answers);
+  const scores: WorldScores = isSampled ? { agreement: share } : {};
+  const logprob = methods.includes("logprob") ? meanProbability(completion) : undefined;
+  if (logprob !== undefined) scores.logprob = logprob;
+  const spent = [...answers];
+  if (methods.includes("stated")) {
+    const stated = await ask(askToState(request.messages as PromptMessage[], textOf(completion)));
+    spent.push(stated);
+    const number = readStated(textOf(stated));
+    if (number !== undefined) scores.stated = number;
+  }
+  const predictions = spent.length;
+  return { scores, predictions, completion: predictions === 1 ? completion : withUsageOf(completion, spent) };
+}
+
+/** The same seed would be the same answer again. */
+function seedOf({ seed }: CompletionRequest, index: number): { seed?: number } {
+  return typeof seed === "number" ? { seed: seed + index } : {};
+}
+
+/** The first answer of the largest group of equal ones, and that group's share. */
+function mostCommon(answers: readonly UpstreamCompletion[]) {
+  const groups = [...Map.groupBy(answers, textOf).values()];
+  const largest = groups.reduce((best, group) => (group.length > best.length ? group : best));
+  return { completion: largest[0] as UpstreamCompletion, share: largest.length / answers.length };
+}
+
+function textOf({ body }: UpstreamCompletion): string {
+  return readMessage(body.choices[0]).content;
+}
+
+/** The exponential of the mean log probability of the tokens. Undefined: the upstream told none. */
+function meanProbability({ bytes }: UpstreamCompletion): number | undefined {
+  // Of a completion from the cache, `body` has only a part.
+  const [choice] = (JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody).choices;
+  const tokens = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
+  if (!Array.isArray(tokens) || tokens.length === 0) return undefined;
+  const sum = tokens.reduce(
+    (total: number, token) => total + Number(isObject(token) ? token.logprob : NaN),
+    0,
+  );
+  const probability = Math.exp(sum / tokens.length);
+  return probability >= 0 && probability <= 1 ? probability : undefined;
+}
+
+function askToState(messages: readonly PromptMessage[], answer: string): Partial<CompletionRequest> {
+  const question =
+    "How likely is it that the answer above is exactly what the environment says? Reply with one number from 0.0 (certainly not) to 1.0 (certainly), with one decimal.";
+  return {
+    messages: [...messages, { role: "assistant", content: answer }, { role: "user", content: question }],
+    max_tokens: 32,
+    response_format: {
+      type: "json_schema",
+      json_schema: {
+        name: "confidence",
+        strict: true,
+        schema: {
+          type: "object",
+          properties: { confidence: { type: "number", minimum: 0, maximum: 1 } },
+          required: ["confidence"],
+          additionalProperties: false,
+        },
+      },
+    },
+  };
+}
+
+/** From JSON, or from a text that has a number: not every server keeps to a format. */
+function readStated(text: string): number | undefined {
+  const found = /(?<![\d.])(?:0(?:\.\d+)?|1(?:\.0+)?)(?![\d.])/.exec(text)?.[0];
+  return found === undefined ? undefined : Number(found);
+}
+
+function withUsageOf(
+  completion: UpstreamCompletion,
+  spent: readonly UpstreamCompletion[],
+): UpstreamCompletion {
+  const counts = spent.map(({ body }) => readTokenCounts(body.usage));
+  const sum = (name: "prompt_tokens" | "completion_tokens") =>
+    counts.reduce((total, count) => total + count[name], 0);
+  const usage = { prompt_tokens: sum("prompt_tokens"), completion_tokens: sum("completion_tokens") };
+  const body = JSON.parse(new TextDecoder().decode(completion.bytes)) as CompletionBody;
+  const counted = {
+    ...body,
+    usage: { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens },
+  };
+  return { ...completion, body: counted, bytes: new TextEncoder().encode(JSON.stringify(counted)) };
+}
+
+/** How many of the most similar examples vote. */
+const voters = 20;
+const votePower = 16;
+
+/**
+ * How far the records bear their own answer: the nearest example's similarity, times the share of its answer among the first 20, each
+ * adapted to the action, weighted by (similarity / best) to the 16th.
+ */
+export async function scoreOfRecords(
+  { indexes, exampleTexts }: ExampleServices,
+  reader: Database,
+  world: ReadyWorld,
+  asked: Asked,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { source } = world;
+  if (source === undefined) return 0;
+  const { query, wanted } = findWanted(world, asked);
+  const votes = { ...wanted, query, k: voters, maxChars: undefined, keepsDuplicates: true };
+  const { examples } = await indexes.find(reader, source, votes, signal);
+  const positions = examples.map(({ position }) => position);
+  const texts = await readExamples(exampleTexts, reader, source.revisionId, positions);
+  const isNearest =
+    world.config.model && "kind" in world.config.model && world.config.model.answer === "nearest";
+  const answers = examples.flatMap(({ position, similarity }) => {
+    const example = texts.get(position);
+    if (example === undefined) return [];
+    const answer = isNearest ? example.nextState : adaptAnswer(query.action, example);
+    return [{ answer, similarity }];
+  });
+  const [best] = answers;
+  if (best === undefined) return 0;
+  const weightOf = ({ similarity }: { similarity: number }) => (similarity / best.similarity) ** votePower;
+  const all = answers.reduce((sum, one) => sum + weightOf(one), 0);
+  const agreeing = answers.filter(({ answer }) => answer === best.answer);
+  return (best.similarity * agreeing.reduce((sum, one) => sum + weightOf(one), 0)) / all;
+}
+
+/** One number of several: their mean. A calibration weighs them instead. */
+export function scoreOf(scores: WorldScores): number | null {
+  const numbers = Object.values(scores).filter((one) => one !== undefined);
+  return numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+}
+
+/** How likely the answer is right. Null: nothing was calibrated, or a method that it takes has no number. */
+export function confidenceOf(calibration: WorldCalibration | null, scores: WorldScores): number | null {
+  if (calibration === null) return null;
+  const numbers = calibration.methods.map((method) => scores[method]).filter((one) => one !== undefined);
+  return numbers.length < calibration.methods.length
+    ? null
+    : calibrate(calibration.table as Calibration, numbers);
+}
