@@ -8,6 +8,10 @@ import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;
 
+/** An episode that nobody uses for this long has expired. */
+export const episodeIdleMinutes = 15;
+const expired = `\`expired\`: nothing happened for ${episodeIdleMinutes} minutes.`;
+
 /** Whether an episode can be continued; one that no one continued in time is expired. */
 export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
 export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
@@ -123,7 +127,7 @@ const episodeFields = {
   split: TaskSplitName.meta({ description: "The task's split." }),
   index: z.int().nullable().meta({ description: described.index }),
   seed: z.int().nullable().meta({ description: "As given." }),
-  status: EpisodeStatus.meta({ description: "`expired`: nothing happened for 15 minutes." }),
+  status: EpisodeStatus.meta({ description: expired }),
   outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),
   stop_reason: z.string().nullable().meta({ description: "Why it ended." }),
   steps_taken: z.int().meta({ description: "The number of its steps." }),
@@ -169,7 +173,7 @@ export const describedFilter = {
   revision: "Only of this revision of the environment.",
   split: "Only with tasks of this split.",
   index: "Only with the task at this place in its split.",
-  status: "Only in this state. `expired`: nothing happened for 15 minutes.",
+  status: `Only in this state. ${expired}`,
   outcome: "Only with this outcome. `none`: ended without one, because they were cut short.",
   from: "Only episodes that were started at this time or later.",
   to: "Only episodes that were started before this time.",
@@ -259,7 +263,7 @@ export const EpisodeFigures = z
     split: TaskSplitName.nullable().meta({ description: "Null unless grouped by it." }),
     episodes: count("All of them."),
     open: count("That can be continued."),
-    expired: count("That were idle for 15 minutes."),
+    expired: count(`That were idle for ${episodeIdleMinutes} minutes.`),
     finished: count("That have ended."),
     successes: count("That ended with success."),
     failures: count("That ended with failure. Other ended ones were cut short."),

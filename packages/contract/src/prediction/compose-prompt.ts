@@ -18,12 +18,14 @@ export function composePrompt(
   context: Context | null | undefined,
   interaction: Interaction,
 ): PromptMessage[] {
-  const user: PromptMessage = {
-    role: "user",
-    content: `State: ${interaction.state}\n\nAction: ${interaction.action}`,
-  };
+  const user: PromptMessage = { role: "user", content: composeUserTurn(interaction) };
   const system = composeSystemTurn(context);
   return system === "" ? [user] : [{ role: "system", content: system }, user];
+}
+
+/** The user turn. Later turns of a chat have no state: the assistant turn before is the state. */
+export function composeUserTurn({ state, action }: { state?: string | undefined; action: string }): string {
+  return state === undefined ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 
 /** Empty if every section is. All texts are used unchanged. */

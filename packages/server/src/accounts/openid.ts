@@ -18,6 +18,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from "openid-client";
+import { z } from "zod";
 import { SignInError } from "../platform/errors.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import {
@@ -28,7 +29,6 @@ import {
   lacksClaims,
   type SignInRules,
 } from "./openid-identity.ts";
-import { attemptLifetimeS, SignInAttempt } from "./sign-in-attempt.ts";
 
 const timeoutS = 5;
 /** Many times what providers send about themselves, their keys or a person. */
@@ -86,6 +86,18 @@ function authenticateClient(clientSecret: string): ClientAuth {
     authenticate(server, client, body, headers);
   };
 }
+
+/** How long a sign-in at the provider may take. */
+export const attemptLifetimeS = 600;
+
+/** What the browser remembers until the provider redirects it back. */
+export const SignInAttempt = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  codeVerifier: z.string(),
+  returnTo: z.string(),
+});
+export type SignInAttempt = z.infer<typeof SignInAttempt>;
 
 const scope = "openid email profile";
 /** Longer tokens, for example with hundreds of groups, would make an address that servers refuse. */
@@ -183,6 +195,8 @@ function noIdToken(): SignInError {
 
 /** Encrypts an attempt, so that the browser that stores it can neither read nor change it. */
 export interface AttemptSeal {
+  /** How long a sign-in at the provider may take. */
+  lifetimeS: number;
   close(attempt: SignInAttempt): Promise<string>;
   /** Undefined if it is too old or was not sealed with this secret. */
   open(sealed: string): Promise<SignInAttempt | undefined>;
@@ -192,6 +206,7 @@ export function createAttemptSeal(secret: string): AttemptSeal {
   const key = new Bun.CryptoHasher("sha256", secret).update("sign-in attempt").digest();
   const [alg, enc] = ["dir", "A256GCM"];
   return {
+    lifetimeS: attemptLifetimeS,
     async close(attempt) {
       return await new EncryptJWT(attempt)
         .setProtectedHeader({ alg, enc })

@@ -1,6 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { createAttemptSeal } from "./openid.ts";
-import { attemptLifetimeS } from "./sign-in-attempt.ts";
+import { attemptLifetimeS, createAttemptSeal } from "./openid.ts";
 
 const attempt = { state: "s-1", nonce: "n-1", codeVerifier: "v-1", returnTo: "/usage?day=1" };
 const seal = createAttemptSeal("a secret of the tests");

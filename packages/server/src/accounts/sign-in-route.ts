@@ -12,11 +12,10 @@ import script from "../http/sign-in.js" with { type: "text" };
 import { ServiceError, SignInError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { commandName } from "../platform/words.ts";
-import type { AttemptSeal, OpenidProvider } from "./openid.ts";
+import type { AttemptSeal, OpenidProvider, SignInAttempt } from "./openid.ts";
 import { type SessionBrowser, type SessionTokens, startSession } from "./sessions.ts";
 import type { SessionRules } from "./sessions-store.ts";
-import { attemptLifetimeS, provisionUser, type SignInAttempt } from "./sign-in-attempt.ts";
-import { useSignInToken } from "./sign-in-tokens.ts";
+import { provisionUser, useSignInToken } from "./sign-in.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
 /** How people sign in: with a printed address, or with their identity provider. */
@@ -86,7 +85,7 @@ export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal)
       const stored = [...readCookies(headers).keys()].filter((name) => name.startsWith(stem));
       const name = nameFor(attempt.state);
       const cookie = writeCookie(
-        { name, value: await seal.close(attempt), maxAge: attemptLifetimeS },
+        { name, value: await seal.close(attempt), maxAge: seal.lifetimeS },
         settings,
       );
       return [cookie, ...(stored.length < maxAttempts ? [] : stored.map(clearByName))];

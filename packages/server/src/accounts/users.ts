@@ -1,6 +1,5 @@
 import type { Role } from "@presage/contract";
-import type { AccessChanger } from "../http/caller.ts";
-import { type Caller, checkAccess } from "../http/caller.ts";
+import { type AccessChanger, type Caller, checkAccess } from "../http/caller.ts";
 import { type Author, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
@@ -9,7 +8,7 @@ import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
 import { accessWriter, lockCaller } from "./change-access.ts";
 import { markAllEnded, type SessionRules } from "./sessions-store.ts";
-import { markAllUsed } from "./sign-in-tokens.ts";
+import { markAllUsed } from "./sign-in.ts";
 import {
   hasOtherOwner,
   insertUser,

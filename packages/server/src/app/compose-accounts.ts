@@ -2,8 +2,8 @@ import { ensureFirstKey } from "../accounts/api-keys.ts";
 import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
 import { createSessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
+import { createSignInToken } from "../accounts/sign-in.ts";
 import { createAttemptCookie, type OpenidSignIn, type SignIn } from "../accounts/sign-in-route.ts";
-import { createSignInToken } from "../accounts/sign-in-tokens.ts";
 import { localIssuer, type User } from "../accounts/users-store.ts";
 import {
   collectLastUses,
@@ -112,11 +112,8 @@ async function composeOpenidSignIn(
   publicUrl: string,
   cookies: CookieSettings,
 ): Promise<OpenidSignIn> {
-  // Loaded here because only this mode needs them.
-  const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
-    import("../accounts/openid.ts"),
-    import("../accounts/openid.ts"),
-  ]);
+  // Loaded here because only this mode needs it.
+  const { createAttemptSeal, createOpenidProvider } = await import("../accounts/openid.ts");
   const provider = createOpenidProvider({
     ...oidc,
     callbackUrl: `${publicUrl}/auth/callback`,

@@ -1,8 +1,7 @@
 import type { EpisodeSelection } from "@presage/contract";
-import { createKnownEpisodes } from "../environments/episodes/episode.ts";
+import { createKnownEpisodes, progressReader } from "../environments/episodes/episode.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
-import { applyWrites, type EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
-import { progressReader } from "../environments/episodes/progress-store.ts";
+import { applyWrites, type EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
 import { createStartTurns, type StartServices } from "../environments/episodes/start-episode.ts";
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
 import type { Delivery } from "../environments/ors/ors-sessions-store.ts";

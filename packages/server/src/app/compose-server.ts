@@ -1,182 +1,40 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
-import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
-import type { ModelUse } from "../evaluators/judge/judge-model.ts";
+import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/episode-prompt.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import type { Phase } from "../http/exchange.ts";
 import { browserAddress } from "../http/pages.ts";
 import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
-import { type ByteBudget, createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
+import { createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createLongWork } from "../platform/limits/turns.ts";
-import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
-import { type Log, type Logger, watchOutage } from "../platform/observability/logger.ts";
-import {
-  createMetrics,
-  type Metrics,
-  type ReplicaFigures,
-  watchCounts,
-  watchRedis,
-  watchReplicas,
-} from "../platform/observability/metrics.ts";
-import type { LogExport } from "../platform/observability/otlp.ts";
-import type { Tracing } from "../platform/observability/tracing.ts";
-import type { PriceList } from "../platform/prices.ts";
+import type { Log } from "../platform/observability/logger.ts";
+import { createMetrics, watchRedis } from "../platform/observability/metrics.ts";
 import { connectRedis } from "../platform/redis.ts";
-import { usualIntervalMs } from "../platform/storage/batches.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { selectRunsThrough } from "../runs/runs-store.ts";
-import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
-import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
-import { replicaAddress } from "../upstream/replicas.ts";
-import { collectUsage } from "../usage/collect-usage.ts";
-import { writeUsage } from "../usage/usage-store.ts";
-import { createWorldParts, type ObservedAnswer, type WorldParts } from "../worlds/examples.ts";
+import { createCompletionCache } from "../upstream/cache.ts";
+import type { CountUnreachable } from "../upstream/deployments.ts";
+import { createWorldParts } from "../worlds/examples.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
-import {
-  type ComposedLimits,
-  composeDeployments,
-  composeLimits,
-  composePrices,
-} from "./compose-deployments.ts";
+import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
-import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
+import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns } from "./compose-runs.ts";
+import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
 import type { EvaluationServices, Services } from "./services.ts";
-import { logFailure, openStore } from "./storage.ts";
+import { type OpenedStore, openStore } from "./storage.ts";
 import type { SupervisorLink } from "./supervise.ts";
 import type { WorkerStart } from "./workers.ts";
-
-/** A server that stops has little time before it is killed. */
-const maxStopMs = 10_000;
-
-/** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
-async function composeTelemetry(
-  { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
-  logger: Logger,
-  { registry }: Pick<Metrics, "registry">,
-  instanceId: string,
-): Promise<Tracing> {
-  const ofProcess = { ...attributes, [instanceName]: instanceOf(attributes, instanceId, workers.count) };
-  const exported =
-    metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
-  const tracing =
-    traces === undefined
-      ? forwardTraces(exported?.chats)
-      : await exportTraces(traces, ofProcess, logEnds(logger, "traces", traces.url), exported?.chats);
-  return {
-    ...tracing,
-    async stop() {
-      const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
-      const waitMs = Math.min(timeoutMs, maxStopMs);
-      const sent = Promise.all([tracing.stop(), exported?.stop()]);
-      // The SDK waits for several exports, one after the other.
-      await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
-    },
-  };
-}
-
-const instanceName = "service.instance.id";
-
-/** Processes count apart: an operator's name is enough for one. */
-function instanceOf(
-  { [instanceName]: given }: Config["telemetry"]["attributes"],
-  instanceId: string,
-  processes: number,
-): string {
-  return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
-}
-
-/** The error may name the address, which has no credentials; headers are in none. */
-function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
-  const outage = watchOutage(logger, {
-    begins: `could not send ${signal}; those in between are lost`,
-    ends: `${signal} are sent again`,
-    fields: { url },
-  });
-  return (error) => {
-    if (error === undefined) outage.responded();
-    else outage.failed("export", () => ({ reason: error.message }));
-  };
-}
-
-interface Watched {
-  deployments: Services["deployments"];
-  limits: ComposedLimits;
-  sockets: OpenSockets;
-  judgeCalls: ComposedEvaluation["judgeCalls"];
-  memory: ByteBudget;
-  capture: Pick<Capture, "heldBytes">;
-  completions: Pick<CompletionCache, "bytes">;
-  worlds: Pick<WorldParts, "indexes">;
-}
-
-/** Metrics that are read when `/metrics` is requested. */
-function watchFigures(
-  { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
-): void {
-  watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
-  watchCounts(registry, {
-    presage_predictions_in_flight: limits.predictions.inFlight,
-    presage_evaluations_in_flight: limits.evaluations.inFlight,
-    presage_openenv_sockets: sockets.count,
-    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
-    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
-    presage_memory_held_bytes: memory.reservedBytes,
-    presage_memory_budget_bytes: () => memory.maxBytes,
-    presage_capture_held_bytes: capture.heldBytes,
-    presage_cache_bytes: completions.bytes,
-    presage_index_bytes: worlds.indexes.bytes,
-  });
-}
-
-function countWorldAnswer(
-  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
-  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
-): void {
-  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
-  metrics.retrievalSeconds.observe(retrievalMs / 1000);
-  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
-}
-
-/** What the metrics say of a deployment's replicas. */
-function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
-  return upstream.replicas.all.map((replica) => {
-    const averageMs = replica.latency.average()?.ms;
-    return {
-      deployment: name,
-      replica: replicaAddress(replica.url),
-      presage_replica_in_flight: replica.inFlight,
-      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
-      presage_replica_ejections_total: replica.health.ejections(),
-      presage_replica_requests_total: replica.requests,
-      presage_replica_prefix_requests_total: replica.prefixRequests,
-      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
-    };
-  });
-}
-
-const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
-  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
-  const runs = await selectRunsThrough(transaction, accountId, name);
-  return [
-    ...environments.map((one) => `the environment ${one}`),
-    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
-  ];
-};
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
@@ -203,48 +61,66 @@ export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
   isReplacement: boolean;
 }
 
-/** Builds the server that will listen at `address`. Commands with `commandLineKey` are let in. */
-export async function composeServer(
-  config: Config,
-  log: Log,
-  address: string,
-  worker?: WorkerOptions,
-  commandLineKey?: string,
-): Promise<Presage> {
+type Base = Awaited<ReturnType<typeof composeBase>>;
+
+/** What all features stand on. */
+async function composeBase(config: Config, log: Log, worker: WorkerOptions | undefined) {
   const { logger } = log;
-  let phase: Phase = "starting";
   const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
   const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
   const tracing = await composeTelemetry(config, logger, metrics, instanceId);
   const store = await openStore(config, log);
-  const { database, keyDigest } = store;
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
+  const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
+  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits };
+}
+
+/** How users sign in, and with what. */
+async function composeAccess(
+  config: Config,
+  store: OpenedStore,
+  address: string,
+  worker: WorkerOptions | undefined,
+) {
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
-  const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
+  const composed = await composeSignIn(config, store, publicUrl);
+  const offersSignIn = composed.signIn.kind === "local" && worker?.isReplacement !== true;
   const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
+  return {
+    ...composed,
+    firstKey,
+    publicUrl,
+    signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
+  };
+}
+
+/** The deployments, with what is kept of their completions. */
+async function composeUpstreams(config: Config, log: Log, { metrics, memory, store, redis }: Base) {
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
   const completions = createCompletionCache({
     ...config.cache,
-    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+    shared: redis && { redis, secret: await sharedSecret(store.database, "completion_names") },
   });
-  const {
-    deployments,
-    reread: rereadDeployments,
-    stopSandbox,
-  } = await composeDeployments(config, logger, {
-    memory,
-    completions,
-    countUnreachable,
-  });
+  const options = { memory, completions, countUnreachable };
+  return { completions, countUnreachable, ...(await composeDeployments(config, log.logger, options)) };
+}
 
+type Upstreams = Awaited<ReturnType<typeof composeUpstreams>>;
+
+/** What the features do beside answering requests, and how it ends. */
+async function composeFeatures(
+  config: Config,
+  log: Log,
+  base: Base,
+  { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
+) {
+  const { store, metrics, memory, limits, tracing, prices } = base;
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
-  const usage = composeUsage(config, log, database, prices);
-  const limits = composeLimits(config, { redis, keyDigest, metrics });
+  const usage = composeUsage(config, log, store.database, prices);
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -275,91 +151,22 @@ export async function composeServer(
       countTagsSoon();
     },
   });
-  const sockets = createOpenSockets();
-  watchFigures(metrics, {
-    ...{ deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds },
-  });
-
-  async function rereadFiles(): Promise<void> {
-    if (config.deployments !== undefined) await rereadDeployments();
-    await rereadPrices();
-  }
-  worker?.link.answerWith({
-    figures: () => metrics.registry.getMetricsAsJSON(),
-    forgetKey: keyVerifier.forget,
-    rereadFiles,
-  });
-
-  const evaluationServices: EvaluationServices = {
-    store,
-    admission: limits.evaluations,
-    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+  const sessionSecret = await sharedSecret(store.database, "ors_sessions");
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  return {
+    keyVerifier,
+    recordUsage: usage.record,
+    judgeCalls,
+    evaluation,
     datasets,
+    capture,
     runs,
     deletions,
-    ...evaluation,
-  };
-  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(
-    log,
-    store,
-    await sharedSecret(database, "ors_sessions"),
-  );
-  const identity = {
-    store,
-    keyDigest,
-    keyVerifier,
-    forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
-    ...sessions,
-  };
-  const services: Services = {
-    settings: settingsOf(config, instanceId),
-    phase: () => phase,
-    log,
-    metrics,
-    readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
-    tracing,
-    memory,
-    longWork: createLongWork(),
-    deployments,
-    capture,
-    isOperator: (caller) => isOperator(database, caller),
-    findPrompt: composePrompts(store),
-    recordUsage: usage.record,
-    prices,
-    ...identity,
-    ...evaluationServices,
-    admission: limits.predictions,
-    evaluationAdmission: limits.evaluations,
-    authenticator: {
-      verifyKey: keyVerifier.verify,
-      verifySession: (token) => verifySession(identity, token),
-      commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
-    },
-    ...environments,
-    ...worlds,
-    worldUses,
-    runStreams: createRunStreams(),
-    sockets,
-    sessionCookie,
-    signIn,
-  };
-
-  runs.start(evaluationServices);
-  const clocks = watchClocks(database, logger);
-  await noteInstance(database, { id: instanceId, address: publicUrl });
-  return {
-    app: createApp(services),
-    setPhase: (next) => {
-      phase = next;
-    },
-    firstKey,
-    publicUrl,
-    rereadFiles,
-    signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
-    async dispose() {
-      // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
-      const forgotten = forgetInstance(database, instanceId).catch(() => {});
-      await Promise.all([stopLastUses(), usage.stop(), capture.stop(), clocks.stop(), forgotten]);
+    environments,
+    worlds,
+    /** Writes what is pending. */
+    stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
+    async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
       await runs.dispose();
       // Before the sandbox: a step that it cuts off has not failed.
@@ -371,13 +178,150 @@ export async function composeServer(
       // The spans of runs and of evaluations at work end with them.
       await tracing
         .stop()
-        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces and metrics"));
-      await limits.stop();
-      redis?.stop();
+        .catch((error: unknown) =>
+          log.logger.warn({ err: error }, "could not send the last traces and metrics"),
+        );
+    },
+  };
+}
+
+interface Parts {
+  base: Base;
+  access: Awaited<ReturnType<typeof composeAccess>>;
+  deployments: Services["deployments"];
+  features: Awaited<ReturnType<typeof composeFeatures>>;
+  sockets: OpenSockets;
+}
+
+/** What operations are given, and what works on runs. */
+function toServices(
+  config: Config,
+  log: Log,
+  { base, access, deployments, features, sockets }: Parts,
+  { worker, commandLineKey, phase }: ServerStart & { phase: () => Phase },
+): { services: Services; ofRuns: EvaluationServices } {
+  const { store, metrics, memory, instanceId, tracing, prices, limits } = base;
+  const { database, keyDigest } = store;
+  const { keyVerifier, evaluation, datasets, runs, deletions } = features;
+  const ofRuns: EvaluationServices = {
+    store,
+    admission: limits.evaluations,
+    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+    datasets,
+    runs,
+    deletions,
+    ...evaluation,
+  };
+  const identity = {
+    store,
+    keyDigest,
+    keyVerifier,
+    forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
+    ...access.sessions,
+  };
+  const services: Services = {
+    settings: settingsOf(config, instanceId),
+    phase,
+    log,
+    metrics,
+    readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
+    tracing,
+    memory,
+    longWork: createLongWork(),
+    deployments,
+    capture: features.capture,
+    isOperator: (caller) => isOperator(database, caller),
+    findPrompt: composePrompts(store),
+    recordUsage: features.recordUsage,
+    prices,
+    ...identity,
+    ...ofRuns,
+    admission: limits.predictions,
+    evaluationAdmission: limits.evaluations,
+    authenticator: {
+      verifyKey: keyVerifier.verify,
+      verifySession: (token) => verifySession(identity, token),
+      commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
+    },
+    ...features.environments,
+    ...features.worlds,
+    worldUses,
+    runStreams: createRunStreams(),
+    sockets,
+    sessionCookie: access.sessionCookie,
+    signIn: access.signIn,
+  };
+  return { services, ofRuns };
+}
+
+interface ServerStart {
+  worker: WorkerOptions | undefined;
+  commandLineKey: string | undefined;
+}
+
+/** Builds the server that will listen at `address`. Commands with `commandLineKey` are let in. */
+export async function composeServer(
+  config: Config,
+  log: Log,
+  address: string,
+  worker?: WorkerOptions,
+  commandLineKey?: string,
+): Promise<Presage> {
+  const base = await composeBase(config, log, worker);
+  const { store, metrics, instanceId } = base;
+  const access = await composeAccess(config, store, address, worker);
+  const { firstKey, publicUrl, signInAddress } = access;
+  const { deployments, completions, ...upstreams } = await composeUpstreams(config, log, base);
+  const features = await composeFeatures(config, log, base, { deployments, ...upstreams });
+  const sockets = createOpenSockets();
+  watchFigures(metrics, { ...base, ...features, deployments, sockets, completions });
+
+  async function rereadFiles(): Promise<void> {
+    if (config.deployments !== undefined) await upstreams.reread();
+    await base.rereadPrices();
+  }
+  worker?.link.answerWith({
+    figures: () => metrics.registry.getMetricsAsJSON(),
+    forgetKey: features.keyVerifier.forget,
+    rereadFiles,
+  });
+
+  let phase: Phase = "starting";
+  const parts = { base, access, deployments, features, sockets };
+  const start = { worker, commandLineKey, phase: () => phase };
+  const { services, ofRuns } = toServices(config, log, parts, start);
+  features.runs.start(ofRuns);
+  const clocks = watchClocks(store.database, log.logger);
+  await noteInstance(store.database, { id: instanceId, address: publicUrl });
+  return {
+    app: createApp(services),
+    setPhase: (next) => {
+      phase = next;
+    },
+    firstKey,
+    publicUrl,
+    signInAddress,
+    rereadFiles,
+    async dispose() {
+      // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
+      const forgotten = forgetInstance(store.database, instanceId).catch(() => {});
+      await Promise.all([clocks.stop(), forgotten, features.stopWriting()]);
+      await features.dispose(upstreams.stopSandbox);
+      await base.limits.stop();
+      base.redis?.stop();
       await store.destroy();
     },
   };
 }
+
+const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
+  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
+  const runs = await selectRunsThrough(transaction, accountId, name);
+  return [
+    ...environments.map((one) => `the environment ${one}`),
+    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
+  ];
+};
 
 /** Where the prompts of predictions are stored that runs and episodes made. */
 function composePrompts(store: Store): FindPrompts {
@@ -389,27 +333,6 @@ function composePrompts(store: Store): FindPrompts {
         source && { bytes: source.characters, read: () => readEpisodePrompt({ store }, requester, source) }
       );
     },
-  };
-}
-
-function composeUsage(
-  { patience }: Pick<Config, "patience">,
-  log: Log,
-  database: Database,
-  prices: PriceList,
-) {
-  const { record, stop } = collectUsage(
-    (batch) => writeUsage(database, batch),
-    (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
-    (model) => prices.current()?.models.has(model) === true,
-    usualIntervalMs * patience,
-  );
-  return {
-    record,
-    /** Without latencies: usage has those of clients' predictions only. */
-    recordCallsOf: (operation: "judge" | "run") => (call: ModelUse) =>
-      record({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
-    stop,
   };
 }
 

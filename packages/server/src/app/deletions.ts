@@ -1,5 +1,5 @@
 import { selectAccountIds } from "../accounts/users-store.ts";
-import { deleteOldEpisodes } from "../environments/episodes/delete-episodes.ts";
+import { deleteOldEpisodes } from "../environments/episodes/episode.ts";
 import type { EpisodePosition } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";

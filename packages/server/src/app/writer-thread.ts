@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import type { EpisodeWrite } from "../environments/episodes/new-steps-store.ts";
+import type { EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite/sqlite.ts";
 import { serveWrites, type Writes } from "../platform/storage/thread.ts";
@@ -30,7 +30,7 @@ const live = {
     return await storeWork(database, JSON.parse(work) as RunWork);
   },
   async episodes(database: Database, writes: string) {
-    const { applyWrites } = await import("../environments/episodes/new-steps-store.ts");
+    const { applyWrites } = await import("../environments/episodes/episode-writes-store.ts");
     return await applyWrites(database, JSON.parse(writes) as EpisodeWrite[]);
   },
   async captured(database: Database, rows: string) {

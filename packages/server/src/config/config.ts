@@ -264,6 +264,34 @@ export function readConfig(raw: RawEnvironment): Config {
       predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
       ...values.PRESAGE_RETENTION,
     },
+    ...workOf(values),
+    identity: {
+      bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
+      oidc: oidcOf(values),
+      session: {
+        idleMs: values.PRESAGE_SESSION_IDLE_MINUTES * minuteMs,
+        maxMs: values.PRESAGE_SESSION_MAX_HOURS * hourMs,
+      },
+    },
+    judge: {
+      url: values.PRESAGE_JUDGE_URL,
+      apiKey: values.PRESAGE_JUDGE_API_KEY,
+      model: values.PRESAGE_JUDGE_MODEL,
+      maxInFlight:
+        values.PRESAGE_JUDGE_MAX_IN_FLIGHT ?? Math.min(defaultJudgeCalls, values.PRESAGE_MAX_IN_FLIGHT),
+    },
+    metricsToken: values.PRESAGE_METRICS_TOKEN,
+    logLevel: values.PRESAGE_LOG_LEVEL,
+    telemetry: telemetryOf(values),
+    clientApiKey: values.PRESAGE_API_KEY,
+  });
+}
+
+/** What may be asked for, and how much of it at once. */
+function workOf(
+  values: ReturnType<typeof readEnvironment>,
+): Pick<Config, "prediction" | "evaluation" | "datasets" | "worlds" | "runs"> {
+  return {
     prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,
       chatCompatibility: values.PRESAGE_CHAT_COMPATIBILITY,
@@ -286,26 +314,7 @@ export function readConfig(raw: RawEnvironment): Config {
     runs: {
       maxInFlight: values.PRESAGE_RUNS_MAX_IN_FLIGHT ?? Math.ceil(values.PRESAGE_MAX_IN_FLIGHT / 10),
     },
-    identity: {
-      bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
-      oidc: oidcOf(values),
-      session: {
-        idleMs: values.PRESAGE_SESSION_IDLE_MINUTES * minuteMs,
-        maxMs: values.PRESAGE_SESSION_MAX_HOURS * hourMs,
-      },
-    },
-    judge: {
-      url: values.PRESAGE_JUDGE_URL,
-      apiKey: values.PRESAGE_JUDGE_API_KEY,
-      model: values.PRESAGE_JUDGE_MODEL,
-      maxInFlight:
-        values.PRESAGE_JUDGE_MAX_IN_FLIGHT ?? Math.min(defaultJudgeCalls, values.PRESAGE_MAX_IN_FLIGHT),
-    },
-    metricsToken: values.PRESAGE_METRICS_TOKEN,
-    logLevel: values.PRESAGE_LOG_LEVEL,
-    telemetry: telemetryOf(values),
-    clientApiKey: values.PRESAGE_API_KEY,
-  });
+  };
 }
 
 /** Freezes a value and everything in it. */

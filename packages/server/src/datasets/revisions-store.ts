@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createWritePace, pauseMs } from "../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteSomeRows } from "./samples-store.ts";
-import { createWritePace, pauseMs } from "./write-pace.ts";
 
 const columns = [
   "id",

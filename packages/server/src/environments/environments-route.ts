@@ -39,8 +39,7 @@ import {
   measureEnvironments,
   reviseEnvironment,
 } from "./environments.ts";
-import { readTasks } from "./read-tasks.ts";
-import { addTasks, listTaskPage } from "./tasks.ts";
+import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
 
 interface Services extends ConfigServices, HttpServices {
   knownEpisodes: { forget(id: string): void };

@@ -95,30 +95,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
     }
     const { mayRetry, keyId } = allowance;
     const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span };
-    return await runModel(family, sample, call, explainStrategy, clientSignal);
-  }
-
-  async function runModel(
-    family: ModelFamily,
-    sample: Sample,
-    call: Omit<ModelCall, "signal">,
-    explainStrategy: ExplainStrategy,
-    clientSignal: AbortSignal,
-  ): Promise<EvaluatorOutcome> {
-    const startedAtMs = performance.now();
-    const limits = { timeoutMs: modelTimeoutMs, timeoutError, signal: clientSignal };
-    const { explain, ...verdict } = await withDeadline(limits, (signal) =>
-      family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
-        // The family's own error says more than that the time was up.
-        throw signal.aborted && !(error instanceof EvaluationError) ? signal.reason : error;
-      }),
-    );
-    const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
-    const outcome = { status: "success" as const, ...verdict, evaluationMicros };
-    // The model explains in the same completion.
-    return isExplained(explainStrategy, verdict.pass)
-      ? { ...outcome, explanation: explain(), explanationMicros: 0 }
-      : outcome;
+    return await runModel(family, sample, call, explainStrategy, { timeoutMs: modelTimeoutMs, clientSignal });
   }
 
   function toOutcome(error: unknown): EvaluatorOutcome {
@@ -127,6 +104,29 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
     if (error instanceof EvaluationError && error.code === "internal_error") onUnexpectedError(error);
     return outcome;
   }
+}
+
+async function runModel(
+  family: ModelFamily,
+  sample: Sample,
+  call: Omit<ModelCall, "signal">,
+  explainStrategy: ExplainStrategy,
+  { timeoutMs, clientSignal }: { timeoutMs: number; clientSignal: AbortSignal },
+): Promise<EvaluatorOutcome> {
+  const startedAtMs = performance.now();
+  const limits = { timeoutMs, timeoutError, signal: clientSignal };
+  const { explain, ...verdict } = await withDeadline(limits, (signal) =>
+    family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
+      // The family's own error says more than that the time was up.
+      throw signal.aborted && !(error instanceof EvaluationError) ? signal.reason : error;
+    }),
+  );
+  const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
+  const outcome = { status: "success" as const, ...verdict, evaluationMicros };
+  // The model explains in the same completion.
+  return isExplained(explainStrategy, verdict.pass)
+    ? { ...outcome, explanation: explain(), explanationMicros: 0 }
+    : outcome;
 }
 
 function timeoutError(timeoutMs: number): EvaluationError {

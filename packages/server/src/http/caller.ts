@@ -147,6 +147,11 @@ export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders
     : { userId, accountId, keyOrUserId: userId, keyLimits: noKeyLimits };
 }
 
+/** The key of a caller; undefined: another proof. */
+export function keyIdOf({ proof }: Caller): string | undefined {
+  return proof.kind === "key" ? proof.keyId : undefined;
+}
+
 /** A caller in the audit log. */
 export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
   if (proof.kind === "command_line")

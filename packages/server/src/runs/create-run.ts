@@ -1,21 +1,11 @@
-import {
-  type DatasetChange,
-  defaultRunConcurrency,
-  maxRunEvaluators,
-  type RunCreateRequest,
-} from "@presage/contract";
+import { type DatasetChange, defaultRunConcurrency, type RunCreateRequest } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
 import type { Registry } from "../evaluators/registry.ts";
-import {
-  type ResolvedEvaluator,
-  resolveEvaluators,
-  type WantedEvaluator,
-} from "../evaluators/resolve-evaluators.ts";
+import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -24,25 +14,17 @@ import type { Deployments } from "../upstream/deployments.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import { isOfRecords, type ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
-import type { HeldLease } from "./run.ts";
 import {
   asksDeployment,
-  isSameEvaluator,
+  type HeldLease,
   nameOf,
   noCounts,
   type Run,
-  type RunEvaluator,
   type RunQueue,
   type RunTarget,
 } from "./run.ts";
-import { noSuchRun } from "./runs.ts";
-import { insertRun, lockRun, replaceEvaluators, selectRun } from "./runs-store.ts";
-
-interface CreateNeeds {
-  store: Store;
-  registry: Registry;
-  runs: RunQueue;
-}
+import { noSuchRun, toRunEvaluators } from "./runs.ts";
+import { insertRun, selectRun } from "./runs-store.ts";
 
 type RequestedRun = Omit<RunCreateRequest, "evaluators">;
 
@@ -70,7 +52,13 @@ export class InvalidRunError extends Error {
  * or profiles that cannot be used.
  */
 export async function createRun(
-  services: CreateNeeds & { deployments: Pick<Deployments, "find">; knownWorlds: KnownWorlds },
+  services: {
+    store: Store;
+    registry: Registry;
+    runs: RunQueue;
+    deployments: Pick<Deployments, "find">;
+    knownWorlds: KnownWorlds;
+  },
   requester: Changer,
   wanted: NewRun,
   once: Once | undefined,
@@ -79,7 +67,7 @@ export async function createRun(
   const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
   refuseImpossible(wanted, services.deployments);
-  const evaluators = toRunEvaluators(await resolveEvaluators(services, accountId, wanted.evaluators));
+  const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
   const world = await findTargetWorld(services, requester, wanted);
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
@@ -172,15 +160,6 @@ function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): 
   };
 }
 
-/** Of an evaluator that is named twice, the first. */
-function toRunEvaluators(resolved: readonly ResolvedEvaluator[]): RunEvaluator[] {
-  const all = resolved.map(({ id, family, profile, explainStrategy }): RunEvaluator => {
-    const { name, publicId, revision } = profile;
-    return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
-  });
-  return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
-}
-
 /** The dataset is locked, so that it is not deleted before the run names it. */
 async function findRevision(
   transaction: Database,
@@ -221,42 +200,4 @@ async function resolveTarget(
     kind: "most-frequent",
     from: { datasetId: from.dataset_id, revision: revision.number, revisionId: revision.id },
   };
-}
-
-/** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
-export async function addEvaluators(
-  services: CreateNeeds,
-  requester: Changer,
-  id: string,
-  wanted: readonly WantedEvaluator[],
-): Promise<Run> {
-  const { accountId } = requester;
-  const resolved = toRunEvaluators(await resolveEvaluators(services, accountId, wanted));
-  const changed = await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const run = await lockRun(transaction, accountId, id);
-      if (run === undefined) throw noSuchRun();
-      if (run.target.kind === "external")
-        throw new ServiceError(
-          "conflict",
-          "The run's target is external: it has no predictions to evaluate.",
-        );
-      if (run.status === "cancelled" || run.status === "failed")
-        throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
-      const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
-      if (added.length === 0) return run;
-      const evaluators = [...run.evaluators, ...added];
-      if (evaluators.length > maxRunEvaluators)
-        throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
-      await recordChange(transaction, requester, {
-        action: "run.add_evaluators",
-        objectId: id,
-        detail: { name: run.name, evaluators: added.map((one) => one.id) },
-      });
-      return await replaceEvaluators(transaction, run, evaluators);
-    });
-  services.runs.wake();
-  return changed;
 }

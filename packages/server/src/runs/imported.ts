@@ -9,9 +9,9 @@ import {
   type UploadLimits,
   uploadedLines,
 } from "../datasets/upload/lines.ts";
-import { createWritePace, pauseMs } from "../datasets/write-pace.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
+import { createWritePace, pauseMs } from "../platform/storage/batches.ts";
 import { readDatabaseClock } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { insertRows } from "../platform/storage/rows.ts";
@@ -23,8 +23,7 @@ import {
   completeUpload,
   selectNamedPositions,
 } from "./imported-store.ts";
-import type { Run } from "./run.ts";
-import { type Lease, uploadLeaseMs } from "./run.ts";
+import { type Lease, type Run, uploadLeaseMs } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
 import { noSuchRun } from "./runs.ts";

@@ -17,10 +17,19 @@ import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
-import { addEvaluators, createRun, InvalidRunError } from "./create-run.ts";
+import { createRun, InvalidRunError } from "./create-run.ts";
 import type { RunQueue } from "./run.ts";
 import { exampleRun, toRun } from "./run.ts";
-import { cancelRun, deleteRun, findRun, finishRun, listRuns, pauseRun, resumeRun } from "./runs.ts";
+import {
+  addEvaluators,
+  cancelRun,
+  deleteRun,
+  findRun,
+  finishRun,
+  listRuns,
+  pauseRun,
+  resumeRun,
+} from "./runs.ts";
 
 interface RunServices {
   store: Store;

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunStatus } from "@presage/contract";
+import { maxRunEvaluators, type RunStatus } from "@presage/contract";
+import type { Registry } from "../evaluators/registry.ts";
+import { resolveEvaluators, type WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
@@ -7,13 +9,14 @@ import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
-import { isClientRun, type Run, type RunQueue } from "./run.ts";
+import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, type RunQueue } from "./run.ts";
 import {
   deleteRunRow,
   deleteSomeRunRows,
   discardRun,
   lockRun,
   type RunFilter,
+  replaceEvaluators,
   resumedStatus,
   selectRun,
   selectRuns,
@@ -178,6 +181,58 @@ async function changeStatus(
   const run = await findRun(services, requester, id);
   if (isDone(run)) return run;
   throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
+}
+
+/** The evaluators of a run. Of one that is named twice, the first. Throws an `InvalidEvaluatorsError`. */
+export async function toRunEvaluators(
+  services: { store: Store; registry: Registry },
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<RunEvaluator[]> {
+  const resolved = await resolveEvaluators(services, accountId, wanted);
+  const all = resolved.map(({ id, family, profile, explainStrategy }): RunEvaluator => {
+    const { name, publicId, revision } = profile;
+    return { id, family: family.name, profile: { name, publicId, revision }, explainStrategy };
+  });
+  return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
+}
+
+/** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
+export async function addEvaluators(
+  services: { store: Store; registry: Registry; runs: RunQueue },
+  requester: Changer,
+  id: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<Run> {
+  const { accountId } = requester;
+  const resolved = await toRunEvaluators(services, accountId, wanted);
+  const changed = await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      const run = await lockRun(transaction, accountId, id);
+      if (run === undefined) throw noSuchRun();
+      if (run.target.kind === "external")
+        throw new ServiceError(
+          "conflict",
+          "The run's target is external: it has no predictions to evaluate.",
+        );
+      if (run.status === "cancelled" || run.status === "failed")
+        throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
+      const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
+      if (added.length === 0) return run;
+      const evaluators = [...run.evaluators, ...added];
+      if (evaluators.length > maxRunEvaluators)
+        throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+      await recordChange(transaction, requester, {
+        action: "run.add_evaluators",
+        objectId: id,
+        detail: { name: run.name, evaluators: added.map((one) => one.id) },
+      });
+      return await replaceEvaluators(transaction, run, evaluators);
+    });
+  services.runs.wake();
+  return changed;
 }
 
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bu
 import type { LatencyQuery } from "@presage/contract";
 import { InvalidRequestError } from "../http/validate.ts";
 import { microsPerHour } from "../platform/storage/columns.ts";
-import { type RequestedPeriod, readUsagePeriod } from "./usage-period.ts";
+import { type RequestedPeriod, readUsagePeriod } from "./usage-route.ts";
 
 beforeEach(() => {
   setSystemTime(new Date("2026-03-10T15:20:00Z"));

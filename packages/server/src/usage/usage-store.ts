@@ -11,7 +11,6 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { UsageTotals } from "./collect-usage.ts";
 import type { BucketCounts } from "./latency.ts";
-import type { UsagePeriod } from "./usage-period.ts";
 
 /** Rows or ids of one statement; databases limit its parameters. */
 const maxPerStatement = 1_000;
@@ -177,6 +176,15 @@ export type CountsOfStep = Awaited<ReturnType<typeof selectCounts>>[number];
 export type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
 
 /** The start of the step that an hour is in. No hour before 1970 is stored. */
+/** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
+export interface UsagePeriod {
+  /** The start of a step. */
+  fromHour: number;
+  /** Exclusive. */
+  untilHour: number;
+  hoursPerStep: number;
+}
+
 function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }

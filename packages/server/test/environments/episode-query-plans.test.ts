@@ -5,10 +5,11 @@ import {
   countCharacters,
   selectEpisodes,
   selectMatchingIds,
+  selectProgressOfOne,
+  selectProgressOfSome,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
 import { selectEpisodeCounts } from "../../src/environments/episodes/figures-store.ts";
-import { selectProgressOfOne, selectProgressOfSome } from "../../src/environments/episodes/progress-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

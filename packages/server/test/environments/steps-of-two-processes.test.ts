@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { applyWrites, type NewStep } from "../../src/environments/episodes/episode-writes-store.ts";
 import { insertEpisode } from "../../src/environments/episodes/episodes-store.ts";
-import { applyWrites, type NewStep } from "../../src/environments/episodes/new-steps-store.ts";
 import { openDatabase } from "../../src/platform/storage/open.ts";
 import type { OpenedDatabase } from "../../src/platform/storage/store.ts";
 import { episodeRow } from "../support/environments/episode-row.ts";

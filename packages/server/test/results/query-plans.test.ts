@@ -17,7 +17,7 @@ import {
   selectClientResults,
 } from "../../src/runs/client/client-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
-import type { UsagePeriod } from "../../src/usage/usage-period.ts";
+import type { UsagePeriod } from "../../src/usage/usage-store.ts";
 import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";

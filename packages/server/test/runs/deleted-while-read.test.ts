@@ -9,8 +9,8 @@ import {
   readTrajectory,
 } from "../../src/datasets/samples.ts";
 import { createClientCounts } from "../../src/runs/client/client-counts.ts";
+import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
 import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
-import { listComparedSamples } from "../../src/runs/compare/compared-samples.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { listRunSamples, readPredictions, withDataset } from "../../src/runs/run-samples.ts";
 import { datasetOrder } from "../../src/runs/run-samples-store.ts";

@@ -116,7 +116,9 @@ onEachDatabase((database) => {
       ]);
       expect(refused).toMatchObject({
         status: 422,
-        body: { detail: [{ loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("number") }] },
+        body: {
+          detail: [{ loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("number") }],
+        },
       });
     }
     expect(await upload(id, [{ index: 0, prediction: "x", confidence: 0 }])).toMatchObject({ status: 200 });

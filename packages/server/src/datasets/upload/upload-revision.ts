@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { DatasetSample, ImportPreview } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
+import { createWritePace } from "../../platform/storage/batches.ts";
 import type { Sweeper } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -22,7 +23,6 @@ import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
 import { type ImportedSample, TraceImport } from "../traces/import.ts";
 import { importedSamples, type ReadUpload } from "../traces/preview.ts";
-import { createWritePace } from "../write-pace.ts";
 import { gunzip, type UploadLimits, withinDisk } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;

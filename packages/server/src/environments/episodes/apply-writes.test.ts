@@ -4,7 +4,7 @@ import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
 import { closeAccount } from "../../platform/storage/closed-accounts-store.ts";
 import { sandboxEnvironment } from "../environment.ts";
-import { applyWrites } from "./new-steps-store.ts";
+import { applyWrites } from "./episode-writes-store.ts";
 
 const newEpisode = (id: string, changes: object = {}, requestId?: string) => ({
   row: { ...episodeRow(id, 1), environment_id: sandboxEnvironment.id, ...changes },

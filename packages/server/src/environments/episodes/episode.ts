@@ -1,29 +1,39 @@
-import type { EnvironmentConfig, EpisodeStatus } from "@presage/contract";
+import { type EnvironmentConfig, type EpisodeStatus, episodeIdleMinutes } from "@presage/contract";
 import { LRUCache } from "lru-cache";
+import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import { type DeletedBatch, doTogether, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
-import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
 import type { Task } from "../environment.ts";
 import { sandboxEnvironment } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
+import type { NewStep } from "./episode-writes-store.ts";
 import {
   countMatching,
+  deleteEpisodeRows,
   type EpisodeFilter,
+  type EpisodePosition,
+  type EpisodeProgress,
   type EpisodeRow,
   selectEpisode,
   selectEpisodes,
+  selectOldEpisodes,
+  selectProgressOfOne,
+  selectProgressOfSome,
   selectSteps,
 } from "./episodes-store.ts";
-import type { NewStep } from "./new-steps-store.ts";
 import { lookBackOf, promptFormOf, type Turn } from "./turns.ts";
 
 /** The position of a task that its environment does not have. */
 export const noPosition = -1;
 
 /** An episode that nobody uses for this long has expired, and so has a session without a ping. */
-export const idleMs = 15 * 60_000;
+export const idleMs = episodeIdleMinutes * 60_000;
+export const hasExpired = `The episode has expired: nothing happened for ${episodeIdleMinutes} minutes.`;
 
 export interface Episode {
   row: EpisodesTable;
@@ -65,21 +75,30 @@ export function expiredBefore(): Micros {
   return nowMicros() - idleMs * microsPerMs;
 }
 
-export function noSuchEpisode(): ServiceError {
+function noSuchEpisode(): ServiceError {
   return new ServiceError("not_found", "There is no such episode.");
 }
-
-/** What is read of an episode that a process knows. */
-export type EpisodeProgress = Pick<
-  EpisodesTable,
-  "id" | "status" | "steps" | "created_at" | "last_active_at"
->;
 
 export interface StateServices {
   store: Store;
   knownEpisodes: KnownEpisodes;
   /** How far an episode is that this process knows; undefined: it was deleted. */
   readProgress(known: EpisodeProgress): Promise<EpisodeProgress | undefined>;
+}
+
+/**
+ * On PostgreSQL another process may have taken the last step, so the database is asked, for many episodes in one round trip. On SQLite
+ * another process is there during a restart at most; if it took a step, the next one here cannot be stored, and is taken again.
+ */
+export function progressReader(database: Database): StateServices["readProgress"] {
+  if (isPostgres(database)) {
+    const read = doTogether((ids: readonly string[]) => selectProgressOfSome(database, ids));
+    return ({ id }) => read(id);
+  }
+  return async (known) => {
+    // A session's pings keep its episode open.
+    return statusOf(known) === "open" ? known : await selectProgressOfOne(database, known.id);
+  };
 }
 
 /** An episode of the account as it is stored, with the turns that its next step needs if it is open. */
@@ -231,4 +250,61 @@ export async function toFilter(
   if (environment === undefined) return { ...filter, expiredBefore: expiredBefore() };
   const { id } = await findEnvironment(services, requester, environment);
   return { ...filter, environment_id: id, expiredBefore: expiredBefore() };
+}
+
+/** Deletes an episode with its steps. */
+export async function deleteEpisode(
+  services: { store: Store; knownEpisodes: { forget(id: string): void } },
+  requester: Changer,
+  id: string,
+): Promise<void> {
+  if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
+    throw noSuchEpisode();
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      // Somebody else may have deleted it since.
+      if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
+      await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
+    });
+  services.knownEpisodes.forget(id);
+}
+
+const start: EpisodePosition = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
+/** To look at episodes that stay takes microseconds each. */
+const candidatesAtOnce = 200;
+
+/**
+ * Deletes some episodes of an account that nobody has used since a time, but for those that a dataset was made from. Open ones have
+ * expired by then. `limit` is in steps: one episode has more than another.
+ */
+export async function deleteOldEpisodes(
+  database: Database,
+  { accountId, before }: { accountId: string; before: Micros },
+  place: EpisodePosition | undefined,
+  limit: number,
+): Promise<DeletedBatch<EpisodePosition>> {
+  const unused = Math.min(before, expiredBefore());
+  const candidates = await selectOldEpisodes(database, accountId, unused, place ?? start, candidatesAtOnce);
+  let steps = 0;
+  const wanted: EpisodePosition[] = [];
+  for (const episode of candidates) {
+    if (episode.isInDataset) continue;
+    steps += episode.steps + 1;
+    if (wanted.length > 0 && steps > limit) break;
+    wanted.push(episode);
+  }
+  const deletable = candidates.filter((episode) => !episode.isInDataset);
+  const isCut = wanted.length < deletable.length;
+  const last = isCut ? wanted.at(-1) : candidates.at(-1);
+  const next = isCut || candidates.length === candidatesAtOnce ? last : undefined;
+  if (wanted.length === 0) return { deleted: 0, heldMs: 0, next };
+  const { heldMs } = await inTimedTransaction(database, (transaction) =>
+    deleteEpisodeRows(
+      transaction,
+      wanted.map(({ id }) => id),
+    ),
+  );
+  return { deleted: wanted.length, size: Math.min(steps, limit), heldMs, next };
 }

@@ -9,11 +9,13 @@ import {
   Episode as EpisodeSchema,
   EpisodeStart,
   type EpisodeSummary,
+  episodeIdleMinutes,
   readInstant,
   StepRequest,
   StepResponse,
 } from "@presage/contract";
 import { keepOpen } from "../../http/call.ts";
+import { keyIdOf } from "../../http/caller.ts";
 import { body, errorResponse, idempotencyHeader, noSuch, page, response } from "../../http/describe.ts";
 import { admit, countUsage } from "../../http/exchange.ts";
 import { reserveStored } from "../../http/memory.ts";
@@ -24,13 +26,9 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
-import { findEnvironment } from "../environments.ts";
 import { type AskServices, askDeployment } from "./ask.ts";
-import { deleteEpisode } from "./delete-episodes.ts";
-import { expiredBefore, findEpisode, listEpisodes, type WantedEpisodes } from "./episode.ts";
-import { countCharacters, selectSteps } from "./episodes-store.ts";
-import { selectEpisodeCounts } from "./figures-store.ts";
-import { toEpisode, toEpisodeFigures, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
+import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
+import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
 
@@ -126,8 +124,7 @@ const startEpisodeRoute = route({
   id: "startEpisode",
   tag,
   summary: "Start an episode",
-  description:
-    "Starts an episode of an environment with one of its tasks. It expires when nothing happens for 15 minutes.",
+  description: `Starts an episode of an environment with one of its tasks. It expires when nothing happens for ${episodeIdleMinutes} minutes.`,
   body: EpisodeCreateRequest,
   bodyExample: { environment: "sandbox", index: 0 },
   once: "start episode",
@@ -151,12 +148,11 @@ const startEpisodeRoute = route({
     ),
   },
   async handle(services: StartServices, { call, requester, body, once }) {
-    const { proof } = call.caller;
     const wanted = {
       environment: body.environment,
       ...readTask(body),
       seed: body.seed ?? undefined,
-      apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+      apiKeyId: keyIdOf(call.caller),
     };
     return reply(201, toEpisodeStart(await startEpisode(services, requester, wanted, once)));
   },
@@ -178,16 +174,7 @@ const countEpisodesRoute = route({
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
-    const { by = "environment", environment, from, to } = query;
-    const found =
-      environment === undefined ? undefined : await findEnvironment(services, requester, environment);
-    const counts = await selectEpisodeCounts(services.store.reader(requester), requester.accountId, by, {
-      environmentId: found?.id,
-      from: from === undefined ? undefined : readInstant(from),
-      to: to === undefined ? undefined : readInstant(to),
-      expiredBefore: expiredBefore(),
-    });
-    return reply(200, { data: counts.map((one) => toEpisodeFigures(by, one)) });
+    return reply(200, { data: await countByGroup(services, requester, query) });
   },
 });
 
@@ -211,12 +198,8 @@ const getEpisode = route({
     ...noSuch("episode"),
   },
   async handle(services: { store: Store }, { call, requester, params }) {
-    const episode = await findEpisode(services, requester, params.id);
-    const { id, task, steps: taken } = episode.row;
-    const reader = services.store.briefReader(requester);
-    const characters = await countCharacters(reader, id, { after: 0, upTo: Number(taken) });
-    reserveStored(call.exchange, characters + task.length);
-    return reply(200, toEpisode(episode, await selectSteps(reader, id, 0)));
+    const reserve = (characters: number) => reserveStored(call.exchange, characters);
+    return reply(200, await showEpisode(services, requester, params.id, reserve));
   },
 });
 
@@ -258,7 +241,7 @@ const stepEpisodeRoute = route({
     "200": response("The step", StepResponse, step),
     "409": errorResponse(
       "The episode has ended or expired, or another step was taken at the same time",
-      "The episode has expired: nothing happened for 15 minutes. Start a new one.",
+      `${hasExpired} Start a new one.`,
     ),
     ...noSuch("episode"),
     ...predictionFailures,

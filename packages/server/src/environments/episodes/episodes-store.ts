@@ -1,6 +1,5 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import {
   type KeysetPage,
@@ -8,8 +7,7 @@ import {
   selectNewestFirst,
   toListPart,
 } from "../../platform/storage/lists.ts";
-import { type Once, recordRequests } from "../../platform/storage/once.ts";
-import { insertRows, prepareStatement } from "../../platform/storage/rows.ts";
+import { prepareStatement } from "../../platform/storage/rows.ts";
 import type {
   EpisodeStepsTable,
   EpisodesTable,
@@ -17,7 +15,6 @@ import type {
 } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { holdEnvironments } from "../environments-store.ts";
 
 export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
   await database.insertInto("episodes").values(row).execute();
@@ -350,31 +347,33 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
   return Number(numDeletedRows);
 }
 
-/** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */
-export interface NewEpisodeRow {
-  row: EpisodesTable;
-  request: (Once & { receipt: string }) | undefined;
+/** What is read of an episode that a process knows. */
+export type EpisodeProgress = Pick<EpisodesTable, (typeof progressColumns)[number]>;
+
+/** How far an episode is; undefined: there is none. */
+export async function selectProgressOfOne(
+  database: Database,
+  id: string,
+): Promise<EpisodeProgress | undefined> {
+  return (await progressOfOne(database, [id])).at(0);
 }
 
-/**
- * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
- * were stored.
- */
-export async function insertEpisodes(
-  transaction: Database,
-  episodes: readonly NewEpisodeRow[],
-): Promise<ReadonlySet<NewEpisodeRow>> {
-  if (episodes.length === 0) return new Set();
-  const rows = episodes.map(({ row }) => row);
-  const accountIds = rows.map((row) => row.account_id);
-  const closed = await selectClosed(transaction, accountIds);
-  const environmentIds = rows.map((row) => row.environment_id);
-  const held = await holdEnvironments(transaction, environmentIds);
-  const possible = episodes.filter(({ row }) => !closed.has(row.account_id) && held.has(row.environment_id));
-  const requests = possible.flatMap(({ request }) => request ?? []);
-  const recorded = await recordRequests(transaction, requests);
-  const stored = possible.filter(({ request }) => request === undefined || recorded.has(request));
-  const storedRows = stored.map(({ row }) => row);
-  await insertRows(transaction, "episodes", storedRows);
-  return new Set(stored);
+/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
+export async function selectProgressOfSome(
+  database: Database,
+  ids: readonly string[],
+): Promise<(EpisodeProgress | undefined)[]> {
+  const found = await progressOfSome(database, [ids]);
+  const byId = new Map(found.map((one) => [one.id, one]));
+  return ids.map((id) => byId.get(id));
 }
+
+const progressColumns = ["id", "status", "steps", "created_at", "last_active_at"] as const;
+
+const progressOfOne = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where("id", "=", ""),
+);
+
+const progressOfSome = prepareStatement((database) =>
+  database.selectFrom("episodes").select(progressColumns).where(sql<SqlBool>`id = any(${""})`),
+);

@@ -36,55 +36,69 @@ export interface EpisodeCounts {
   last_started_at: Micros;
 }
 
-/** Counts an account's episodes by environment and one thing more: first by task, as episodes of one task depend on each other. */
-export async function selectEpisodeCounts(
+/** By task, as episodes of one task depend on each other. */
+function countByTask(
   reader: Database,
   accountId: string,
   by: EpisodeGrouping,
   { environmentId, from, to, expiredBefore }: CountedEpisodes,
-): Promise<EpisodeCounts[]> {
+) {
   const part = partOf(by);
   const finished = sql<number>`sum(case when episode.status = 'finished' then 1 else 0 end)`;
   const successes = sql<number>`sum(case when episode.outcome = 'success' then 1 else 0 end)`;
-  const ofTasks = reader
-    .selectFrom("episodes as episode")
-    .$if(by === "deployment", (query) =>
-      query.leftJoin("predictions as first", (join) =>
-        join.onRef("first.run_id", "=", "episode.id").on("first.position", "=", 1).on("first.repeat", "=", 0),
-      ),
-    )
-    .where("episode.account_id", "=", accountId)
-    .$if(environmentId !== undefined, (query) =>
-      query.where("episode.environment_id", "=", environmentId ?? ""),
-    )
-    .$if(from !== undefined, (query) => query.where("episode.created_at", ">=", from ?? 0))
-    .$if(to !== undefined, (query) => query.where("episode.created_at", "<", to ?? 0))
-    .select(["episode.environment_id", part.as("part")])
-    .select((of) => [
-      of.fn.max("episode.environment").as("environment"),
-      of.fn.countAll<number>().as("episodes"),
-      sql<number>`sum(case when episode.status = 'open' and episode.last_active_at >= ${expiredBefore} then 1 else 0 end)`.as(
-        "open",
-      ),
-      finished.as("finished"),
-      successes.as("successes"),
-      sql<number>`sum(case when episode.outcome = 'failure' then 1 else 0 end)`.as("failures"),
-      sql<number>`sum(case when episode.status = 'finished' then episode.steps else 0 end)`.as(
-        "finished_steps",
-      ),
-      sql<number>`sum(case when episode.status = 'finished' and episode.reward is not null then 1 else 0 end)`.as(
-        "rewarded",
-      ),
-      sql<number | null>`sum(case when episode.status = 'finished' then episode.reward end)`.as("rewards"),
-      of.fn.sum<number>("episode.failed_steps").as("failed_steps"),
-      of.fn.max("episode.created_at").as("last_started_at"),
-    ])
-    .groupBy(["episode.environment_id", part, "episode.split", "episode.position"])
-    // Tasks that came with requests are the same if their texts are.
-    .groupBy(sql`case when episode.position < 0 then episode.task end`)
-    .as("of_task");
+  return (
+    reader
+      .selectFrom("episodes as episode")
+      .$if(by === "deployment", (query) =>
+        query.leftJoin("predictions as first", (join) =>
+          join
+            .onRef("first.run_id", "=", "episode.id")
+            .on("first.position", "=", 1)
+            .on("first.repeat", "=", 0),
+        ),
+      )
+      .where("episode.account_id", "=", accountId)
+      .$if(environmentId !== undefined, (query) =>
+        query.where("episode.environment_id", "=", environmentId ?? ""),
+      )
+      .$if(from !== undefined, (query) => query.where("episode.created_at", ">=", from ?? 0))
+      .$if(to !== undefined, (query) => query.where("episode.created_at", "<", to ?? 0))
+      .select(["episode.environment_id", part.as("part")])
+      .select((of) => [
+        of.fn.max("episode.environment").as("environment"),
+        of.fn.countAll<number>().as("episodes"),
+        sql<number>`sum(case when episode.status = 'open' and episode.last_active_at >= ${expiredBefore} then 1 else 0 end)`.as(
+          "open",
+        ),
+        finished.as("finished"),
+        successes.as("successes"),
+        sql<number>`sum(case when episode.outcome = 'failure' then 1 else 0 end)`.as("failures"),
+        sql<number>`sum(case when episode.status = 'finished' then episode.steps else 0 end)`.as(
+          "finished_steps",
+        ),
+        sql<number>`sum(case when episode.status = 'finished' and episode.reward is not null then 1 else 0 end)`.as(
+          "rewarded",
+        ),
+        sql<number | null>`sum(case when episode.status = 'finished' then episode.reward end)`.as("rewards"),
+        of.fn.sum<number>("episode.failed_steps").as("failed_steps"),
+        of.fn.max("episode.created_at").as("last_started_at"),
+      ])
+      .groupBy(["episode.environment_id", part, "episode.split", "episode.position"])
+      // Tasks that came with requests are the same if their texts are.
+      .groupBy(sql`case when episode.position < 0 then episode.task end`)
+      .as("of_task")
+  );
+}
+
+/** Counts an account's episodes by environment and one thing more. */
+export async function selectEpisodeCounts(
+  reader: Database,
+  accountId: string,
+  by: EpisodeGrouping,
+  counted: CountedEpisodes,
+): Promise<EpisodeCounts[]> {
   const rows = await reader
-    .selectFrom(ofTasks)
+    .selectFrom(countByTask(reader, accountId, by, counted))
     .select(["environment_id", "part"])
     .select((of) => [
       of.fn.max("environment").as("environment"),

@@ -3,9 +3,8 @@ import { episodeRow } from "../../../test/support/environments/episode-row.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
-import { idleMs } from "./episode.ts";
+import { idleMs, progressReader } from "./episode.ts";
 import { insertEpisode } from "./episodes-store.ts";
-import { progressReader } from "./progress-store.ts";
 
 onEachDatabase(({ create }) => {
   test("an episode that was kept open since is not taken for one that expired", async () => {

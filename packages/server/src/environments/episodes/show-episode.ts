@@ -1,19 +1,23 @@
-import type {
-  EpisodeFigures,
-  EpisodeGrouping,
-  EpisodeStart,
-  EpisodeStep,
-  EpisodeSummary,
-  TaskSplitName,
-  Episode as WholeEpisode,
+import {
+  type EpisodeFigures,
+  type EpisodeFiguresQuery,
+  type EpisodeGrouping,
+  type EpisodeStart,
+  type EpisodeStep,
+  type EpisodeSummary,
+  readInstant,
+  type TaskSplitName,
+  type Episode as WholeEpisode,
 } from "@presage/contract";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
 import { environmentDefaults } from "../environment.ts";
-import { type Episode, indexOf, statusOf } from "./episode.ts";
-import type { EpisodeRow, StepRow } from "./episodes-store.ts";
-import type { EpisodeCounts } from "./figures-store.ts";
+import { findEnvironment } from "../environments.ts";
+import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
+import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./episodes-store.ts";
+import { type EpisodeCounts, selectEpisodeCounts } from "./figures-store.ts";
 import { endOf, type StepResult } from "./step-episode.ts";
 
 export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
@@ -74,7 +78,21 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
   };
 }
 
-export function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpisode {
+/** An episode with all its steps. `reserve` is told how many characters it has before they are read. */
+export async function showEpisode(
+  { store }: { store: Store },
+  requester: Requester,
+  id: string,
+  reserve: (characters: number) => void,
+): Promise<WholeEpisode> {
+  const episode = await findEpisode({ store }, requester, id);
+  const { id: storedId, task, steps } = episode.row;
+  const reader = store.briefReader(requester);
+  reserve(task.length + (await countCharacters(reader, storedId, { after: 0, upTo: Number(steps) })));
+  return toEpisode(episode, await selectSteps(reader, storedId, 0));
+}
+
+function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpisode {
   return {
     ...toEpisodeSummary(row),
     initial_state: task.initial_state,
@@ -84,7 +102,24 @@ export function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): Wh
   };
 }
 
-export function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
+/** How the episodes of each group went. Throws if there is no environment of the name. */
+export async function countByGroup(
+  { store }: { store: Store },
+  requester: Requester,
+  { by = "environment", environment, from, to }: EpisodeFiguresQuery,
+): Promise<EpisodeFigures[]> {
+  const found =
+    environment === undefined ? undefined : await findEnvironment({ store }, requester, environment);
+  const counts = await selectEpisodeCounts(store.reader(requester), requester.accountId, by, {
+    environmentId: found?.id,
+    from: from === undefined ? undefined : readInstant(from),
+    to: to === undefined ? undefined : readInstant(to),
+    expiredBefore: expiredBefore(),
+  });
+  return counts.map((one) => toEpisodeFigures(by, one));
+}
+
+function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFigures {
   const moments = {
     clusters: counts.tasks,
     count: counts.finished,

@@ -12,7 +12,8 @@ import { findEnvironment, noSuchEnvironment } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
-import { insertEpisode, type NewEpisodeRow } from "./episodes-store.ts";
+import type { NewEpisodeRow } from "./episode-writes-store.ts";
+import { insertEpisode } from "./episodes-store.ts";
 
 export interface NewEpisode {
   /** Undefined: a new one. */

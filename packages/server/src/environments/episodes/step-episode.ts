@@ -1,44 +1,25 @@
-import {
-  type Context,
-  type EnvironmentConfig,
-  type Interaction,
-  readWorldReference,
-  type StoredWorld,
-} from "@presage/contract";
+import type { EnvironmentConfig, StoredWorld } from "@presage/contract";
+import { composeUserTurn } from "@presage/contract/compose-prompt";
 import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { paramsThrough } from "../../worlds/complete-through-world.ts";
 import type { Asked } from "../../worlds/world.ts";
-import { selectWorld } from "../../worlds/worlds-store.ts";
 import { type JudgeServices, judge, matches } from "../judge.ts";
 import {
   type Episode,
   findEpisode,
   forgetRemembered,
+  hasExpired,
   keepState,
   readState,
   type StateServices,
   statusOf,
 } from "./episode.ts";
-import {
-  countCharacters,
-  countFailedStep,
-  type StepRow,
-  selectStepByKey,
-  selectSteps,
-} from "./episodes-store.ts";
-import type { NewStep } from "./new-steps-store.ts";
-import {
-  askedOfWorld,
-  composeMessages,
-  type End,
-  type EpisodeMessage,
-  findEnd,
-  promptFormOf,
-  type Turn,
-} from "./turns.ts";
+import { paramsOf } from "./episode-prompt.ts";
+import type { NewStep } from "./episode-writes-store.ts";
+import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
+import { askedOfWorld, composeMessages, type End, type EpisodeMessage, findEnd, type Turn } from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
 type TimedAnswer = Answer & { latencyMs: number; world?: StoredWorld | undefined };
@@ -168,7 +149,7 @@ function refuseClosed({ row }: Episode): void {
   throw new ServiceError(
     "conflict",
     status === "expired"
-      ? "The episode has expired: nothing happened for 15 minutes. Start a new one."
+      ? `${hasExpired} Start a new one.`
       : `The episode has ended; start a new one. Why it ended: ${row.stop_reason}`,
   );
 }
@@ -200,12 +181,6 @@ async function askOrCountFailure(
   }
 }
 
-/** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
-function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
-  const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
-  return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
-}
-
 interface Reward {
   reward: number | null;
   error: string | null;
@@ -232,7 +207,7 @@ async function findReward(
       keyId: row.api_key_id ?? undefined,
       evaluator: wanted.evaluator,
       profileName: wanted.profile_name ?? undefined,
-      input: `State: ${state}\n\nAction: ${last?.action ?? ""}`,
+      input: composeUserTurn({ state, action: last?.action ?? "" }),
       observation: last?.observation ?? "",
       goal: task.goal ?? undefined,
       tags: { environment: row.environment, episode: row.id, step: String(Number(row.steps) + 1) },
@@ -305,65 +280,4 @@ function toStepRow({ step, prediction, payload }: NewStep): StepRow {
   const answer = { finish_reason, prompt_tokens, cached_tokens, completion_tokens, latency_micros };
   const observation = payload.output ?? "";
   return { ...step, prediction_id: prediction.id, deployment, model, replica, ...answer, observation };
-}
-
-/** What was asked for a step of an episode. */
-interface EpisodePrompt {
-  context: Context | null;
-  interaction: Interaction | null;
-  messages: Record<string, unknown>[] | null;
-  params: Record<string, unknown> | null;
-  requested_model: string | null;
-}
-
-/** A step of an episode with the steps that its prompt is made of. */
-export interface EpisodePromptSource {
-  episode: Episode;
-  step: number;
-  /** The steps behind this one. */
-  after: number;
-  characters: number;
-}
-
-/** Where the prompt of an episode's prediction is to be read from, and how long it is. */
-export async function findEpisodePromptSource(
-  services: { store: Store },
-  requester: Requester,
-  { run_id, position }: { run_id: string | null; position: number | null },
-): Promise<EpisodePromptSource | undefined> {
-  if (run_id === null || position === null) return undefined;
-  const episode = await findEpisode(services, requester, run_id);
-  const after = promptFormOf(episode.config) === "chat" ? 0 : Math.max(0, position - 2);
-  const reader = services.store.briefReader(requester);
-  const characters = await countCharacters(reader, run_id, { after, upTo: position });
-  return { episode, step: position, after, characters: characters + episode.row.task.length };
-}
-
-/** What was asked for a step. */
-export async function readEpisodePrompt(
-  { store }: { store: Store },
-  requester: Requester,
-  { episode, step, after }: EpisodePromptSource,
-): Promise<EpisodePrompt | undefined> {
-  const { row, config, task } = episode;
-  const reader = store.briefReader(requester);
-  const steps = await selectSteps(reader, row.id, after, step);
-  const turns = steps.filter((one) => Number(one.step) < step);
-  const action = steps.find((one) => Number(one.step) === step)?.action;
-  if (action === undefined) return undefined;
-  const wanted = readWorldReference(config.world ?? "");
-  const world = wanted && (await selectWorld(reader, requester.accountId, wanted));
-  const params = paramsOf(episode);
-  const same = { params: world ? paramsThrough(world, params) : params, requested_model: null };
-  if (promptFormOf(config) === "chat") {
-    const messages = composeMessages(config, task, turns, action);
-    return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };
-  }
-  const state = turns.at(-1)?.observation ?? task.initial_state;
-  return {
-    ...same,
-    context: { ...config.context, ...task.context },
-    interaction: { state, action },
-    messages: null,
-  };
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } from "@presage/contract";
-import { composePrompt } from "@presage/contract/compose-prompt";
+import { composePrompt, composeUserTurn } from "@presage/contract/compose-prompt";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import { countOf } from "../../platform/words.ts";
 import type { Asked } from "../../worlds/world.ts";
@@ -23,23 +23,25 @@ export function askedOfWorld(
   if (promptFormOf(config) === "chat")
     return {
       ...same,
-      conversation: { state: first, turns: conversationOf(`State: ${first}\n\n`, turns, action) },
+      conversation: { state: first, turns: conversationOf(first, turns, action) },
     };
   return { ...same, history: turns.map((turn) => ({ action: turn.action, next_state: turn.observation })) };
 }
 
-/** The user's turns are actions; the first one has something before it. */
+/** The user's turns are actions; the first one has the state before it. */
 function conversationOf(
-  before: string,
+  state: string,
   turns: readonly Turn[],
   action: string,
 ): { role: "user" | "assistant"; content: string }[] {
+  const turnOf = (index: number, taken: string) =>
+    composeUserTurn({ state: index === 0 ? state : undefined, action: taken });
   return [
     ...turns.flatMap((turn, index) => [
-      { role: "user" as const, content: `${index === 0 ? before : ""}Action: ${turn.action}` },
+      { role: "user" as const, content: turnOf(index, turn.action) },
       { role: "assistant" as const, content: turn.observation },
     ]),
-    { role: "user", content: `${turns.length === 0 ? before : ""}Action: ${action}` },
+    { role: "user", content: turnOf(turns.length, action) },
   ];
 }
 
@@ -62,7 +64,7 @@ export function composeMessages(
   });
   for (const [index, next] of others.entries()) {
     messages.push({ role: "assistant", content: turns[index]?.observation ?? "" });
-    messages.push({ role: "user", content: `Action: ${next}` });
+    messages.push({ role: "user", content: composeUserTurn({ action: next }) });
   }
   return messages;
 }

@@ -12,8 +12,8 @@ import { withDeadline } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import { idleMs } from "../episodes/episode.ts";
-import type { Conversation, MessageCall } from "./operations.ts";
-import { type MessageServices, resetEpisode, showState, takeStep } from "./operations.ts";
+import type { Conversation, MessageCall } from "./play-episode.ts";
+import { type MessageServices, resetEpisode, showState, takeStep } from "./play-episode.ts";
 
 export interface SocketServices extends HttpServices, MessageServices {
   sockets: Pick<OpenSockets, "add">;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCategory, OrsCallRequest, type OrsCallResult, orsText } from "@presage/contract";
 import { type CallWithCaller, requesterOf } from "../../http/call.ts";
-import { limitHolders } from "../../http/caller.ts";
+import { keyIdOf, limitHolders } from "../../http/caller.ts";
 import { countUsage, type HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
@@ -13,13 +13,12 @@ import { toStep } from "../episodes/show-episode.ts";
 import { type OpenSession, openSession } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
 import {
-  apiKeyIdOf,
   comment,
+  environmentRoutes,
   readEnvironmentName,
   readSessionId,
   toChunks,
   toEvent,
-  withEnvironment,
 } from "./protocol.ts";
 import {
   type CallError,
@@ -65,12 +64,12 @@ type Services = HttpServices &
   };
 
 /** Calls of the tool of an environment: each takes a step, and its response lasts until that is taken. */
-export const orsCallRoutes = withEnvironment("POST", "/call", async (services: Services, call) => {
+export const orsCallRoutes = environmentRoutes("POST", "/call", async (services: Services, call) => {
   const body = await readBody(call, OrsCallRequest, services.settings.maxShortBodyBytes);
   const open = await openSession(services, requesterOf(call), {
     sessionId: readSessionId(call),
     environment: readEnvironmentName(call),
-    apiKeyId: apiKeyIdOf(call),
+    apiKeyId: keyIdOf(call.caller),
   });
   const wanted = { name: body.name, input: body.input, taskId: body.task_id ?? undefined };
   const found = await findCall(services, open, wanted);

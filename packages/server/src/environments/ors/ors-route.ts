@@ -1,5 +1,6 @@
 import { OrsSplit, OrsTaskPlace, OrsTaskRange, orsText } from "@presage/contract";
 import { type CallWithCaller, requesterOf } from "../../http/call.ts";
+import { keyIdOf } from "../../http/caller.ts";
 import type { HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders } from "../../http/response.ts";
@@ -15,13 +16,12 @@ import {
   storedIdOf,
 } from "./ors-sessions.ts";
 import {
-  apiKeyIdOf,
+  environmentRoutes,
+  playRoute,
   readEnvironmentName,
   readSessionId,
   readWantedSession,
   toEvent,
-  toPlay,
-  withEnvironment,
 } from "./protocol.ts";
 import { readSplit, showSplits, showTask, streamTasks } from "./task-catalog.ts";
 
@@ -33,31 +33,31 @@ function environmentOf(services: Services, call: CallWithCaller): Promise<Enviro
 
 /** What there is to play, for clients of the Open Reward Standard. */
 export const orsCatalogRoutes = [
-  toPlay("GET", "/list_environments", async (services: Services, call) => {
+  playRoute("GET", "/list_environments", async (services: Services, call) => {
     const names: string[] = [];
     for await (const { name } of listAllEnvironments(services, requesterOf(call))) names.push(name);
     return Response.json(names);
   }),
-  ...withEnvironment("GET", "/tools", async (services: Services, call) =>
+  ...environmentRoutes("GET", "/tools", async (services: Services, call) =>
     Response.json(toTools(await environmentOf(services, call))),
   ),
-  ...withEnvironment("GET", "/splits", async (services: Services, call) =>
+  ...environmentRoutes("GET", "/splits", async (services: Services, call) =>
     Response.json(showSplits(await environmentOf(services, call))),
   ),
-  ...withEnvironment("POST", "/tasks", async (services: Services, call) => {
+  ...environmentRoutes("POST", "/tasks", async (services: Services, call) => {
     const { split } = await readBody(call, OrsSplit, services.settings.maxShortBodyBytes);
     return await streamTasks(services, call, await environmentOf(services, call), { split });
   }),
-  ...withEnvironment("POST", "/num_tasks", async (services: Services, call) => {
+  ...environmentRoutes("POST", "/num_tasks", async (services: Services, call) => {
     const { split } = await readBody(call, OrsSplit, services.settings.maxShortBodyBytes);
     return Response.json({ num_tasks: readSplit(await environmentOf(services, call), split).count });
   }),
-  ...withEnvironment("POST", "/task", async (services: Services, call) => {
+  ...environmentRoutes("POST", "/task", async (services: Services, call) => {
     const place = await readBody(call, OrsTaskPlace, services.settings.maxShortBodyBytes);
     const environment = await environmentOf(services, call);
     return Response.json(await showTask(services, requesterOf(call), environment, place));
   }),
-  ...withEnvironment("POST", "/task_range", async (services: Services, call) => {
+  ...environmentRoutes("POST", "/task_range", async (services: Services, call) => {
     const range = await readBody(call, OrsTaskRange, services.settings.maxShortBodyBytes);
     return await streamTasks(services, call, await environmentOf(services, call), range);
   }),
@@ -75,44 +75,44 @@ function open(services: Services, call: CallWithCaller) {
   return openSession(services, requesterOf(call), {
     sessionId: readSessionId(call),
     environment: readEnvironmentName(call),
-    apiKeyId: apiKeyIdOf(call),
+    apiKeyId: keyIdOf(call.caller),
   });
 }
 
 /** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
 export const orsSessionRoutes = [
   // Nothing is stored: clients make a session for every question about tasks, and most are never created.
-  toPlay("POST", "/create_session", ({ ors }: Services, { caller }) => {
+  playRoute("POST", "/create_session", ({ ors }: Services, { caller }) => {
     const id = ors.ids.newSession(caller.accountId);
     return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });
   }),
-  toPlay("POST", "/delete_session", (services: Services, call) => {
+  playRoute("POST", "/delete_session", (services: Services, call) => {
     const sid = readSessionId(call);
     storedIdOf(services, requesterOf(call), sid);
     return Response.json({ sid });
   }),
-  toPlay("POST", "/create", async (services: Services, call) => {
+  playRoute("POST", "/create", async (services: Services, call) => {
     const sid = readSessionId(call);
     const wanted = await readWantedSession(call, services.settings.maxShortBodyBytes);
-    const apiKeyId = apiKeyIdOf(call);
+    const apiKeyId = keyIdOf(call.caller);
     await createSession(services, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
     return Response.json({ sid });
   }),
-  toPlay("POST", "/delete", async (services: Services, call) => {
+  playRoute("POST", "/delete", async (services: Services, call) => {
     const sid = readSessionId(call);
     await deleteSession(services, requesterOf(call), sid);
     return Response.json({ sid });
   }),
-  toPlay("POST", "/ping", async (services: Services, call) => {
+  playRoute("POST", "/ping", async (services: Services, call) => {
     await pingSession(services, requesterOf(call), readSessionId(call));
     return Response.json({ status: "ok" });
   }),
-  ...withEnvironment("GET", "/prompt", async (services: Services, call) => {
+  ...environmentRoutes("GET", "/prompt", async (services: Services, call) => {
     const { task } = (await open(services, call)).episode;
     const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
     return Response.json([orsText(text)]);
   }),
-  ...withEnvironment("GET", "/task_tools", async (services: Services, call) =>
+  ...environmentRoutes("GET", "/task_tools", async (services: Services, call) =>
     Response.json(toTools((await open(services, call)).episode)),
   ),
 ];

@@ -1,5 +1,5 @@
 import { OrsCreateRequest, OrsPath } from "@presage/contract";
-import { type Call, type CallWithCaller, environmentParameter, keepOpen } from "../../http/call.ts";
+import { type Call, environmentParameter, keepOpen } from "../../http/call.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { readJsonBody } from "../../http/request.ts";
 import { hiddenRoute, type Operation } from "../../http/route.ts";
@@ -8,7 +8,7 @@ import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../environment.ts";
 
 /** A route of the protocol: whoever calls it plays. */
-export function toPlay<Services>(
+export function playRoute<Services>(
   method: "GET" | "POST",
   path: string,
   handle: Handle<Services>,
@@ -17,12 +17,12 @@ export function toPlay<Services>(
 }
 
 /** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
-export function withEnvironment<Services>(
+export function environmentRoutes<Services>(
   method: "GET" | "POST",
   path: string,
   handle: Handle<Services>,
 ): Operation<Services>[] {
-  return [toPlay(method, `/:${environmentParameter}${path}`, handle), toPlay(method, path, handle)];
+  return [playRoute(method, `/:${environmentParameter}${path}`, handle), playRoute(method, path, handle)];
 }
 
 type Handle<Services> = Parameters<typeof hiddenRoute<Services>>[1];
@@ -39,10 +39,6 @@ export function readSessionId({ request }: Call): string {
   const id = request.headers.get("x-session-id")?.trim();
   if (id) return id;
   throw new ServiceError("bad_request", "The header X-Session-ID is required.");
-}
-
-export function apiKeyIdOf({ caller: { proof } }: CallWithCaller): string | undefined {
-  return proof.kind === "key" ? proof.keyId : undefined;
 }
 
 export interface WantedPlace {

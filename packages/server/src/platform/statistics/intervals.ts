@@ -196,7 +196,8 @@ export function jackknifeInterval(
   const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
   const error = Math.sqrt(((without.length - 1) / without.length) * squares);
   if (error < rounding) return { interval: meanInterval(value, 0, effective), why: null };
-  if (value > rounding && value < 1 - rounding) return { interval: meanInterval(value, error, effective), why: null };
+  if (value > rounding && value < 1 - rounding)
+    return { interval: meanInterval(value, error, effective), why: null };
   // No mean is at an end and varies, but a calibration error may.
   const reach = criticalValue(effective) * error;
   const [lower, upper] = [Math.max(0, value - reach), Math.min(1, value + reach)];

@@ -96,28 +96,26 @@ async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<
   return toFigures(await sumsBy(together(samples), samples, outcomes), 0);
 }
 
-/** The groups with a verdict or a failure, in the order of their keys. */
+/** The groups with a verdict or a failure, in the order of their keys, and the first ones even if they are empty. */
 async function strataOf(
   dimension: Dimension,
   samples: RunSamples,
   outcomes: Outcomes,
+  alwaysShown = 0,
 ): Promise<RunStratum[]> {
   const sums = await sumsBy(dimension, samples, outcomes);
   return dimension.keys.flatMap((key, group) =>
-    hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
+    group < alwaysShown || hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
   );
 }
 
-/** Groups that are known beforehand are shown even if they are empty; the last one, of what is unknown, is not. */
+/** Groups that are known beforehand, the last one of what is unknown. */
 async function fixedStrata(
   dimension: Dimension,
   samples: RunSamples,
   outcomes: Outcomes,
 ): Promise<RunStratum[]> {
-  const sums = await sumsBy(dimension, samples, outcomes);
-  return dimension.keys.flatMap((key, group) =>
-    group < dimension.keys.length - 1 || hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
-  );
+  return await strataOf(dimension, samples, outcomes, dimension.keys.length - 1);
 }
 
 /** There may be many trajectories, so that figures are made of those only that are shown. */

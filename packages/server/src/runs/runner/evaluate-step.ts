@@ -111,25 +111,32 @@ export async function evaluateStep(
   );
   const results = await patiently(() => services.resultWriter.write(records), signal);
   const counting = found.find(({ evaluator }) => countsChanges(evaluator));
-  const verdicts = found.map(({ evaluator, ofUnchanged }, index): RunVerdictsTable => {
-    const result = results[index];
-    const outcome = result?.outcome;
-    const isSuccess = outcome?.status === "success";
-    return {
-      run_id: run.id,
-      evaluator: evaluator.index,
-      position,
-      repeat,
-      status: outcome?.status ?? "failed",
-      pass: isSuccess ? flagOf(outcome) : null,
-      score: isSuccess ? (outcome.score ?? null) : null,
-      unchanged_pass: flagOf(ofUnchanged),
-      unchanged_score: ofUnchanged?.score ?? null,
-      result_id: result?.id ?? null,
-    };
-  });
+  const verdicts = found.map(({ evaluator, ofUnchanged }, index) => ({
+    run_id: run.id,
+    evaluator: evaluator.index,
+    position,
+    repeat,
+    ...toVerdict(results[index], ofUnchanged),
+  }));
   const repaired = found.filter(({ outcome }) => outcome.extra?.repaired === true).length;
   return { verdicts, changes: counting && changesIn(counting.outcome), repaired };
+}
+
+/** A stored result as a verdict, beside that on the unchanged state. */
+function toVerdict(
+  result: Awaited<ReturnType<ResultWriter["write"]>>[number] | undefined,
+  ofUnchanged: EvaluatorOutcome | undefined,
+): Omit<RunVerdictsTable, "run_id" | "evaluator" | "position" | "repeat"> {
+  const outcome = result?.outcome;
+  const isSuccess = outcome?.status === "success";
+  return {
+    status: outcome?.status ?? "failed",
+    pass: isSuccess ? flagOf(outcome) : null,
+    score: isSuccess ? (outcome.score ?? null) : null,
+    unchanged_pass: flagOf(ofUnchanged),
+    unchanged_score: ofUnchanged?.score ?? null,
+    result_id: result?.id ?? null,
+  };
 }
 
 /** Whether an evaluator counts changes as reports do. */

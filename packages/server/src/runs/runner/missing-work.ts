@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
-import { composePrompt, composeSystemTurn } from "@presage/contract/compose-prompt";
+import { composePrompt, composeSystemTurn, composeUserTurn } from "@presage/contract/compose-prompt";
 import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
@@ -201,7 +201,7 @@ export function toEvaluated(sample: DatasetSample, output: string): Sample {
   const systemPrompt = systemPromptOf(sample);
   return {
     systemPrompt: systemPrompt === undefined ? undefined : toStorableText(systemPrompt),
-    input: toStorableText(`State: ${stateOf(sample)}\n\nAction: ${actionOf(sample)}`),
+    input: toStorableText(composeUserTurn({ state: stateOf(sample), action: actionOf(sample) })),
     output: toStorableText(output),
     goldAnswer: toStorableText(sample.next_state),
   };

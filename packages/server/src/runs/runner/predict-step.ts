@@ -19,10 +19,9 @@ import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run
 import { selectRun } from "../runs-store.ts";
 import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
 import { deploymentOf, readWorldAnswer, throughWorld, type WorldRun } from "./ask-world.ts";
+import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
 import { promptOf, type Step, stateOf } from "./missing-work.ts";
-import type { MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
-import type { AnswerFromRecords } from "./records.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 interface StepFailure {

@@ -11,13 +11,14 @@ import type { ReadyWorld } from "../../worlds/world.ts";
 import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { type AskServices, askDeployment } from "./ask-deployment.ts";
 import { stepsTold, type TargetServices } from "./ask-world.ts";
-import type { WriteWork } from "./evaluate-step.ts";
+import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
 import {
   evaluateStep,
   readTraits,
   resolveRunEvaluators,
   type StepServices,
   type WorkWriter,
+  type WriteWork,
 } from "./evaluate-step.ts";
 import {
   memoryOf,
@@ -27,10 +28,8 @@ import {
   stepsOfTrajectory,
   trajectoriesOf,
 } from "./missing-work.ts";
-import { countNextStates, type MostFrequent } from "./most-frequent.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { answerFromRecords } from "./records.ts";
 
 export interface RunnerServices
   extends StepServices,

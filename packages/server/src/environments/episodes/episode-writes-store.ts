@@ -1,7 +1,8 @@
 import { CompiledQuery } from "kysely";
+import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
-import { forgetOldRequests } from "../../platform/storage/once.ts";
-import { insertTogether } from "../../platform/storage/rows.ts";
+import { forgetOldRequests, type Once, recordRequests } from "../../platform/storage/once.ts";
+import { insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import type {
   EpisodeStepsTable,
   EpisodesTable,
@@ -10,6 +11,7 @@ import type {
 } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { holdEnvironments } from "../environments-store.ts";
 import {
   type Delivery,
   insertSession,
@@ -20,7 +22,7 @@ import {
   startSession,
   type Uses,
 } from "../ors/ors-sessions-store.ts";
-import { insertEpisodes, lockInOrder, type NewEpisodeRow } from "./episodes-store.ts";
+import { lockInOrder } from "./episodes-store.ts";
 
 /** A step with its prediction, to be stored. Plain data: it crosses threads. */
 export interface NewStep {
@@ -140,6 +142,35 @@ const advanceOne = `
   set steps = ?, last_active_at = ?, status = ?, outcome = ?, stop_reason = ?, reward = coalesce(reward + ?, ?, reward)
   where id = ? and created_at = ? and status = 'open' and steps = ?
   returning id`;
+
+/** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */
+export interface NewEpisodeRow {
+  row: EpisodesTable;
+  request: (Once & { receipt: string }) | undefined;
+}
+
+/**
+ * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
+ * were stored.
+ */
+async function insertEpisodes(
+  transaction: Database,
+  episodes: readonly NewEpisodeRow[],
+): Promise<ReadonlySet<NewEpisodeRow>> {
+  if (episodes.length === 0) return new Set();
+  const rows = episodes.map(({ row }) => row);
+  const accountIds = rows.map((row) => row.account_id);
+  const closed = await selectClosed(transaction, accountIds);
+  const environmentIds = rows.map((row) => row.environment_id);
+  const held = await holdEnvironments(transaction, environmentIds);
+  const possible = episodes.filter(({ row }) => !closed.has(row.account_id) && held.has(row.environment_id));
+  const requests = possible.flatMap(({ request }) => request ?? []);
+  const recorded = await recordRequests(transaction, requests);
+  const stored = possible.filter(({ request }) => request === undefined || recorded.has(request));
+  const storedRows = stored.map(({ row }) => row);
+  await insertRows(transaction, "episodes", storedRows);
+  return new Set(stored);
+}
 
 /** A change in an episode or its session. Plain data: it crosses threads. */
 export type EpisodeWrite =

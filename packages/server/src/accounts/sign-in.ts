@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
+import type { Role } from "@presage/contract";
+import { recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
+import type { Identity } from "./openid-identity.ts";
 import { admitSession, type SessionBrowser, type SessionTokens } from "./sessions.ts";
 import type { SessionRules } from "./sessions-store.ts";
-import { selectUser } from "./users-store.ts";
+import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
 async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
@@ -96,4 +100,48 @@ export async function useSignInToken(
     },
     browser,
   );
+}
+
+/** How a user who is new to an account is taken in. */
+export interface Admittance {
+  newUserRole: Role;
+  requestId: string;
+}
+
+/**
+ * Creates the user at the first sign-in and updates them at later ones. An account that is being erased is opened again for whoever joins
+ * it; whoever leaves one leaves no record there.
+ */
+export async function provisionUser(
+  database: Database,
+  { issuer, subject, email, name, accountName }: Identity,
+  { newUserRole, requestId }: Admittance,
+): Promise<{ userId: string; accountId: string }> {
+  const user = {
+    id: Bun.randomUUIDv7(),
+    account_id: Bun.randomUUIDv7(),
+    oidc_issuer: issuer,
+    oidc_subject: subject,
+    email,
+    name,
+    created_at: nowMicros(),
+    role: newUserRole,
+  };
+  return await database.transaction().execute(async (transaction) => {
+    const joined = await upsertUserWithAccount(transaction, user, { accountName, newUserRole });
+    const { userId, accountId, role, change, leftAccountId } = joined;
+    if (change !== undefined) {
+      const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
+      const action = change === "created" ? "user.create" : "user.change_account";
+      await reopenAccount(transaction, accountId);
+      await recordChange(transaction, { accountId, actor }, { action, objectId: userId, detail: { role } });
+      if (leftAccountId !== undefined && (await selectClosed(transaction, [leftAccountId])).size === 0)
+        await recordChange(
+          transaction,
+          { accountId: leftAccountId, actor },
+          { action, objectId: userId, detail: { left: true } },
+        );
+    }
+    return { userId, accountId };
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { OpenEnvAction, OpenEnvReset } from "@presage/contract";
 import { z } from "zod";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, keyIdOf } from "../../http/caller.ts";
 import { admit, countUsage, type Exchange } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { validate } from "../../http/validate.ts";
@@ -10,7 +10,7 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type AskServices, askDeployment } from "../episodes/ask.ts";
-import { type Episode, findEpisode, statusOf } from "../episodes/episode.ts";
+import { type Episode, findEpisode, hasExpired, statusOf } from "../episodes/episode.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
 import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
 import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
@@ -120,7 +120,6 @@ export async function resetEpisode(
     if (step === undefined) return showStart(known);
     return showStep(known.row.id, { step, end: endOf(known.row, step) });
   }
-  const { proof } = caller;
   // Trainers begin all episodes of a batch at once, more than may wait to be stored.
   const episode = await retryUntilAdmitted(call, () =>
     startEpisode(services, requester, {
@@ -128,7 +127,7 @@ export async function resetEpisode(
       split: wanted.split ?? "train",
       index: wanted.index ?? undefined,
       seed: wanted.seed ?? undefined,
-      apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
+      apiKeyId: keyIdOf(caller),
     }),
   );
   conversation.episode = { id: episode.row.id, name, steps: 0 };
@@ -154,10 +153,7 @@ function refuseOther({ row }: Episode, { environment }: Conversation): void {
   if (row.environment !== environment)
     throw new ServiceError("conflict", `The episode belongs to the environment ${row.environment}.`);
   if (statusOf(row) === "expired")
-    throw new ServiceError(
-      "conflict",
-      "The episode has expired: nothing happened for 15 minutes. Reset without its episode_id.",
-    );
+    throw new ServiceError("conflict", `${hasExpired} Reset without its episode_id.`);
 }
 
 /** OpenEnv's state, with what else is known of the episode. */

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../config/config.ts";
+import type { ModelUse } from "../evaluators/judge/judge-model.ts";
+import type { OpenSockets } from "../http/sockets.ts";
+import type { ByteBudget } from "../platform/limits/memory.ts";
+import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
+import { type Log, type Logger, watchOutage } from "../platform/observability/logger.ts";
+import {
+  type Metrics,
+  type ReplicaFigures,
+  watchCounts,
+  watchReplicas,
+} from "../platform/observability/metrics.ts";
+import type { LogExport } from "../platform/observability/otlp.ts";
+import type { Tracing } from "../platform/observability/tracing.ts";
+import type { PriceList } from "../platform/prices.ts";
+import { usualIntervalMs } from "../platform/storage/batches.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Capture } from "../predictions/capture.ts";
+import type { CompletionCache } from "../upstream/cache.ts";
+import type { Deployment } from "../upstream/deployments.ts";
+import { replicaAddress } from "../upstream/replicas.ts";
+import { collectUsage } from "../usage/collect-usage.ts";
+import { writeUsage } from "../usage/usage-store.ts";
+import type { ObservedAnswer, WorldParts } from "../worlds/examples.ts";
+import type { ComposedLimits } from "./compose-deployments.ts";
+import type { ComposedEvaluation } from "./compose-evaluation.ts";
+import type { Services } from "./services.ts";
+import { logFailure } from "./storage.ts";
+
+/** A server that stops has little time before it is killed. */
+const maxStopMs = 10_000;
+
+/** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
+export async function composeTelemetry(
+  { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
+  logger: Logger,
+  { registry }: Pick<Metrics, "registry">,
+  instanceId: string,
+): Promise<Tracing> {
+  const ofProcess = { ...attributes, [instanceName]: instanceOf(attributes, instanceId, workers.count) };
+  const exported =
+    metrics && (await exportMetrics(metrics, ofProcess, logEnds(logger, "metrics", metrics.url), registry));
+  const tracing =
+    traces === undefined
+      ? forwardTraces(exported?.chats)
+      : await exportTraces(traces, ofProcess, logEnds(logger, "traces", traces.url), exported?.chats);
+  return {
+    ...tracing,
+    async stop() {
+      const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
+      const waitMs = Math.min(timeoutMs, maxStopMs);
+      const sent = Promise.all([tracing.stop(), exported?.stop()]);
+      // The SDK waits for several exports, one after the other.
+      await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+const instanceName = "service.instance.id";
+
+/** Processes count apart: an operator's name is enough for one. */
+function instanceOf(
+  { [instanceName]: given }: Config["telemetry"]["attributes"],
+  instanceId: string,
+  processes: number,
+): string {
+  return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
+}
+
+/** The error may name the address, which has no credentials; headers are in none. */
+function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
+  const outage = watchOutage(logger, {
+    begins: `could not send ${signal}; those in between are lost`,
+    ends: `${signal} are sent again`,
+    fields: { url },
+  });
+  return (error) => {
+    if (error === undefined) outage.responded();
+    else outage.failed("export", () => ({ reason: error.message }));
+  };
+}
+
+interface Watched {
+  deployments: Services["deployments"];
+  limits: ComposedLimits;
+  sockets: OpenSockets;
+  judgeCalls: ComposedEvaluation["judgeCalls"];
+  memory: ByteBudget;
+  capture: Pick<Capture, "heldBytes">;
+  completions: Pick<CompletionCache, "bytes">;
+  worlds: Pick<WorldParts, "indexes">;
+}
+
+/** Metrics that are read when `/metrics` is requested. */
+export function watchFigures(
+  { registry }: Pick<Metrics, "registry">,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
+): void {
+  watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
+  watchCounts(registry, {
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
+    presage_openenv_sockets: sockets.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
+    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+    presage_memory_held_bytes: memory.reservedBytes,
+    presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_capture_held_bytes: capture.heldBytes,
+    presage_cache_bytes: completions.bytes,
+    presage_index_bytes: worlds.indexes.bytes,
+  });
+}
+
+export function countWorldAnswer(
+  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
+  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
+): void {
+  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
+  metrics.retrievalSeconds.observe(retrievalMs / 1000);
+  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
+}
+
+/** What the metrics say of a deployment's replicas. */
+function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
+  return upstream.replicas.all.map((replica) => {
+    const averageMs = replica.latency.average()?.ms;
+    return {
+      deployment: name,
+      replica: replicaAddress(replica.url),
+      presage_replica_in_flight: replica.inFlight,
+      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
+      presage_replica_ejections_total: replica.health.ejections(),
+      presage_replica_requests_total: replica.requests,
+      presage_replica_prefix_requests_total: replica.prefixRequests,
+      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
+    };
+  });
+}
+
+/** Counts requests and tokens. */
+export function composeUsage(
+  { patience }: Pick<Config, "patience">,
+  log: Log,
+  database: Database,
+  prices: PriceList,
+) {
+  const { record, stop } = collectUsage(
+    (batch) => writeUsage(database, batch),
+    (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
+    (model) => prices.current()?.models.has(model) === true,
+    usualIntervalMs * patience,
+  );
+  return {
+    record,
+    /** Without latencies: usage has those of clients' predictions only. */
+    recordCallsOf: (operation: "judge" | "run") => (call: ModelUse) =>
+      record({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
+    stop,
+  };
+}

@@ -1,0 +1,74 @@
+import { type Context, type Interaction, readWorldReference } from "@presage/contract";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { paramsThrough } from "../../worlds/complete-through-world.ts";
+import { selectWorld } from "../../worlds/worlds-store.ts";
+import { type Episode, findEpisode } from "./episode.ts";
+import { countCharacters, selectSteps } from "./episodes-store.ts";
+import { composeMessages, promptFormOf } from "./turns.ts";
+
+/** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
+export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
+  const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
+  return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
+}
+
+/** What was asked for a step of an episode. */
+interface EpisodePrompt {
+  context: Context | null;
+  interaction: Interaction | null;
+  messages: Record<string, unknown>[] | null;
+  params: Record<string, unknown> | null;
+  requested_model: string | null;
+}
+
+/** A step of an episode with the steps that its prompt is made of. */
+export interface EpisodePromptSource {
+  episode: Episode;
+  step: number;
+  /** The steps behind this one. */
+  after: number;
+  characters: number;
+}
+
+/** Where the prompt of an episode's prediction is to be read from, and how long it is. */
+export async function findEpisodePromptSource(
+  services: { store: Store },
+  requester: Requester,
+  { run_id, position }: { run_id: string | null; position: number | null },
+): Promise<EpisodePromptSource | undefined> {
+  if (run_id === null || position === null) return undefined;
+  const episode = await findEpisode(services, requester, run_id);
+  const after = promptFormOf(episode.config) === "chat" ? 0 : Math.max(0, position - 2);
+  const reader = services.store.briefReader(requester);
+  const characters = await countCharacters(reader, run_id, { after, upTo: position });
+  return { episode, step: position, after, characters: characters + episode.row.task.length };
+}
+
+/** What was asked for a step. */
+export async function readEpisodePrompt(
+  { store }: { store: Store },
+  requester: Requester,
+  { episode, step, after }: EpisodePromptSource,
+): Promise<EpisodePrompt | undefined> {
+  const { row, config, task } = episode;
+  const reader = store.briefReader(requester);
+  const steps = await selectSteps(reader, row.id, after, step);
+  const turns = steps.filter((one) => Number(one.step) < step);
+  const action = steps.find((one) => Number(one.step) === step)?.action;
+  if (action === undefined) return undefined;
+  const wanted = readWorldReference(config.world ?? "");
+  const world = wanted && (await selectWorld(reader, requester.accountId, wanted));
+  const params = paramsOf(episode);
+  const same = { params: world ? paramsThrough(world, params) : params, requested_model: null };
+  if (promptFormOf(config) === "chat") {
+    const messages = composeMessages(config, task, turns, action);
+    return { ...same, context: null, interaction: null, messages: messages.map((turn) => ({ ...turn })) };
+  }
+  const state = turns.at(-1)?.observation ?? task.initial_state;
+  return {
+    ...same,
+    context: { ...config.context, ...task.context },
+    interaction: { state, action },
+    messages: null,
+  };
+}

@@ -1,0 +1,310 @@
+import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
+import { readDatabaseClock } from "../../platform/storage/clock.ts";
+import { microsPerMs } from "../../platform/storage/columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import { type Lease, type Run, type RunTries, runLeaseMs } from "../run.ts";
+import { findTarget } from "./ask-world.ts";
+import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
+import { createPace, type Pace } from "./pace.ts";
+import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";
+import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "./work-store.ts";
+
+/** A deployment that names each response's model differently would make the run's row grow. */
+const maxModels = 100;
+/** When to look again at a run that cannot be worked on now. */
+const retryAfterMs = 10_000;
+
+/** The deployment or the world of a run was removed, or the disk has too little room. */
+class HinderedError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "HinderedError";
+  }
+}
+
+/** What a run waited for, in sentences. */
+function waitingNotes({ rate, memory, outages }: ReturnType<Pace["waitedMs"]>): string[] {
+  const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
+  return [
+    ...(rate > 0 ? [`Waited ${seconds(rate)} for rate limits of the deployment.`] : []),
+    ...(memory > 0
+      ? [`Waited ${seconds(memory)} for memory for responses (PRESAGE_MEMORY_BUDGET_BYTES).`]
+      : []),
+    ...(outages > 0 ? [`Waited ${seconds(outages)} for the deployment to respond.`] : []),
+  ];
+}
+
+export interface HeldRun {
+  /** Looks at once whether the run was cancelled or paused. */
+  look(): void;
+  /** Lets another process take the run. Resolves once this one has stopped. */
+  release(): Promise<void>;
+  /** Resolves once this process no longer works on it. Never rejects. */
+  ended: Promise<void>;
+}
+
+/** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
+export function holdRun(
+  services: RunnerServices,
+  run: Run,
+  leaseId: string,
+  onError: (error: unknown) => void,
+): HeldRun {
+  const { database } = services.store;
+  const lease = { id: run.id, leaseId };
+  const controller = new AbortController();
+  const { signal } = controller;
+  let isReleased = false;
+  const progress = followProgress(services, run, lease);
+
+  // What is under way ends, also on a removed deployment, and nothing more is asked.
+  const watch = watchRun(database, lease, {
+    signal,
+    mayGoOn: async () => (await findHindrance(services, run, signal)) === undefined,
+    onLost: () => controller.abort(new LostRunError()),
+    onLooked: progress.save,
+    onError,
+  });
+  /** Something was left to ask when the run was hindered. */
+  let wasCutShort = false;
+
+  function isStopping(): boolean {
+    wasCutShort ||= watch.isHindered();
+    return watch.isPausedByUser() || watch.isHindered() || isReleased;
+  }
+
+  async function workToTheEnd(): Promise<void> {
+    try {
+      await workOnHeld(services, run, lease, { progress, signal, isStopping })
+        .finally(progress.allSaid)
+        .finally(progress.save);
+      const isLeft = watch.isPausedByUser() || isReleased;
+      const hindrance = wasCutShort && !isLeft ? await findHindrance(services, run, signal) : undefined;
+      if (hindrance !== undefined) throw hindrance;
+      if (!isLeft && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
+      // Paused, released, or it has more evaluators now: the next process to take it continues.
+      await releaseLease(database, lease, 0);
+    } catch (error) {
+      if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
+      else if (error instanceof HinderedError || error instanceof InvalidEvaluatorsError)
+        await postpone(services, lease, error.message).catch(onError);
+      else await retryLater(error);
+    } finally {
+      await watch.stop();
+    }
+  }
+
+  /** What is missing is still missing: whoever takes the run next does it. */
+  async function retryLater(error: unknown): Promise<void> {
+    controller.abort(error);
+    onError(error);
+    // If the store does not take this either, the lease runs out by itself.
+    await postpone(services, lease, describeFailure(error)).catch(onError);
+  }
+
+  const ended = workToTheEnd();
+  return {
+    look: watch.look,
+    async release() {
+      isReleased = true;
+      controller.abort(new LostRunError());
+      await ended;
+    },
+    ended,
+  };
+}
+
+function describeFailure(error: unknown): string {
+  return isStoreUnavailable(error)
+    ? "The database could not store the run's work, for example because its disk is full; see the log."
+    : "An internal error; see the log.";
+}
+
+interface HeldWork extends Pick<RunWorker, "signal" | "isStopping"> {
+  progress: Progress;
+}
+
+async function workOnHeld(
+  services: RunnerServices,
+  run: Run,
+  lease: Lease,
+  { progress, signal, isStopping }: HeldWork,
+): Promise<void> {
+  const { dataset } = run;
+  const { database } = services.store;
+  const hindrance = await findHindrance(services, run, signal);
+  if (hindrance !== undefined) throw hindrance;
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) throw new HinderedError(target.reason);
+  if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
+  // It may have been away for another process, or for this one before.
+  if (run.status === "paused") await markAway(database, lease, undefined);
+  const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
+  const working = workOnRun({
+    services,
+    run: { ...run, dataset },
+    world: target.world,
+    span,
+    reader: services.store.reader({ accountId: run.account_id, signal }),
+    writer: createWorkWriter({ runId: run.id, leaseId: lease.leaseId }, services.writeWork),
+    pace: progress.pace,
+    tries: progress.tries,
+    signal,
+    isStopping,
+    onModel: progress.addModel,
+  });
+  span?.endAfter(working);
+  await working;
+}
+
+/** Why a run cannot be worked on now, if that is so. */
+async function findHindrance(
+  services: RunnerServices,
+  run: Run,
+  signal: AbortSignal,
+): Promise<HinderedError | undefined> {
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) return new HinderedError(target.reason);
+  const shortage = await services.findShortage();
+  return shortage === undefined ? undefined : new HinderedError(shortage);
+}
+
+async function postpone(
+  { store: { database }, patience }: RunnerServices,
+  lease: Lease,
+  reason: string,
+): Promise<void> {
+  await markAway(database, lease, reason);
+  const now = await readDatabaseClock(database);
+  await releaseLease(database, lease, now + Math.round(patience * retryAfterMs) * microsPerMs);
+}
+
+/** What becomes known of a run while it is worked on. */
+interface Progress {
+  pace: Pace;
+  /** Counted up with each failed call. */
+  tries: RunTries;
+  addModel(model: string): void;
+  /** Stores it, unless it is stored. */
+  save(): Promise<void>;
+  /** Resolves once the store knows whether the run waits for its deployment. */
+  allSaid(): Promise<void>;
+}
+
+function followProgress({ store: { database }, patience }: RunnerServices, run: Run, lease: Lease): Progress {
+  const models = new Set(run.provenance.models);
+  const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
+  let said: Promise<void> = Promise.resolve();
+
+  /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
+  function say(reason: string | undefined): void {
+    said = said.then(() => markAway(database, lease, reason)).catch(() => {});
+  }
+
+  const listeners = {
+    onAway: (reason: string, failures: number) =>
+      say(`The deployment failed ${failures} times in a row: ${reason}`),
+    onBack: () => say(undefined),
+  };
+  const pace = createPace(run.concurrency, listeners, { patience });
+
+  function know(): Pick<Run, "provenance" | "notes" | "tries"> {
+    return {
+      provenance: { ...run.provenance, models: [...models] },
+      notes: [...run.notes, ...waitingNotes(pace.waitedMs())],
+      tries: run.tries && { ...tries, at_once: pace.atOnce() },
+    };
+  }
+
+  let saved = JSON.stringify(know());
+  return {
+    pace,
+    tries,
+    addModel(model) {
+      if (models.size < maxModels) models.add(model);
+    },
+    async save() {
+      const known = JSON.stringify(know());
+      if (known === saved) return;
+      await saveProvenance(database, lease, know());
+      saved = known;
+    },
+    allSaid: () => said,
+  };
+}
+
+const renewEveryMs = 8_000;
+/** So that a cancelled run stops within two seconds, whichever process works on it. */
+const watchEveryMs = 700;
+
+interface WatchOptions {
+  /** Nothing is looked at once it is aborted. */
+  signal: AbortSignal;
+  /** Whether the run has what it needs: its deployment, and room on the disk. */
+  mayGoOn(): Promise<boolean>;
+  /** The run was cancelled or deleted, or another process has it. */
+  onLost(): void;
+  /** The run is still this process's. */
+  onLooked(): Promise<void>;
+  onError(error: unknown): void;
+}
+
+interface RunWatch {
+  /** Looks at once. */
+  look(): void;
+  isPausedByUser(): boolean;
+  /** Whether something that it needs was missing since the work began. */
+  isHindered(): boolean;
+  stop(): Promise<void>;
+}
+
+/** Looks again and again whether a run was cancelled or paused, and renews its lease. */
+function watchRun(
+  database: Database,
+  lease: Lease,
+  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
+): RunWatch {
+  let isPausedByUser = false;
+  let isHindered = false;
+  let renewedAtMs = performance.now();
+  let looking: Promise<void> = Promise.resolve();
+  let willLook = false;
+
+  async function look(): Promise<void> {
+    if (signal.aborted) return;
+    const state = await readRunState(database, lease);
+    if (state === undefined || state.status === "cancelled") onLost();
+    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
+    else if (!(await mayGoOn())) isHindered = true;
+    await onLooked();
+    if (performance.now() - renewedAtMs < renewEveryMs) return;
+    const now = await readDatabaseClock(database);
+    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
+    renewedAtMs = performance.now();
+  }
+
+  function lookSoon(): void {
+    // While the store is slow, looks would pile up.
+    if (willLook) return;
+    willLook = true;
+    looking = looking
+      .then(() => {
+        willLook = false;
+        return look();
+      })
+      // A store that is away for longer than the lease costs the run, which fails the next write.
+      .catch(onError);
+  }
+
+  const timer = setInterval(lookSoon, watchEveryMs);
+  return {
+    look: lookSoon,
+    isPausedByUser: () => isPausedByUser,
+    isHindered: () => isHindered,
+    async stop() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
