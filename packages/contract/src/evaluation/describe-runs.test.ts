@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeComparison } from "./describe-runs.ts";
+import { describeAgainstRecords, describeComparison, describeLeftOut } from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
 const compared = {
@@ -92,4 +92,26 @@ test("Samples that only one run has are said, with failures as zero", () => {
   expect(caveats).toEqual([
     "12 samples have a verdict in one of the two only, and do not count. With failures as 0 the difference is −1.0 points.",
   ]);
+});
+
+test("A model beats its records only if the test says so", () => {
+  const interval = { level: 0.95, lower: 0.05, upper: 0.19 };
+  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "better" })).toBe(
+    "The model beats its own records by 12.0 points (95 % interval +5.0 to +19.0).",
+  );
+  expect(describeAgainstRecords({ difference: -0.2, interval: null, outcome: "worse" })).toBe(
+    "The model does not beat its own records: −20.0 points (no interval).",
+  );
+  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "undecided" })).toBe(
+    "It is not shown that the model beats its own records: +12.0 points (95 % interval +5.0 to +19.0).",
+  );
+  expect(describeAgainstRecords({ difference: null, interval: null, outcome: "undecided" })).toBe(
+    "The model and its own records have no sample with a verdict in common.",
+  );
+});
+
+test("What was left out is said if anything was", () => {
+  const world = { near_duplicates: 0, answered_by: {} };
+  expect(describeLeftOut({ ...world, leaves_out: 0 })).toBeUndefined();
+  expect(describeLeftOut({ ...world, leaves_out: 1200 })).toContain("of 1,200 predictions, each");
 });
