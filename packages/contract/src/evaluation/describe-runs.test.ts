@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { describeComparison, describeCoverage } from "./describe-runs.ts";
+import {
+  describeAgainstRecords,
+  describeComparison,
+  describeCoverage,
+  describeLeftOut,
+} from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
 const compared = {
@@ -104,4 +109,26 @@ test("The share to keep is said in one sentence, and never as more than it is", 
     "There is no share, however sure it is of it, of which it is shown that at most 5 % are wrong.",
     "Too few.",
   ]);
+});
+
+test("A model beats its records only if the test says so", () => {
+  const interval = { level: 0.95, lower: 0.05, upper: 0.19 };
+  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "better" })).toBe(
+    "The model beats its own records by 12.0 points (95 % interval +5.0 to +19.0).",
+  );
+  expect(describeAgainstRecords({ difference: -0.2, interval: null, outcome: "worse" })).toBe(
+    "The model does not beat its own records: −20.0 points (no interval).",
+  );
+  expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "undecided" })).toBe(
+    "It is not shown that the model beats its own records: +12.0 points (95 % interval +5.0 to +19.0).",
+  );
+  expect(describeAgainstRecords({ difference: null, interval: null, outcome: "undecided" })).toBe(
+    "The model and its own records have no sample with a verdict in common.",
+  );
+});
+
+test("What was left out is said if anything was", () => {
+  const world = { near_duplicates: 0, answered_by: {} };
+  expect(describeLeftOut({ ...world, leaves_out: 0 })).toBeUndefined();
+  expect(describeLeftOut({ ...world, leaves_out: 1200 })).toContain("of 1,200 predictions, each");
 });

@@ -293,9 +293,9 @@ export const RunReport = z
         "Of a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
     }),
     world: ReportWorld.optional().meta({ description: "Of a run through a world: what it leaned on." }),
-    records: ReportRecords.nullish().meta({
+    records: ReportRecords.optional().meta({
       description:
-        "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Null if there is none.",
+        "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Absent if there is none.",
     }),
     latency_ms: RunLatency.nullable().meta({
       description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",

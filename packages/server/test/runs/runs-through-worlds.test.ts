@@ -65,6 +65,31 @@ onEachDatabase((database) => {
     }
   });
 
+  test("conversations are told their own earlier answers and no later ones", async () => {
+    const conversations = markedSamples.map(({ interaction, context: _, ...sample }, index) => {
+      const before = markedSamples.slice(index - sample.step, index);
+      const turns = [...before, { interaction, next_state: "" }].flatMap((one) => [
+        { role: "user", content: `${one.interaction.state} ${one.interaction.action}` },
+        { role: "assistant", content: one.next_state },
+      ]);
+      return { ...sample, messages: [{ role: "system", content: "Doors." }, ...turns.slice(0, -1)] };
+    });
+    const dataset_id = await newDataset(conversations);
+    await worlds.create("chats", { examples: { dataset: dataset_id } });
+    for (const mode of ["teacher-forced", "free-running"]) {
+      const asked = listen();
+      const { id } = await create({ dataset_id, target: { world: "chats" }, mode });
+      expect(await end(id)).toMatchObject({ status: "finished", progress: { predicted: 12, failed: 0 } });
+      for (const { messages } of asked) {
+        const { ofOwn, trajectories } = readMarks(messages);
+        const [, step] = /open door (\d)/.exec(messages.at(-1)?.content ?? "") ?? [];
+        const told = mode === "free-running" ? [] : [0, 1].slice(0, Number(step));
+        expect(ofOwn).toEqual(told);
+        expect(trajectories.length).toBe(told.length > 0 ? 4 : 3);
+      }
+    }
+  });
+
   test("the steps before are told as recorded, or as they were predicted", async () => {
     const dataset_id = await newDataset();
     await worlds.create("told", { examples: { dataset: await newDataset() }, retrieval: { k: 1 } });

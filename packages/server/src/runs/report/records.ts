@@ -36,13 +36,13 @@ export async function reportAgainstRecords(
 ): Promise<Pick<RunReport, "records">> {
   if (!asksDeployment(run)) return {};
   const records = await findRecordsRun(services.store.reader(requester), run);
-  if (records === undefined) return { records: null };
+  if (records === undefined) return {};
   const compared = await compareRuns(services, requester, [records, run]).catch((error: unknown) => {
     if (error instanceof ServiceError && error.code === "not_found") return undefined;
     throw error;
   });
   // One of them was deleted meanwhile.
-  if (compared === undefined) return { records: null };
+  if (compared === undefined) return {};
   const evaluators = compared.evaluators.flatMap(({ reference: _, candidates: [candidate], ...names }) => {
     if (candidate === undefined) return [];
     const { difference, interval, outcome } = candidate;
@@ -61,14 +61,15 @@ export function worldWarnings({ target }: Run, { world }: Pick<RunReport, "world
   const { near_duplicates: near, answered_by: answeredBy } = world;
   const answers = Object.values(answeredBy).reduce((sum, count) => sum + count, 0);
   const ofRecords = answeredBy[recordsName] ?? 0;
-  const share = (count: number) => `${count} of ${answers} (${Math.round((100 * count) / answers)} %)`;
+  const share = (count: number, what: string) =>
+    `${count} of ${answers} ${what} (${Math.round((100 * count) / answers)} %)`;
   return [
     ...(target.kind === "world" && target.asksModel && ofRecords > 0
-      ? [`The records alone gave ${share(ofRecords)} of the answers, as the deployment could not be reached.`]
+      ? [`${share(ofRecords, "answers")} are of the records alone, as the deployment could not be reached.`]
       : []),
     ...(near > answers * shareToSay
       ? [
-          `Near duplicates: for ${share(near)} of the predictions, an example has the same fields and the same next state, in another trajectory. Split the dataset by another tag, such as its tasks, for figures of what is new.`,
+          `Near duplicates: for ${share(near, "predictions")}, an example has the same fields and the same next state, in another trajectory. Split the dataset by another tag, such as its tasks, for figures of what is new.`,
         ]
       : []),
   ];

@@ -20,7 +20,7 @@ export function worldClient(presage: Pick<TestPresage, "call">) {
 }
 
 /** The word that only the answer of a step has. */
-export function codeWord(trajectory: string, step: number): string {
+function codeWord(trajectory: string, step: number): string {
   return `word-${trajectory}${step}-end`;
 }
 
