@@ -13,6 +13,10 @@ import sys
 import time
 from collections import Counter
 
+if {"-h", "--help"} & set(sys.argv):
+    print(__doc__.strip())
+    sys.exit()
+
 import aiohttp
 
 RETRIED = {429, 502, 503, 504}  # A rate limit; the model failed, is busy, was too slow. Others would only come again.

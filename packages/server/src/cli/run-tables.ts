@@ -192,7 +192,7 @@ function describeOptional(value: number | null, describe: (value: number) => str
 }
 
 function points(share: number): string {
-  return (100 * share).toFixed(1);
+  return (100 * share).toFixed(1).replace("-", "−");
 }
 
 const lineEveryMs = 10_000;
@@ -262,7 +262,7 @@ function showLines(rate: Rate): ProgressDisplay {
   return {
     update(run) {
       const { evaluated, samples } = run.progress;
-      const text = `${evaluated}/${samples} predictions${rate(run.progress).describe()}${describeTroubles(run)}`;
+      const text = `${evaluated}/${countOf(samples, "prediction")}${rate(run.progress).describe()}${describeTroubles(run)}`;
       last = { text, isShown: false };
       if (performance.now() - lastLineAtMs >= lineEveryMs) show();
     },

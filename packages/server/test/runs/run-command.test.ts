@@ -98,6 +98,19 @@ onAnyDatabase((database) => {
       expect(stderr).toContain("100 % of the answers were cut at 60 tokens (20 of 20)");
     });
 
+    test("one sample is one prediction", async () => {
+      const path = await file("one.jsonl", samples.slice(0, 1));
+      const { stderr } = await presageRun(
+        "--dataset",
+        path,
+        "--baseline",
+        "no-change",
+        "--evaluator",
+        "bleu",
+      );
+      expect(stderr).toMatch(/1\/1 prediction\b/);
+    });
+
     test("Ctrl-C pauses the run, and --resume finishes it without asking again for what is there", async () => {
       let isHeld = false;
       const waiting = Promise.withResolvers<void>();
@@ -277,6 +290,9 @@ onAnyDatabase((database) => {
       expect([compared.code, compared.stdout.split("\n").filter(tooWide(100))]).toEqual([0, []]);
       expect(compared.stdout).toContain("reference");
       expect(compared.stderr).toContain("Compared on 20 samples in 4 trajectories");
+      await presageRun(...args, "--name", name("model"));
+      const worse = await presageRuns("compare", name("model"), name("no-change"));
+      expect(worse.stdout).toMatch(/ −80\.0\b/);
       const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
       expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);
       for (const [format, start] of [

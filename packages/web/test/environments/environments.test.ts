@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import { follow } from "../support/share-page.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
 const { browserTest, dashboardTest } = dashboardTests();
@@ -70,11 +71,11 @@ browserTest("The pages of environments are accessible, wide and narrow, light an
     ["/environments/house?tab=definition", "What changed"],
     [`/episodes/${won}?step=2`, "Prompt as sent"],
   ] as const;
+  const page = await visit("/environments", { reducedMotion: "reduce" });
   for (const [address, shows] of pages) {
-    const page = await visit(address, { viewport: wide, reducedMotion: "reduce" });
+    await follow(page, new URL(address, page.url()).href);
     await page.getByText(shows).first().waitFor();
     await expectAccessible(page);
-    await page.close();
   }
 });
 

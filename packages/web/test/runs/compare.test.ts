@@ -2,7 +2,8 @@ import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import { comparisonMarkdown } from "../../src/pages/compare/comparison-markdown.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
-import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import { expectAccessible } from "../support/expect-accessible.ts";
+import { follow } from "../support/share-page.ts";
 
 const { browserTest, dashboardTest } = dashboardTests();
 
@@ -143,14 +144,12 @@ browserTest("A comparison is copied as Markdown and downloaded", async (visitor)
 browserTest("The comparison is accessible, with and without an open sample", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;
+  const address = `/compare?runs=${reference},${candidate}`;
+  const page = await visitor.visit(address, { reducedMotion: "reduce" });
   for (const open of ["", "&direction=better&open=hall%2F1"]) {
-    const page = await visitor.visit(`/compare?runs=${reference},${candidate}${open}`, {
-      viewport: wide,
-      reducedMotion: "reduce",
-    });
+    await follow(page, new URL(address + open, page.url()).href);
     await page.getByRole("cell", { name: "36 in 12" }).first().waitFor({ state: "attached" });
     if (open !== "") await page.getByText("The texts are identical.").waitFor();
     await expectAccessible(page);
-    await page.close();
   }
 });

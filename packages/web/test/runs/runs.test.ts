@@ -7,6 +7,7 @@ import { copiedText } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
+import { sharePage } from "../support/share-page.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "presage-prices-"));
 const prices = join(folder, "prices.yaml");
@@ -300,16 +301,17 @@ async function fillForAxe(client: Presage): Promise<Run> {
   return await finishRun(client, { ...baseline, name: "axe", mode: "free-running", evaluators });
 }
 
+const lookAt = sharePage({ viewport: wide, reducedMotion: "reduce" });
 let filledForAxe: Promise<Run> | undefined;
 for (const subject of ["/runs", "/runs/new", "run"]) {
-  browserTest(`${subject} is accessible, wide and narrow, light and dark`, async ({ visit, client }) => {
-    filledForAxe ??= fillForAxe(client);
+  browserTest(`${subject} is accessible, wide and narrow, light and dark`, async (visitor) => {
+    filledForAxe ??= fillForAxe(visitor.client);
     const run = await filledForAxe;
-    const path = subject === "run" ? `/runs/${run.id}` : subject;
-    const page = await visit(path, { viewport: wide, reducedMotion: "reduce" });
-    const shows = { "/runs": "50.0 %", "/runs/new": "Estimate", run: "No change" }[subject] ?? "";
-    await page.getByText(shows).filter({ visible: true }).first().waitFor();
-    if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
-    await expectAccessible(page);
+    await lookAt(visitor, subject === "run" ? `/runs/${run.id}` : subject, async (page) => {
+      const shows = { "/runs": "50.0 %", "/runs/new": "Estimate", run: "No change" }[subject] ?? "";
+      await page.getByText(shows).filter({ visible: true }).first().waitFor();
+      if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
+      await expectAccessible(page);
+    });
   });
 }

@@ -144,6 +144,7 @@ async function fill(client: Presage) {
   return filled;
 }
 
+const overPages = "[role=dialog], [role=alertdialog], [role=menu]";
 /** Without motion, colours change immediately. */
 const reducedMotion = "reduce";
 
@@ -179,16 +180,15 @@ for (const one of listed) {
         await page.getByRole("heading", { level: 1, name: title }).waitFor();
         expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
         expect(await page.title()).toBe(`${title} · Presage`);
-        if (opens !== undefined) {
-          if ("keys" in opens) await page.keyboard.press(opens.keys);
-          else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
-          await page
-            .locator("[role=dialog], [role=alertdialog], [role=menu]")
-            .filter({ visible: true })
-            .first()
-            .waitFor();
-        }
-        await expectAccessible(page);
+        if (opens === undefined) return await expectAccessible(page);
+        if ("keys" in opens) await page.keyboard.press(opens.keys);
+        else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
+        const over = page.locator(overPages).filter({ visible: true }).first();
+        await over.waitFor();
+        // The page below has been looked at.
+        await expectAccessible(page, overPages);
+        await page.keyboard.press("Escape");
+        await over.waitFor({ state: "hidden" });
       });
     },
   );
