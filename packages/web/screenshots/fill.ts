@@ -231,6 +231,11 @@ const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" },
 async function fillDataset(presage: Presage, name: string, lines: readonly object[]): Promise<void> {
   const { id: dataset_id } = await presage.datasets.create({ name });
   await presage.datasets.upload(dataset_id, toText(lines));
+  await presage.worlds.create({
+    name: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
+    examples: { dataset: dataset_id },
+    model: { kind: "retrieval" },
+  });
   const deployments = await presage.deployments.list();
   const target = { deployment: deployments[0]?.name ?? "sandbox" };
   const create = (title: string, request: Partial<Parameters<Presage["runs"]["create"]>[0]>) =>

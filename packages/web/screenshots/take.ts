@@ -29,11 +29,14 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const [sample] = worse.data;
   const place = encodeURIComponent(`${sample?.trajectory_id}/${sample?.step}`);
   const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
+  const worlds = await presage.worlds.list();
   const { data: predictions } = await presage.storedPredictions.list({ source: "live", limit: 1 });
   const [episode] = await presage.episodes.list({ outcome: "success", index: 3 }, { atMost: 1 });
   return [
     { name: "overview", path: "/?period=30d" },
     { name: "playground", path: "/playground", prepare: predict },
+    { name: "worlds", path: "/worlds" },
+    { name: "world", path: `/worlds/${worlds[0]?.name}`, prepare: answer },
     { name: "deployments", path: "/deployments" },
     { name: "predictions", path: "/predictions?source=live" },
     { name: "prediction", path: `/predictions?source=live&open=${predictions[0]?.id}` },
@@ -78,6 +81,13 @@ async function predict(page: Page): Promise<void> {
   await page.getByRole("menuitem").first().click();
   await page.getByRole("button", { name: "Predict", exact: true }).click();
   await page.getByRole("region", { name: "Response 1" }).waitFor();
+}
+
+async function answer(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "A recorded step" }).click();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value !== "");
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page.getByRole("region", { name: "Examples" }).waitFor();
 }
 
 const traces = join(import.meta.dir, "../../../examples/coding-session.jsonl");

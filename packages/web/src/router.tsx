@@ -3,7 +3,7 @@ import { loadPage } from "./data/client.ts";
 import { readPeriodSearch } from "./format/times.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
-import { readDatasetSearch } from "./pages/datasets/dataset/dataset-search.ts";
+import { readDatasetSearch, readDatasetsSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import {
   readEnvironmentSearch,
   readPlaySearch,
@@ -13,6 +13,7 @@ import { readEvaluatorsSearch, readProfileSearch } from "./pages/evaluators/eval
 import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
+import { readWorldSearch } from "./pages/worlds/worlds-search.ts";
 import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readResultsSearch } from "./parts/results-search.ts";
 import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
@@ -30,6 +31,12 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
+);
+const worlds = createRoute({ getParentRoute, path: "/worlds", validateSearch: readTableSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/worlds/worlds-page.tsx"))).worldsRoute,
+);
+const world = createRoute({ getParentRoute, path: "/worlds/$name", validateSearch: readWorldSearch }).lazy(
+  async () => (await loadPage(() => import("./pages/worlds/world-page.tsx"))).worldRoute,
 );
 const predictions = createRoute({
   getParentRoute,
@@ -98,7 +105,7 @@ const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: 
 const compare = createRoute({ getParentRoute, path: "/compare", validateSearch: readCompareSearch }).lazy(
   async () => (await loadPage(() => import("./pages/compare/compare-page.tsx"))).compareRoute,
 );
-const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readTableSearch }).lazy(
+const datasets = createRoute({ getParentRoute, path: "/datasets", validateSearch: readDatasetsSearch }).lazy(
   async () => (await loadPage(() => import("./pages/datasets/datasets-page.tsx"))).datasetsRoute,
 );
 const dataset = createRoute({
@@ -162,6 +169,8 @@ const auditLog = createRoute({
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  worlds,
+  world,
   predictions,
   deployments,
   environments,

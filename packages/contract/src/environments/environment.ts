@@ -327,7 +327,7 @@ const reserved: ReadonlySet<string> = new Set([
   ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "account", "settings", "admin"],
   ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
   ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
-  ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
+  ...["projects", "experiments", "apps", "worlds", "usage", "api-keys", "users", "teams"],
   // Protocols.
   ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
   ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],

@@ -18,6 +18,8 @@ const pages = [
   "/environments/:name",
   "/environments/:name/play",
   "/episodes/:episode_id",
+  "/worlds",
+  "/worlds/:name",
   "/runs",
   "/runs/new",
   "/runs/:run_id",

@@ -1,6 +1,7 @@
-import type { Presage, Run } from "@presage/sdk";
+import { type Presage, PresageError, type Run } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "./client.ts";
+import { worldsKey } from "./worlds.ts";
 
 /** What the build makes of the sandbox's rooms: lines of a dataset, and predictions of them. */
 interface ExampleFile {
@@ -19,6 +20,7 @@ export interface LoadedExample {
 
 const tag = { name: "example", value: "rooms" };
 const name = "Example: rooms of the sandbox";
+const worldName = "example-rooms";
 const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }, { evaluator: "rouge-l" }];
 const exampleKey = ["example"];
 
@@ -60,7 +62,7 @@ export function useRemoveExample({ onSuccess }: { onSuccess(): void }) {
   const presage = usePresage();
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (datasetId: string) => presage.datasets.delete(datasetId, { withRuns: true }),
+    mutationFn: (datasetId: string) => removeExample(presage, datasetId),
     onSuccess,
     onSettled: refresh,
   });
@@ -69,11 +71,20 @@ export function useRemoveExample({ onSuccess }: { onSuccess(): void }) {
 /** Everything that the example adds to or takes away. */
 function useRefresh(): () => Promise<unknown> {
   const queryClient = useQueryClient();
-  const keys = [exampleKey, ["datasets"], ["runs"], ["comparisons"], ["stored predictions"], ["results"]];
+  const keys = [
+    exampleKey,
+    worldsKey,
+    ["palette"],
+    ["datasets"],
+    ["runs"],
+    ["comparisons"],
+    ["stored predictions"],
+    ["results"],
+  ];
   return () => Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 
-/** Uploads the trajectories and their predictions, and runs the baseline. If that fails, nothing is left. */
+/** Uploads the trajectories and their predictions, makes a world of them, and runs the baseline. If that fails, nothing is left. */
 async function loadExample(presage: Presage): Promise<LoadedExample> {
   const file = await readExample();
   const dataset = await presage.datasets.create({
@@ -85,6 +96,7 @@ async function loadExample(presage: Presage): Promise<LoadedExample> {
   const dataset_id = dataset.id;
   try {
     await presage.datasets.upload(dataset_id, toLines(file.samples));
+    await makeWorld(presage, dataset_id);
     const tags = { [tag.name]: tag.value };
     const baseline = await presage.runs.create({
       name: "Example: no change",
@@ -105,9 +117,29 @@ async function loadExample(presage: Presage): Promise<LoadedExample> {
     await Promise.all([baseline, sandbox].map(({ id }) => presage.runs.waitUntilEnded(id, wait)));
     return { datasetId: dataset_id, runIds: [baseline.id, sandbox.id], hasOtherRuns: false };
   } catch (error) {
-    await presage.datasets.delete(dataset_id, { withRuns: true }).catch(() => {});
+    await removeExample(presage, dataset_id).catch(() => {});
     throw error;
   }
+}
+
+/** A world of that name that someone made otherwise is theirs, and stays. */
+async function makeWorld({ worlds }: Presage, dataset: string): Promise<void> {
+  try {
+    await worlds.create({
+      name: worldName,
+      description: "Answers from the example’s trajectories through rooms of the sandbox, without a model.",
+      examples: { dataset },
+      model: { kind: "retrieval", answer: "adapted" },
+    });
+  } catch (error) {
+    if (!(error instanceof PresageError) || error.category !== "conflict") throw error;
+  }
+}
+
+async function removeExample({ datasets, worlds }: Presage, datasetId: string): Promise<void> {
+  const world = (await worlds.list()).find(({ name }) => name === worldName);
+  if (world?.pinned.examples?.dataset_id === datasetId) await worlds.delete(worldName);
+  await datasets.delete(datasetId, { withRuns: true });
 }
 
 async function readExample(): Promise<ExampleFile> {

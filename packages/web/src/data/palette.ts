@@ -6,20 +6,22 @@ import { taskNameOf } from "../format/words.ts";
 const maxListed = 200;
 const freshMs = 60_000;
 
-/** The newest runs, datasets and environments, for finding one by its name. */
+/** The newest runs, datasets, environments and worlds, for finding one by its name. */
 export function recentWorkQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["palette", "recent"],
     async queryFn({ signal }) {
-      const [runs, datasets, environments] = await Promise.all([
+      const [runs, datasets, environments, worlds] = await Promise.all([
         presage.runs.listPage({ limit: maxListed }, { signal }),
         presage.datasets.list({ signal, atMost: maxListed }),
         presage.environments.list({ signal, atMost: maxListed }),
+        presage.worlds.list({ signal, atMost: maxListed }),
       ]);
       return {
         runs: runs.data.map(({ id, name, status }) => ({ id, name, status })),
         datasets: datasets.map(({ id, name }) => ({ id, name })),
         environments: environments.map(({ name }) => name),
+        worlds: worlds.map(({ name }) => name),
       };
     },
     staleTime: freshMs,

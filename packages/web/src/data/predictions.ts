@@ -5,6 +5,7 @@ import type {
   Presage,
   StoredPredictionFilter,
   WorldModelRequest,
+  WorldPreview,
 } from "@presage/sdk";
 import {
   keepPreviousData,
@@ -16,6 +17,7 @@ import {
 } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { pagedQuery, usePresage } from "./client.ts";
+import { referenceOf } from "./worlds.ts";
 
 export function deploymentsQuery(presage: Presage) {
   return queryOptions({
@@ -44,28 +46,41 @@ export interface PredictionRequest {
   deployment: string | undefined;
 }
 
+export interface Predicted {
+  prediction: Prediction;
+  /** Through a world: what was sent, with the texts of its examples. */
+  preview: WorldPreview | undefined;
+  headers: Headers;
+}
+
 /** Requests one prediction at a time. Leaving the page cancels it. */
-export function usePredict(
-  onSuccess: (prediction: Prediction, headers: Headers, asked: PredictionRequest) => void,
-) {
+export function usePredict(onSuccess?: (predicted: Predicted, asked: PredictionRequest) => void) {
   const presage = usePresage();
   const call = useRef<AbortController>(undefined);
   useEffect(() => () => call.current?.abort(), []);
 
   const mutation = useMutation({
-    mutationFn: async ({ request, deployment }: PredictionRequest) => {
+    mutationFn: async ({ request, deployment }: PredictionRequest): Promise<Predicted> => {
       call.current = new AbortController();
+      const { signal } = call.current;
       let headers = new Headers();
       const prediction = await presage.predict(request, {
-        signal: call.current.signal,
+        signal,
         deployment,
         onResponse: (response) => {
           headers = response.headers;
         },
       });
-      return { prediction, headers };
+      const { context, interaction, exclude } = request;
+      const preview =
+        prediction.world &&
+        // The answer is worth more than what can be said about it.
+        (await presage.worlds
+          .preview(referenceOf(prediction.world), { context, interaction, exclude }, { signal })
+          .catch(() => undefined));
+      return { prediction, preview, headers };
     },
-    onSuccess: ({ prediction, headers }, asked) => onSuccess(prediction, headers, asked),
+    ...(onSuccess && { onSuccess }),
   });
   return { ...mutation, cancel: () => call.current?.abort() };
 }

@@ -41,6 +41,14 @@ export function runsQuery(presage: Presage) {
   };
 }
 
+/** Whether there is a run. */
+export function everRanQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...runsKey, "ever"],
+    queryFn: async ({ signal }) => (await presage.runs.listPage({ limit: 1 }, { signal })).data.length > 0,
+  });
+}
+
 export function runQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...runsKey, "one", id],

@@ -31,7 +31,7 @@ export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
       <div className="flex flex-wrap items-center gap-2">
         {example === null || load.isPending ? (
           <Button icon={<FlaskConical aria-hidden />} isBusy={load.isPending} onClick={() => load.mutate()}>
-            {load.isPending ? "Loading the example…" : "Load an example"}
+            {load.isPending ? "Loading the example…" : "Open the example"}
           </Button>
         ) : (
           <>
@@ -79,7 +79,8 @@ export function ExampleNote({ onRemoved }: { onRemoved?: () => void }) {
       className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-line bg-sunken px-4 py-2.5 text-sm text-ink-2"
     >
       <p className="min-w-0 flex-1 basis-64">
-        The example is loaded: trajectories through rooms of the sandbox, and two runs on them.
+        The example is loaded: trajectories through rooms of the sandbox, two runs on them, and a world of
+        them.
       </p>
       <ExampleOffer {...(onRemoved && { onRemoved })} />
     </section>

@@ -13,6 +13,7 @@ import {
   ListTree,
   type LucideIcon,
   MessagesSquare,
+  Orbit,
   Scale,
   ScrollText,
   Search,
@@ -40,6 +41,7 @@ export const linkGroups: { title: string; links: PageLink[] }[] = [
     links: [
       { to: "/", label: "Overview", icon: Gauge, keys: "g o" },
       { to: "/playground", label: "Playground", icon: FlaskConical, keys: "g p" },
+      { to: "/worlds", label: "Worlds", icon: Orbit, keys: "g s" },
       { to: "/predictions", label: "Predictions", icon: MessagesSquare, keys: "g l" },
       { to: "/environments", label: "Environments", icon: Globe, keys: "g n" },
       { to: "/deployments", label: "Deployments", icon: Server, keys: "g m" },

@@ -60,6 +60,12 @@ export function usePaletteEntries(
         keywords: id,
         action: `/datasets/${id}`,
       })),
+      ...(work?.worlds ?? []).map((name) => ({
+        id: `world ${name}`,
+        group: "Worlds",
+        title: name,
+        action: `/worlds/${name}`,
+      })),
       ...(work?.environments ?? []).flatMap((name) => [
         {
           id: `environment ${name}`,

@@ -78,7 +78,7 @@ function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
           aria-activedescendant={entries.length > 0 ? optionId(active) : undefined}
           autoComplete="off"
           spellCheck={false}
-          placeholder="A page, a run, a dataset, an evaluator, or an id"
+          placeholder="A page, a run, a dataset, a world, or an id"
           value={query}
           onChange={({ target }) => {
             setQuery(target.value);

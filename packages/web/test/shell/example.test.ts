@@ -7,7 +7,7 @@ dashboardTest(
   "An empty Presage loads an example with one click, and removes it with one",
   async ({ visit, client }) => {
     const page = await visit("/");
-    await page.getByRole("button", { name: "Load an example" }).click();
+    await page.getByRole("button", { name: "Open the example" }).click();
     // It ends where one decides.
     const said = page.getByRole("list", { name: "What the comparison says" });
     await said
@@ -26,7 +26,7 @@ dashboardTest(
       .filter({ hasText: "%" });
     await figures.nth(1).waitFor();
     await page.getByRole("button", { name: "Remove the example" }).click();
-    await page.getByRole("button", { name: "Load an example" }).waitFor();
+    await page.getByRole("button", { name: "Open the example" }).waitFor();
     expect(await client.datasets.list()).toEqual([]);
     expect(await client.runs.list()).toEqual([]);
   },

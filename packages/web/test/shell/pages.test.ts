@@ -34,6 +34,21 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { title: "Overview", shows: "close enough", opens: { keys: "?" } },
   ],
   "/playground": [{ title: "Playground", shows: "Domain knowledge" }],
+  "/worlds": [
+    { title: "Worlds", shows: "rooms-of-records" },
+    { title: "Worlds", shows: "rooms-of-records", opens: { press: "New world" } },
+  ],
+  "/worlds/$name": [
+    { by: "../predictions/worlds.test.ts" },
+    { path: () => "/worlds/rooms-of-records?tab=examples", title: "rooms-of-records", shows: "household" },
+    { path: () => "/worlds/rooms-of-records?tab=revisions", title: "rooms-of-records", shows: "at most 4" },
+    {
+      path: () => "/worlds/rooms-of-records",
+      title: "rooms-of-records",
+      shows: "No answer yet",
+      opens: { press: "Revise" },
+    },
+  ],
   "/predictions": [
     { by: "../predictions/predictions.test.ts" },
     { title: "Predictions", shows: "predictions", opens: { press: "Delete" } },

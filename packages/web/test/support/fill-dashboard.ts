@@ -52,6 +52,12 @@ export async function fillDashboard(presage: Presage) {
   const [result = ""] = results;
   await presage.results.correct(result, { pass: false, comment: "The door is not named." });
   const dataset = await uploadHousehold(presage, "household");
+  await presage.worlds.create({
+    name: "rooms-of-records",
+    examples: { dataset: dataset.id },
+    model: { kind: "retrieval" },
+  });
+  await presage.worlds.revise("rooms-of-records", { retrieval: { k: 4 } });
   const target = { dataset_id: dataset.id, evaluators: [{ evaluator: "exact-match" }] };
   const run = await finishRun(presage, {
     ...target,

@@ -24,7 +24,7 @@ import { UploadDialog } from "./upload/upload-dialog.tsx";
 export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
 
 function DatasetsPage() {
-  const [isUploadOpen, setUploadOpen] = useState(false);
+  const [isUploadOpen, setUploadOpen] = useState(datasetsRoute.useSearch().upload === true);
   const navigate = useNavigate();
   const datasets = useQuery(datasetsQuery(usePresage()));
   const uploadButton = (

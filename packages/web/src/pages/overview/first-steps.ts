@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/client.ts";
+import { everRanQuery } from "../../data/runs.ts";
 import { evaluationCountQuery, type PeriodSummary } from "../../data/summaries.ts";
 import { type ComparedUsage, everPredictedQuery, isPrediction } from "../../data/usage.ts";
 import { signedInUserId } from "../../session.ts";
@@ -11,6 +12,7 @@ export interface FirstSteps {
   hasKey: boolean;
   hasPredicted: boolean;
   hasEvaluated: boolean;
+  hasRun: boolean;
 }
 
 interface FirstStepsOptions {
@@ -38,6 +40,7 @@ export function useFirstSteps({ usage, summary }: FirstStepsOptions): FirstSteps
     ...evaluationCountQuery(presage),
     enabled: !isDone && evaluatesNow === false,
   });
+  const { data: hasRun } = useQuery({ ...everRanQuery(presage), enabled: !isDone });
   const hasPredicted = predictsNow || predictedBefore;
   const hasEvaluated = evaluatesNow || (evaluationCount === undefined ? undefined : evaluationCount > 0);
   const areAllDone = hasPredicted === true && hasEvaluated === true;
@@ -45,8 +48,9 @@ export function useFirstSteps({ usage, summary }: FirstStepsOptions): FirstSteps
     if (areAllDone) rememberDone();
   }, [areAllDone]);
   if (isDone || areAllDone) return null;
-  if (keys === undefined || hasPredicted === undefined || hasEvaluated === undefined) return undefined;
-  return { hasKey: keys.some(({ revoked_at }) => !revoked_at), hasPredicted, hasEvaluated };
+  const isUnknown = hasPredicted === undefined || hasEvaluated === undefined || hasRun === undefined;
+  if (keys === undefined || isUnknown) return undefined;
+  return { hasKey: keys.some(({ revoked_at }) => !revoked_at), hasPredicted, hasEvaluated, hasRun };
 }
 
 function wereDone(): boolean {

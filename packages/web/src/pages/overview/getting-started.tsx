@@ -1,6 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleCheck, CircleDashed } from "lucide-react";
+import { CircleCheck, CircleDashed, Cpu, FlaskConical, type LucideIcon, Upload } from "lucide-react";
 import type { ReactNode } from "react";
+import { usePresage } from "../../data/client.ts";
+import { isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { firstPrediction } from "../../parts/predictions.ts";
 import { buttonClass } from "../../ui/button.tsx";
@@ -8,90 +11,117 @@ import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import type { FirstSteps } from "./first-steps.ts";
 
+const importing = "presage import traces/*.json --name mine";
+const serving = "export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\npresage serve";
+
+/** Three ways in, and what is still to be done once. */
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
+  const { data: models } = useQuery(modelsQuery(usePresage()));
+  const model = models?.find((one) => !isSandbox(one));
   return (
     <Card title="Get started">
-      <ol className="divide-y divide-line">
-        <StepRow
-          title="Create an API key"
-          isDone={hasKey}
-          action={
-            <Link to="/api-keys" className={buttonClass({ size: "small", variant: "primary" })}>
-              Create key
-            </Link>
-          }
-        >
-          <p>Programs authenticate with an API key.</p>
-        </StepRow>
-        <StepRow
-          title="Make a prediction"
-          isDone={hasPredicted}
-          action={
-            <Link
-              to="/playground"
-              className={buttonClass({ size: "small", variant: hasKey ? "primary" : "secondary" })}
-            >
-              Open the playground
-            </Link>
-          }
-        >
-          <p>Try it in the playground, or from a shell:</p>
-          <CodeBlock code={firstPrediction()} label="the command" language="shell" />
-        </StepRow>
-        <StepRow
-          title="Evaluate a response"
-          isDone={hasEvaluated}
-          action={
-            <Link to="/playground" className={buttonClass({ size: "small" })}>
-              Evaluate in the playground
-            </Link>
-          }
-        >
+      <ul aria-label="Ways in" className="grid divide-line max-lg:divide-y lg:grid-cols-3 lg:divide-x">
+        <Way icon={FlaskConical} title="Open the example" action={<ExampleOffer />}>
           <p>
-            Choose “Evaluate this” below a response in the playground, or send outputs to{" "}
-            <code className="font-mono text-xs">POST /v1/evaluate</code>, as the{" "}
-            <a href="/docs" className="text-accent-ink underline underline-offset-2">
-              API reference
-            </a>{" "}
-            describes.
+            Trajectories through rooms of the sandbox: two runs compared, and{" "}
+            <Link to="/worlds" className="text-accent-ink underline underline-offset-2">
+              a world
+            </Link>{" "}
+            that answers from them. It calls no model, and goes again with one click.
           </p>
-        </StepRow>
-        <StepRow title="Look at an example" isDone={false} action={<ExampleOffer />}>
-          <p>
-            Trajectories through rooms of the sandbox, two finished runs and their comparison. It can be
-            removed again, and calls no model.
-          </p>
-        </StepRow>
+        </Way>
+        <Way
+          icon={Upload}
+          title="Import my traces"
+          action={
+            <Link to="/datasets" search={{ upload: true }} className={buttonClass({})}>
+              Import traces
+            </Link>
+          }
+        >
+          <p>What an agent did and what its tools answered becomes a dataset: for runs, and for worlds.</p>
+          <CodeBlock code={importing} label="the command" language="shell" />
+        </Way>
+        <Way
+          icon={Cpu}
+          title="Connect my model"
+          action={
+            <Link to="/playground" className={buttonClass({})}>
+              {model === undefined ? "Ask the sandbox meanwhile" : `Ask ${model.id}`}
+            </Link>
+          }
+        >
+          {model === undefined ? (
+            <>
+              <p>Any server with OpenAI’s API: vLLM, SGLang, Ollama, a provider. Start Presage with it:</p>
+              <CodeBlock code={serving} label="the command" language="shell" />
+            </>
+          ) : (
+            <>
+              <p>One is connected. Programs ask it with an API key:</p>
+              <CodeBlock code={firstPrediction()} label="the command" language="shell" />
+            </>
+          )}
+        </Way>
+      </ul>
+      <ol className="flex flex-wrap gap-x-6 gap-y-1 border-t border-line px-4 py-2.5 text-sm">
+        <Step isDone={hasKey} to="/api-keys">
+          Create an API key
+        </Step>
+        <Step isDone={hasPredicted} to="/playground">
+          Make a prediction
+        </Step>
+        <Step isDone={hasEvaluated} to="/playground">
+          Evaluate a response
+        </Step>
       </ol>
     </Card>
   );
 }
 
-interface StepRowProps {
+interface WayProps {
+  icon: LucideIcon;
   title: string;
-  isDone: boolean;
   action: ReactNode;
   children: ReactNode;
 }
 
-function StepRow({ title, isDone, action, children }: StepRowProps) {
+function Way({ icon: Icon, title, action, children }: WayProps) {
   return (
-    <li className="flex gap-3 px-4 py-3">
+    <li className="flex min-w-0 flex-col gap-3 p-4">
+      <h3 className="flex items-center gap-2 text-sm font-semibold">
+        <Icon className="size-4 shrink-0 text-accent-ink" aria-hidden />
+        {title}
+      </h3>
+      <div className="flex min-w-0 flex-1 flex-col gap-2 text-sm text-ink-2">{children}</div>
+      <div className="flex flex-wrap">{action}</div>
+    </li>
+  );
+}
+
+function Step({
+  isDone,
+  to,
+  children,
+}: {
+  isDone: boolean;
+  to: "/api-keys" | "/playground";
+  children: string;
+}) {
+  const Icon = isDone ? CircleCheck : CircleDashed;
+  return (
+    <li className="flex items-center gap-1.5 text-ink-2">
+      <Icon className={isDone ? "size-4 text-pass" : "size-4 text-ink-3"} aria-hidden />
       {isDone ? (
-        <CircleCheck className="mt-0.5 size-4 shrink-0 text-pass" aria-hidden />
+        <span>
+          {children}
+          <span className="sr-only">, done</span>
+        </span>
       ) : (
-        <CircleDashed className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
+        <Link to={to} className="text-accent-ink underline-offset-2 hover:underline">
+          {children}
+        </Link>
       )}
-      <div className="flex min-w-0 flex-1 flex-wrap items-start gap-x-4 gap-y-2">
-        <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1.5 text-sm text-ink-2">
-          <h3 className="font-medium text-ink">
-            {title}
-            {isDone && <span className="sr-only">, done</span>}
-          </h3>
-          {!isDone && children}
-        </div>
-        {!isDone && action}
-      </div>
     </li>
   );
 }

@@ -35,6 +35,8 @@ function OverviewPage() {
   const navigate = overviewRoute.useNavigate();
   const { usage, latency, summary, failure, hasBefore, isMissing, isOld } = useOverview(period);
   const steps = useFirstSteps({ usage, summary });
+  // Someone new has nothing to read here yet.
+  const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   const areStepsKnown = steps !== undefined || failure !== undefined;
   return (
     <Page
@@ -45,18 +47,20 @@ function OverviewPage() {
           : "Runs, evaluations and requests for predictions."
       }
       actions={
-        <PeriodPicker
-          value={period}
-          onChange={(next) =>
-            navigate({
-              search: {
-                ...(rate !== undefined && { rate }),
-                ...(next !== defaultPeriod && { period: next }),
-              },
-              replace: true,
-            })
-          }
-        />
+        !isEmpty && (
+          <PeriodPicker
+            value={period}
+            onChange={(next) =>
+              navigate({
+                search: {
+                  ...(rate !== undefined && { rate }),
+                  ...(next !== defaultPeriod && { period: next }),
+                },
+                replace: true,
+              })
+            }
+          />
+        )
       }
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
@@ -64,7 +68,7 @@ function OverviewPage() {
         <Suspense fallback={placeholder}>
           {steps && <GettingStarted {...steps} />}
           <div
-            hidden={isMissing}
+            hidden={isMissing || isEmpty === true}
             className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}
           >
             <DeploymentNotes />

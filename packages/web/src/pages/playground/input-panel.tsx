@@ -1,3 +1,4 @@
+import type { Context, World } from "@presage/sdk";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from "react";
@@ -8,6 +9,7 @@ import {
   type Draft,
   type Issues,
 } from "../../parts/playground-draft.ts";
+import { isOfRecords } from "../../parts/worlds.tsx";
 import { Card } from "../../ui/card.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
@@ -16,6 +18,8 @@ import { ParamsFields } from "./params-fields.tsx";
 interface InputPanelProps {
   ref: Ref<HTMLFormElement>;
   draft: Draft;
+  /** What it decides is not asked for. */
+  world: World | undefined;
   issues: Issues;
   onChange(part: Partial<Draft>): void;
   onSubmit(): void;
@@ -25,7 +29,16 @@ interface InputPanelProps {
   footer: ReactNode;
 }
 
-export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, footer }: InputPanelProps) {
+export function InputPanel({
+  ref,
+  draft,
+  world,
+  issues,
+  onChange,
+  onSubmit,
+  actions,
+  footer,
+}: InputPanelProps) {
   const { context, state, action, params } = draft;
 
   function submitByKey(event: KeyboardEvent) {
@@ -48,7 +61,12 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
     >
       <Card title="Input" actions={actions} className="flex min-h-0 flex-1 flex-col">
         <div className="min-h-0 flex-1 overflow-y-auto">
-          <ContextFields context={context} issues={issues} onChange={(context) => onChange({ context })} />
+          <ContextFields
+            context={context}
+            given={world?.config.context ?? {}}
+            issues={issues}
+            onChange={(context) => onChange({ context })}
+          />
           <div className="flex flex-col gap-4 border-b border-line p-4">
             <TextAreaField
               label="State"
@@ -69,7 +87,14 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
               onChange={(text) => onChange({ action: text })}
             />
           </div>
-          <ParamsFields params={params} issues={issues} onChange={(params) => onChange({ params })} />
+          {!(world && isOfRecords(world.config)) && (
+            <ParamsFields
+              params={params}
+              world={world}
+              issues={issues}
+              onChange={(params) => onChange({ params })}
+            />
+          )}
         </div>
         <footer className="sticky bottom-0 flex flex-wrap items-center gap-3 rounded-b-lg border-t border-line bg-surface px-4 py-3">
           {footer}
@@ -81,31 +106,42 @@ export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, fo
 
 interface ContextFieldsProps {
   context: Draft["context"];
+  /** Sections of the world. */
+  given: Context;
   issues: Issues;
   onChange(context: Draft["context"]): void;
 }
 
 /** Those with text are open, and stay so while they are written. */
-function ContextFields({ context, issues, onChange }: ContextFieldsProps) {
+function ContextFields({ context, given, issues, onChange }: ContextFieldsProps) {
   const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
+  const isGiven = ({ field }: { field: ContextFieldName }) => Boolean(given[field]) && context[field] === "";
+  const hidden = contextSections.filter(isGiven);
   return (
     <fieldset className="min-w-0 border-b border-line">
       <legend className="sr-only">Context</legend>
-      {contextSections.map(({ field, label, hint }) => (
-        <ContextField
-          key={field}
-          label={label}
-          hint={hint}
-          text={context[field]}
-          issue={issues[`context.${field}`]}
-          isOpen={toggled[field] ?? context[field] !== ""}
-          onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
-          onChange={(text) => {
-            setToggled({ ...toggled, [field]: true });
-            onChange({ ...context, [field]: text });
-          }}
-        />
-      ))}
+      {hidden.length > 0 && (
+        <p className="border-b border-line px-4 py-2 text-xs text-ink-3">
+          The world gives: {hidden.map(({ label }) => label.toLowerCase()).join(", ")}.
+        </p>
+      )}
+      {contextSections
+        .filter((section) => !isGiven(section))
+        .map(({ field, label, hint }) => (
+          <ContextField
+            key={field}
+            label={label}
+            hint={hint}
+            text={context[field]}
+            issue={issues[`context.${field}`]}
+            isOpen={toggled[field] ?? context[field] !== ""}
+            onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
+            onChange={(text) => {
+              setToggled({ ...toggled, [field]: true });
+              onChange({ ...context, [field]: text });
+            }}
+          />
+        ))}
     </fieldset>
   );
 }

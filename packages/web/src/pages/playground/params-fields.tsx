@@ -1,12 +1,16 @@
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import type { World } from "@presage/sdk";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
 import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";
+import { paramsOf } from "../../parts/worlds.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 
 interface ParamsFieldsProps {
   params: Draft["params"];
+  /** Its values stand where the server's defaults would. */
+  world: World | undefined;
   issues: Issues;
   onChange(params: Draft["params"]): void;
 }
@@ -36,8 +40,9 @@ const choices = [
   },
 ] as const;
 
-export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
+export function ParamsFields({ params, world, issues, onChange }: ParamsFieldsProps) {
   const [isOpen, setOpen] = useState(false);
+  const given = world ? paramsOf(world.config) : {};
   const issueOf = (field: ParamField) => issues[`params.${field}`];
   const isInvalid = paramFields.some((field) => issueOf(field) !== undefined);
   const set = (field: ParamField, text: string) => {
@@ -52,7 +57,9 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
           className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
         />
         <span className="shrink-0 text-sm font-medium">Parameters</span>
-        <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">{summary(params)}</span>
+        <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">
+          {summary(params, world)}
+        </span>
       </Collapsible.Trigger>
       <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
         <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
@@ -62,7 +69,7 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
               label={<ParamName>{field}</ParamName>}
               issue={issueOf(field)}
               inputMode={inputMode}
-              placeholder={placeholder}
+              placeholder={String(given[field] ?? placeholder)}
               value={params[field]}
               onChange={(text) => set(field, text)}
               className="tabular-nums"
@@ -97,9 +104,9 @@ function ParamName({ children }: { children: string }) {
   return <span className="font-mono text-xs font-normal">{children}</span>;
 }
 
-function summary(params: Draft["params"]): string {
+function summary(params: Draft["params"], world: World | undefined): string {
   const set = paramFields.filter((field) => params[field].trim() !== "");
-  if (set.length === 0) return "Server defaults";
+  if (set.length === 0) return world === undefined ? "Server defaults" : "The world’s";
   return set
     .map((field) => (field === "further" ? "further" : `${field} ${params[field].trim()}`))
     .join(", ");

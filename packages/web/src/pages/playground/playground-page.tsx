@@ -1,18 +1,19 @@
-import type { DeploymentStatus, Model } from "@presage/sdk";
+import type { DeploymentStatus, Model, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
+import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery, useTabState } from "../../data/predictions.ts";
+import { worldsQuery } from "../../data/worlds.ts";
+import { answererOf } from "../../parts/worlds.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Select } from "../../ui/form/select.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Select, type SelectProps } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
 const hint = "Write a state and an action, see the exact prompt, and predict what comes next.";
-const sandboxHint =
-  "Predictions come from the built-in sandbox, a rule-based simulator, not from a language model. Set PRESAGE_UPSTREAM_URL to use one.";
 
 export const playgroundRoute = createLazyRoute("/playground")({ component: PlaygroundPage });
 
@@ -21,6 +22,9 @@ function PlaygroundPage() {
   const models = useQuery(modelsQuery(presage));
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const [chosenName, choose] = useTabState<string | undefined>("playground deployment", undefined);
+  const { data: worlds = [] } = useQuery(worldsQuery(presage));
+  const [worldName, chooseWorld] = useTabState<string | undefined>("playground world", undefined);
+  const world = worlds.find(({ name }) => name === worldName);
   const first = models.data?.[0];
   // Where there are several, the list of models begins with their names.
   const isChoice = deployments.length > 1;
@@ -29,19 +33,54 @@ function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      hint={first !== undefined && isSandbox(first) ? sandboxHint : hint}
-      actions={
-        isChoice && asked !== undefined ? (
-          <DeploymentChoice deployments={deployments} asked={asked} onChoose={(name) => choose(() => name)} />
+      hint={
+        world !== undefined ? (
+          <>
+            <Link
+              to="/worlds/$name"
+              params={{ name: world.name }}
+              className="text-accent-ink underline-offset-2 hover:underline"
+            >
+              {world.name}@{world.revision}
+            </Link>{" "}
+            answers by {answererOf(world.config)}.
+          </>
+        ) : first !== undefined && isSandbox(first) ? (
+          <SandboxHint world={worlds[0]} onAsk={(name) => chooseWorld(() => name)} />
         ) : (
-          <ModelNote model={first} isUnknown={models.isError} />
+          hint
         )
+      }
+      actions={
+        <>
+          {worlds.length > 0 && (
+            <Choice
+              label="World"
+              value={world?.name ?? ""}
+              options={[
+                { value: "", label: "None" },
+                ...worlds.map(({ name, revision }) => ({ value: name, label: `${name}@${revision}` })),
+              ]}
+              onChange={(name) => chooseWorld(() => name || undefined)}
+            />
+          )}
+          {world !== undefined ? null : isChoice && asked !== undefined ? (
+            <DeploymentChoice
+              deployments={deployments}
+              asked={asked}
+              onChoose={(name) => choose(() => name)}
+            />
+          ) : (
+            <ModelNote model={first} isUnknown={models.isError} />
+          )}
+        </>
       }
       isFull
     >
       <Playground
         model={isChoice ? (asked?.model ?? undefined) : first?.id}
         deployment={isChoice && asked !== byDefault ? asked?.name : undefined}
+        world={world}
       />
     </Page>
   );
@@ -54,21 +93,47 @@ interface DeploymentChoiceProps {
 }
 
 function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProps) {
+  return (
+    <Choice
+      label="Deployment"
+      value={asked.name}
+      options={deployments.map(({ name, model }) => ({
+        value: name,
+        label: model === null ? name : `${name}: ${model}`,
+      }))}
+      onChange={onChoose}
+    />
+  );
+}
+
+function Choice({ label, ...select }: SelectProps<string> & { label: ReactNode }) {
   const id = useId();
   return (
     <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
-      <label htmlFor={id}>Deployment</label>
-      <Select
-        id={id}
-        className="max-w-64"
-        value={asked.name}
-        options={deployments.map(({ name, model }) => ({
-          value: name,
-          label: model === null ? name : `${name}: ${model}`,
-        }))}
-        onChange={onChoose}
-      />
+      <label htmlFor={id}>{label}</label>
+      <Select id={id} className="max-w-64" {...select} />
     </div>
+  );
+}
+
+/** Without a model, the account’s own records are the better answer. */
+function SandboxHint({ world, onAsk }: { world: World | undefined; onAsk(name: string): void }) {
+  return (
+    <>
+      No model is configured: the built-in sandbox, a rule-based simulator, predicts.{" "}
+      {world === undefined ? (
+        <Link to="/worlds" className="text-accent-ink underline-offset-2 hover:underline">
+          A world answers from recorded steps instead.
+        </Link>
+      ) : (
+        <>
+          The world {world.name} answers from recorded steps.{" "}
+          <Button size="small" onClick={() => onAsk(world.name)}>
+            Ask {world.name}
+          </Button>
+        </>
+      )}
+    </>
   );
 }
 

@@ -1,9 +1,12 @@
+import type { World, WorldModelRequest } from "@presage/sdk";
 import { Play } from "lucide-react";
 import { type Ref, useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useRefusal } from "../../data/accounts.ts";
+import { referenceOf } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
+import { isOfRecords } from "../../parts/worlds.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/form.tsx";
@@ -20,9 +23,11 @@ interface PlaygroundProps {
   model: string | undefined;
   /** The deployment that is asked, if it is not the default one. */
   deployment: string | undefined;
+  /** What answers in place of a deployment. */
+  world: World | undefined;
 }
 
-export function Playground({ model, deployment }: PlaygroundProps) {
+export function Playground({ model, deployment, world }: PlaygroundProps) {
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -53,7 +58,10 @@ export function Playground({ model, deployment }: PlaygroundProps) {
     setChecked(false);
     setSentDraft(draft);
     setTab("response");
-    predictions.predict({ request, deployment });
+    predictions.predict({
+      request: throughWorld(request, world),
+      deployment: world === undefined ? deployment : undefined,
+    });
     scrollIntoSight(output.current);
   }
 
@@ -68,6 +76,7 @@ export function Playground({ model, deployment }: PlaygroundProps) {
       <InputPanel
         ref={form}
         draft={draft}
+        world={world}
         issues={visibleIssues}
         onChange={drafting.change}
         onSubmit={predict}
@@ -83,7 +92,7 @@ export function Playground({ model, deployment }: PlaygroundProps) {
       />
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
         <Output
-          {...{ model, deployment, drafting, predictions, tab }}
+          {...{ model, deployment, world, drafting, predictions, tab }}
           onChooseTab={setTab}
           onRetry={predict}
           onCancel={cancel}
@@ -91,6 +100,18 @@ export function Playground({ model, deployment }: PlaygroundProps) {
       </div>
     </div>
   );
+}
+
+/** The request of a world: it says which examples there were, and nothing samples where the records alone answer. */
+function throughWorld(
+  { params, ...request }: WorldModelRequest,
+  world: World | undefined,
+): WorldModelRequest {
+  return {
+    ...request,
+    ...(params && (world === undefined || !isOfRecords(world.config)) && { params }),
+    ...(world && { world: referenceOf(world), explain: true }),
+  };
 }
 
 function issuesOfParams(issues: Issues): Issues {
@@ -120,10 +141,10 @@ interface OutputProps extends PlaygroundProps {
 }
 
 function Output(props: OutputProps) {
-  const { model, deployment, drafting, predictions, tab, onChooseTab, onRetry, onCancel } = props;
+  const { model, deployment, world, drafting, predictions, tab, onChooseTab, onRetry, onCancel } = props;
   const evaluations = useEvaluations();
   // Keeps typing fast with long texts.
-  const { request } = readDraft(useDeferredValue(drafting.draft));
+  const request = throughWorld(readDraft(useDeferredValue(drafting.draft)).request, world);
   return (
     <Card className="flex min-h-0 flex-1 flex-col">
       <Tabs
@@ -135,7 +156,7 @@ function Output(props: OutputProps) {
           {
             value: "prompt",
             label: "Prompt",
-            content: <PromptTab request={request} model={model} />,
+            content: <PromptTab request={request} model={model} world={world} />,
           },
           {
             value: "response",
@@ -162,8 +183,8 @@ function Output(props: OutputProps) {
                 input={{
                   request,
                   origin: location.origin,
-                  model: deployment ?? model ?? "model-name",
-                  deployment,
+                  model: request.world ?? deployment ?? model ?? "model-name",
+                  deployment: world === undefined ? deployment : undefined,
                 }}
               />
             ),

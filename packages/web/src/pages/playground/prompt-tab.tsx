@@ -1,36 +1,109 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import type { Params, WorldModelRequest } from "@presage/sdk";
+import type { Params, PromptMessage, World, WorldModelRequest } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { worldPreviewQuery } from "../../data/worlds.ts";
+import { roleLabels } from "../../parts/prompt.ts";
+import { isOfRecords, paramsOf } from "../../parts/worlds.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
-const turns = { system: "System turn", user: "User turn", assistant: "Answer" } as const;
+interface PromptTabProps {
+  request: WorldModelRequest;
+  model: string | undefined;
+  world: World | undefined;
+}
 
 /** Exactly what the model will read. */
-export function PromptTab({ request, model }: { request: WorldModelRequest; model: string | undefined }) {
-  const messages = composePrompt(request.context, request.interaction);
+export function PromptTab({ request, model, world }: PromptTabProps) {
+  if (world !== undefined) return <WorldPrompt request={request} world={world} />;
   return (
     <div className="flex flex-col gap-4 p-4">
-      {messages.map(({ role, content }) => (
-        <PlainText key={role} text={content} label={turns[role]} />
+      <Turns messages={composePrompt(request.context, request.interaction)} />
+      <SentFields fields={sentFields(request.params, model)} />
+    </div>
+  );
+}
+
+function Turns({ messages }: { messages: readonly PromptMessage[] }) {
+  return (
+    <>
+      {messages.map(({ role, content }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: turns have no identity
+        <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
       ))}
       {messages.length === 1 && (
         <p className="text-xs text-ink-3">There is no system turn: every section of the context is empty.</p>
       )}
-      <section aria-label="The request’s other fields">
-        <h3 className="mb-1 text-xs font-medium text-ink-3">Also in the request</h3>
-        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 rounded-md border border-line px-3 py-2 font-mono text-xs">
-          {sentFields(request.params, model).map(({ name, value, note }) => (
-            <div key={name} className="col-span-2 grid grid-cols-subgrid">
-              <dt className="text-ink-2">{name}</dt>
-              <dd className="wrap-anywhere">
-                {value}
-                {note !== undefined && <span className="ml-2 font-sans text-ink-3">{note}</span>}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </section>
+    </>
+  );
+}
+
+const settledMs = 400;
+
+/** The turns of a world, whose examples depend on the step. */
+function WorldPrompt({ request, world: { config } }: { request: WorldModelRequest; world: World }) {
+  const { context, interaction, params, world = "" } = request;
+  const asked = JSON.stringify({ context, interaction });
+  const [settled, setSettled] = useState(asked);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(asked), settledMs);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  const isComplete = interaction.state !== "" && interaction.action !== "";
+  const preview = useQuery({
+    ...worldPreviewQuery(usePresage(), world ?? "", JSON.parse(settled)),
+    enabled: isComplete && settled === asked,
+    placeholderData: (before) => before,
+  });
+  if (!isComplete)
+    return (
+      <p className="p-4 text-sm text-ink-2">
+        Write a state and an action: the examples in the prompt are those that are most like them.
+      </p>
+    );
+  if (preview.data === undefined)
+    return preview.error === null ? (
+      <SkeletonRows count={4} className="h-16" />
+    ) : (
+      <div className="p-4">
+        <ErrorNotice error={preview.error} onRetry={preview.refetch} />
+      </div>
+    );
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {isOfRecords(config) && (
+        <p className="text-sm text-ink-2">
+          No model is asked: the answer is made of the most similar example, the last one here.
+        </p>
+      )}
+      <Turns messages={preview.data.messages} />
+      {!isOfRecords(config) && (
+        <SentFields fields={sentFields({ ...paramsOf(config), ...params }, undefined)} />
+      )}
     </div>
+  );
+}
+
+function SentFields({ fields }: { fields: readonly SentField[] }) {
+  return (
+    <section aria-label="The request’s other fields">
+      <h3 className="mb-1 text-xs font-medium text-ink-3">Also in the request</h3>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 rounded-md border border-line px-3 py-2 font-mono text-xs">
+        {fields.map(({ name, value, note }) => (
+          <div key={name} className="col-span-2 grid grid-cols-subgrid">
+            <dt className="text-ink-2">{name}</dt>
+            <dd className="wrap-anywhere">
+              {value}
+              {note !== undefined && <span className="ml-2 font-sans text-ink-3">{note}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 

@@ -178,6 +178,6 @@ export function changedInputs(one: WorldModelRequest, other: WorldModelRequest):
   return [...names].filter((name) => JSON.stringify(flatOne[name]) !== JSON.stringify(flatOther[name]));
 }
 
-function flatten({ context, interaction, params }: WorldModelRequest): Record<string, unknown> {
-  return { ...context, ...interaction, ...params };
+function flatten({ context, interaction, params, world }: WorldModelRequest): Record<string, unknown> {
+  return { ...context, ...interaction, ...params, world };
 }

@@ -1,4 +1,6 @@
+import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { LeanedOn } from "../../parts/worlds.tsx";
 import { CopyButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -30,6 +32,7 @@ export function ResponseView({ response }: { response: ModelResponse }) {
         </details>
       )}
       <ResponseFacts response={response} />
+      <LeanedOn prediction={response.prediction} preview={response.preview} />
     </section>
   );
 }
@@ -59,7 +62,7 @@ function ResponseFacts({
           <Fact look="stacked" name="Total time">
             {formatDuration(timing.totalMs)}
           </Fact>
-          <Fact look="stacked" name="Model">
+          <Fact look="stacked" name={prediction.world?.answered_by === "retrieval" ? "Records" : "Model"}>
             {timing.upstreamMs === undefined ? "–" : formatDuration(timing.upstreamMs)}
           </Fact>
           <Fact look="stacked" name="Presage">
@@ -75,7 +78,11 @@ function ResponseFacts({
       {deployment !== undefined && (
         <div className="col-span-full flex min-w-0 gap-2 text-xs text-ink-3">
           <dt>Answered by</dt>
-          <dd className="min-w-0 wrap-anywhere text-ink-2">{deployment}</dd>
+          <dd className="min-w-0 wrap-anywhere text-ink-2">
+            {prediction.world === undefined
+              ? deployment
+              : `${prediction.world.answered_by}, through ${referenceOf(prediction.world)}`}
+          </dd>
         </div>
       )}
       {requestId !== undefined && (

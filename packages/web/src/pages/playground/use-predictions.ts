@@ -1,5 +1,5 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
-import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
+import type { Prediction, PromptMessage, WorldModelRequest, WorldPreview } from "@presage/sdk";
 import { usePredict, useTabState } from "../../data/predictions.ts";
 
 /** A prediction and the request that it was made from. */
@@ -10,6 +10,8 @@ export interface ModelResponse {
   request: WorldModelRequest;
   messages: PromptMessage[];
   prediction: Prediction;
+  /** Of a prediction through a world. */
+  preview: WorldPreview | undefined;
   timing: Timing | undefined;
   requestId: string | undefined;
   /** The deployment that answered. */
@@ -22,12 +24,14 @@ const noResponses: readonly ModelResponse[] = [];
 /** Requests predictions, one at a time, and remembers the responses until the tab is reloaded. */
 export function usePredictions() {
   const [responses, changeResponses] = useTabState("playground responses", noResponses);
-  const { mutate, isPending, error, submittedAt, cancel } = usePredict((prediction, headers, { request }) => {
+  const { mutate, isPending, error, submittedAt, cancel } = usePredict((predicted, { request }) => {
+    const { prediction, preview, headers } = predicted;
     const response = {
       at: new Date().toISOString(),
       request,
-      messages: composePrompt(request.context, request.interaction),
+      messages: preview?.messages ?? composePrompt(request.context, request.interaction),
       prediction,
+      preview,
       timing: readTiming(headers.get("server-timing")),
       requestId: headers.get("x-request-id") ?? undefined,
       deployment: headers.get("x-presage-deployment") ?? undefined,

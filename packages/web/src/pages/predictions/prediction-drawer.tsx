@@ -5,6 +5,7 @@ import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/predictions.ts";
+import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
 import { promptOf, roleLabels } from "../../parts/prompt.ts";
@@ -94,7 +95,9 @@ function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps)
       {output !== null && <PlainText text={output} label="Answer" />}
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" />}
       <section aria-label="Prompt" className="flex flex-col gap-3">
-        <h3 className="text-sm font-semibold">Prompt as sent</h3>
+        <h3 className="text-sm font-semibold">
+          {prediction.world === null ? "Prompt as sent" : "What the world was asked"}
+        </h3>
         {turns.length === 0 && (
           <p className="text-sm text-ink-2">
             {prediction.source === "live"
@@ -120,7 +123,7 @@ interface PredictionFactsProps {
 
 /** Who answered, how long it took and what it used; most of it can be filtered by. */
 function PredictionFacts({ prediction, log }: PredictionFactsProps) {
-  const { source, created_at, deployment, model, replica, finish_reason, latency_ms } = prediction;
+  const { source, created_at, world, deployment, model, replica, finish_reason, latency_ms } = prediction;
   const { prompt_tokens, cached_tokens, completion_tokens, api_key_id, request_id, run_id } = prediction;
   const filterBy = (changes: LogChanges) => () => log.change({ ...changes, open: undefined });
   return (
@@ -136,6 +139,29 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
             <Link {...pageOf(source, run_id)} className="text-accent-ink underline underline-offset-2">
               <InlineText text={prediction.run_name ?? run_id} />
             </Link>
+          </One>
+        )}
+        {world && (
+          <One name="World">
+            <Link
+              to="/worlds/$name"
+              params={{ name: world.name }}
+              className="text-accent-ink underline underline-offset-2"
+            >
+              {referenceOf(world)}
+            </Link>
+          </One>
+        )}
+        {world && world.examples.length > 0 && (
+          <One name="Examples">
+            <span>
+              {world.examples.map(({ dataset_sample_id: id = "a record", similarity }, index) => (
+                <span key={id} className="block">
+                  {similarity.toFixed(3)} <InlineText text={id} />
+                  {index === 0 && world.answered_by === "retrieval" && ", the answer"}
+                </span>
+              ))}
+            </span>
           </One>
         )}
         <Text

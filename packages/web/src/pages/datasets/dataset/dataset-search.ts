@@ -9,6 +9,11 @@ interface DatasetSearch extends TableSearch {
   q?: string;
 }
 
+/** `upload` opens the dialog for it. */
+export function readDatasetsSearch(search: Record<string, unknown>): TableSearch & { upload?: true } {
+  return { ...readTableSearch(search), ...(search.upload === true && { upload: true }) };
+}
+
 /** An id has at most 180 characters. */
 const maxCharacters = 180;
 

@@ -1,0 +1,90 @@
+import type { Presage, Run, World, WorldConfig, WorldCreateRequest, WorldPreviewRequest } from "@presage/sdk";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useChange, usePresage } from "./client.ts";
+import { allRunsQuery } from "./runs.ts";
+
+export const worldsKey = ["worlds"];
+
+/** All worlds that are not archived, newest first. */
+export function worldsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...worldsKey, "all"],
+    queryFn: ({ signal }) => presage.worlds.list({ signal }),
+  });
+}
+
+/** A world in its latest revision, or in the one that NAME@NUMBER names. */
+export function worldQuery(presage: Presage, reference: string) {
+  return queryOptions({
+    queryKey: [...worldsKey, "one", reference],
+    queryFn: ({ signal }) => presage.worlds.get(reference, { signal }),
+  });
+}
+
+/** What names a revision of a world. */
+export function referenceOf({ name, revision }: Pick<World, "name" | "revision">): string {
+  return `${name}@${revision}`;
+}
+
+/** A world in each of its revisions, the newest first. */
+export function worldRevisionsQuery(presage: Presage, { name, revision }: World) {
+  return queryOptions({
+    queryKey: [...worldsKey, "revisions", name, revision],
+    queryFn: ({ signal }) => presage.worlds.listRevisions(name, { signal }),
+    // A revision never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** What a world would send for a step, and the examples in it. */
+export function worldPreviewQuery(presage: Presage, reference: string, request: WorldPreviewRequest) {
+  return queryOptions({
+    queryKey: [...worldsKey, "preview", reference, request],
+    queryFn: ({ signal }) => presage.worlds.preview(reference, request, { signal }),
+  });
+}
+
+/** The runs that a world was asked in, newest first. */
+export function runsThroughWorldQuery(presage: Presage, name: string) {
+  return {
+    ...allRunsQuery(presage),
+    select: (runs: readonly Run[]) =>
+      runs.filter(({ target }) => "world" in target && target.world.split("@")[0] === name),
+  };
+}
+
+/** Makes a world, or adds a revision to one. */
+export function useSaveWorld({ onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (save: { request: WorldCreateRequest } | { name: string; changes: WorldConfig }) =>
+      "request" in save
+        ? presage.worlds.create(save.request)
+        : presage.worlds.revise(save.name, save.changes),
+    onSuccess(world) {
+      onSuccess();
+      queryClient.setQueryData(worldQuery(presage, world.name).queryKey, world);
+      void queryClient.invalidateQueries({ queryKey: [...worldsKey, "all"] });
+    },
+  });
+}
+
+/** Hides a world from lists, or shows it again. */
+export function useArchiveWorld(name: string) {
+  return useChange(worldsKey, ({ worlds }, archived: boolean) => worlds.revise(name, { archived }));
+}
+
+export function useDeleteWorld(name: string) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => presage.worlds.delete(name),
+    onSuccess() {
+      // A world of the same name may be made afterwards, with the same revisions.
+      queryClient.removeQueries({ queryKey: [...worldsKey, "one", name] });
+      queryClient.removeQueries({ queryKey: [...worldsKey, "revisions", name] });
+      void queryClient.invalidateQueries({ queryKey: [...worldsKey, "all"] });
+    },
+  });
+}

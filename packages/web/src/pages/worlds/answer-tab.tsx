@@ -1,0 +1,153 @@
+import type { DatasetSample, World } from "@presage/sdk";
+import { useMutation } from "@tanstack/react-query";
+import { Orbit, Shuffle } from "lucide-react";
+import { useRef, useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { type Predicted, usePredict } from "../../data/predictions.ts";
+import { referenceOf } from "../../data/worlds.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { LeanedOn } from "../../parts/worlds.tsx";
+import { Button } from "../../ui/button.tsx";
+import { TextDifference } from "../../ui/difference/text-difference.tsx";
+import { TextAreaField } from "../../ui/form/fields.tsx";
+import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+
+export function AnswerTab({ world }: { world: World }) {
+  const form = useRef<HTMLFormElement>(null);
+  const [step, setStep] = useState({ state: "", action: "" });
+  const [recorded, setRecorded] = useState<DatasetSample>();
+  const [isChecked, setChecked] = useState(false);
+  const { mutate, data, variables, error, isPending } = usePredict();
+  const draw = useRecordedStep(world, (sample) => {
+    setRecorded(sample);
+    if (sample.interaction !== undefined) setStep(sample.interaction);
+  });
+  // What was recorded follows from the recorded step alone.
+  const isRecorded =
+    recorded?.interaction?.state === step.state && recorded.interaction.action === step.action;
+  const answered = isPending ? undefined : data;
+  const asked = variables?.request.interaction;
+  const isOfStep = asked?.state === step.state && asked.action === step.action;
+  const refused = fieldIssues(error);
+  const issueOf = (field: "state" | "action") =>
+    isChecked && step[field] === "" ? "This field is required." : issueAt(refused, "interaction", field);
+
+  function ask() {
+    setChecked(true);
+    if (step.state === "" || step.action === "") {
+      setTimeout(() => focusFirstIssue(form.current));
+      return;
+    }
+    const own = isRecorded && {
+      ...(recorded?.context && { context: recorded.context }),
+      exclude: { trajectory_ids: [recorded?.trajectory_id ?? ""] },
+    };
+    const request = { interaction: step, ...own, world: referenceOf(world), explain: true };
+    mutate({ request, deployment: undefined });
+  }
+
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-2">
+      <div className="flex min-w-0 flex-col gap-4">
+        <form
+          ref={form}
+          aria-label="A step"
+          noValidate
+          className="flex flex-col gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isPending) ask();
+          }}
+        >
+          <TextAreaField
+            label="State"
+            hint="What the agent sees before it acts."
+            issue={issueOf("state")}
+            value={step.state}
+            onChange={(state) => setStep({ ...step, state })}
+          />
+          <TextAreaField
+            label="Action"
+            className="min-h-10"
+            issue={issueOf("action")}
+            value={step.action}
+            onChange={(action) => setStep({ ...step, action })}
+          />
+          <div className="flex flex-wrap items-center gap-2">
+            <AllowedButton needs="predict" type="submit" variant="primary" isBusy={isPending}>
+              Answer
+            </AllowedButton>
+            {world.pinned.examples !== null && (
+              <Button
+                icon={<Shuffle aria-hidden />}
+                isBusy={draw.isPending}
+                onClick={() => draw.mutate()}
+                title="Its own trajectory is left out of the examples"
+              >
+                A recorded step
+              </Button>
+            )}
+          </div>
+        </form>
+        {[draw.error, refused.length > 0 ? null : error].map(
+          (failure, index) =>
+            failure !== null && <ErrorNotice key={index === 0 ? "draw" : "ask"} error={failure} />,
+        )}
+        {answered !== undefined && (
+          <Answer answered={answered} expected={isRecorded && isOfStep ? recorded?.next_state : undefined} />
+        )}
+      </div>
+      {answered === undefined ? (
+        <EmptyState icon={Orbit} title={isPending ? "Looking for examples" : "No answer yet"}>
+          Write a step, or take one of the dataset: the answer stands beside what was recorded, and its own
+          trajectory is no example.
+        </EmptyState>
+      ) : (
+        <LeanedOn prediction={answered.prediction} preview={answered.preview} />
+      )}
+    </div>
+  );
+}
+
+function Answer({ answered, expected }: { answered: Predicted; expected: string | undefined }) {
+  const { content } = answered.prediction.response;
+  return (
+    <section aria-label="Answer" className="flex min-w-0 flex-col gap-3">
+      <PlainText
+        text={content}
+        label={`Answer by ${answered.prediction.world?.answered_by ?? "the model"}`}
+      />
+      {expected === content ? (
+        <p className="text-sm text-pass">Exactly what was recorded.</p>
+      ) : (
+        expected !== undefined && (
+          <TextDifference before={expected} after={content} beforeLabel="Recorded" afterLabel="Answer" />
+        )
+      )}
+    </section>
+  );
+}
+
+/** Draws a step of the world's dataset. */
+function useRecordedStep(world: World, onSuccess: (sample: DatasetSample) => void) {
+  const presage = usePresage();
+  return useMutation({
+    onSuccess,
+    async mutationFn() {
+      const { dataset_id: id = "", revision = 1 } = world.pinned.examples ?? {};
+      const { data } = await presage.datasets.pageOfTrajectories(id, { revision }, { limit: 200 });
+      const drawn = data[Math.floor(Math.random() * data.length)];
+      const { samples } = await presage.datasets.getTrajectory(id, drawn?.trajectory_id ?? "", {
+        revision,
+        limit: 200,
+      });
+      const steps = samples.filter(({ interaction }) => interaction !== undefined);
+      const sample = steps[Math.floor(Math.random() * steps.length)];
+      if (sample === undefined)
+        throw new Error(`No step of ${drawn?.trajectory_id} has a state and an action.`);
+      return sample;
+    },
+  });
+}

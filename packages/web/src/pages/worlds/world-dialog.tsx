@@ -1,0 +1,218 @@
+import type { World, WorldConfig } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { datasetsQuery } from "../../data/datasets.ts";
+import { deploymentsQuery } from "../../data/predictions.ts";
+import { useSaveWorld } from "../../data/worlds.ts";
+import { counted } from "../../format/numbers.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
+import {
+  DraftForm,
+  type FieldIssue,
+  fieldIssues,
+  issueAt,
+  OtherIssueList,
+  otherIssues,
+  useDraft,
+} from "../../ui/form/form.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+
+interface WorldDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  /** Absent: a new one is made. */
+  revised?: World | undefined;
+  onSaved(world: World): void;
+}
+
+export function WorldDialog({ isOpen, onClose, revised, onSaved }: WorldDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? "New world" : `Revise ${revised.name}`}
+      hint="Each revision pins the dataset’s latest revision, so that the same question has the same examples."
+    >
+      <WorldForm revised={revised} onSaved={onSaved} />
+    </Dialog>
+  );
+}
+
+/** Values of the field that says what answers; any other is a deployment’s name behind a colon. */
+const adapted = "adapted";
+const nearest = "nearest";
+const defaultDeployment = "deployment:";
+
+const newDraft = {
+  name: "",
+  description: "",
+  /** An id; empty: none. */
+  dataset: "",
+  split: "",
+  answers: adapted,
+  k: "8",
+  instructions: "",
+};
+type WorldDraft = typeof newDraft;
+
+function toWorldDraft({ name, config, pinned }: Pick<World, "name" | "config" | "pinned">): WorldDraft {
+  const { model, examples } = config;
+  return {
+    name,
+    description: config.description ?? "",
+    dataset: pinned.examples?.dataset_id ?? "",
+    split: examples?.split ?? "",
+    answers: model && "kind" in model ? (model.answer ?? adapted) : `deployment:${model?.deployment ?? ""}`,
+    k: String(config.retrieval?.k ?? newDraft.k),
+    instructions: config.instructions ?? "",
+  };
+}
+
+/** The fields that a form's input changes. What the form does not show stays as it was; null removes a field. */
+function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
+  const { description, dataset, split, answers, k, instructions } = draft;
+  const { revision: _, split: __, ...others } = before.examples ?? {};
+  const { model } = before;
+  const deployment = answers.slice(defaultDeployment.length) || null;
+  return {
+    description: description.trim() || null,
+    instructions: instructions === "" ? null : instructions,
+    examples: dataset === "" ? null : { ...others, dataset, ...(split.trim() && { split: split.trim() }) },
+    retrieval: { ...before.retrieval, k: Number(k) },
+    model:
+      answers === adapted || answers === nearest
+        ? { kind: "retrieval", answer: answers }
+        : { ...(model && !("kind" in model) && model), deployment },
+  };
+}
+
+function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onSaved">) {
+  const presage = usePresage();
+  const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
+  const { data: datasets } = useQuery(datasetsQuery(presage));
+  const usable = datasets?.filter(({ latest_revision }) => (latest_revision?.samples ?? 0) > 0) ?? [];
+  // Someone else may revise it in the meantime.
+  const [origin] = useState(revised);
+  const initial = origin === undefined ? { ...newDraft, dataset: usable[0]?.id ?? "" } : toWorldDraft(origin);
+  const { draft, isChanged, change, discard } = useDraft(
+    origin === undefined ? "new world" : `world ${origin.name} after ${origin.revision}`,
+    initial,
+  );
+  const save = useSaveWorld({ onSuccess: discard });
+  const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);
+  const isCount = /^\d{1,2}$/.test(draft.k) && Number(draft.k) <= 64;
+  const hasRecords = draft.dataset !== "";
+  const isOfRecords = draft.answers === adapted || draft.answers === nearest;
+  const name = draft.name.trim();
+  const config = readWorldDraft(draft, origin?.config ?? {});
+  const isWrong = !isCount || name === "" || (isOfRecords && !hasRecords);
+  return (
+    <DraftForm
+      save={save}
+      request={
+        isWrong
+          ? undefined
+          : origin === undefined
+            ? { request: { name, ...config } }
+            : { name: origin.name, changes: config }
+      }
+      onSaved={onSaved}
+      submitLabel={origin === undefined ? "Make the world" : `Save as revision ${origin.revision + 1}`}
+      isChanged={isChanged}
+      discard={discard}
+    >
+      {origin === undefined && (
+        <TextField
+          label="Name"
+          hint="Small letters, digits and hyphens. Requests name it, and it cannot be changed."
+          issue={issueAt(refused, "name")}
+          value={draft.name}
+          onChange={(text) => change({ name: text })}
+          required
+        />
+      )}
+      <TextField
+        label="Description"
+        issue={issueAt(refused, "description")}
+        value={draft.description}
+        onChange={(description) => change({ description })}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Dataset"
+          hint="Its recorded steps are the examples."
+          issue={
+            issueAt(refused, "examples", "dataset") ??
+            (isOfRecords && !hasRecords && datasets !== undefined
+              ? "Records alone need a dataset."
+              : undefined)
+          }
+          value={draft.dataset}
+          options={[
+            { value: "", label: "None" },
+            ...usable.map(({ id, name, latest_revision: latest }) => ({
+              value: id,
+              label: `${name}, revision ${latest?.revision}: ${counted(latest?.samples ?? 0, "sample")}`,
+            })),
+          ]}
+          onChange={(dataset) => change({ dataset })}
+        />
+        <TextField
+          label="Split"
+          hint="Only samples whose tag “split” is this. Empty: all."
+          issue={issueAt(refused, "examples", "split")}
+          value={draft.split}
+          onChange={(split) => change({ split })}
+          disabled={!hasRecords}
+        />
+        <SelectField
+          label="Answers by"
+          hint={isOfRecords ? "No model is asked." : "The model is shown the examples."}
+          issue={issueAt(refused, "model")}
+          value={draft.answers}
+          options={[
+            { value: adapted, label: "The records alone, words adapted" },
+            { value: nearest, label: "The records alone, as they are" },
+            { value: defaultDeployment, label: "The default deployment" },
+            ...deployments.map(({ name, model }) => ({
+              value: `deployment:${name}`,
+              label: model === null ? name : `${name}: ${model}`,
+            })),
+          ]}
+          onChange={(answers) => change({ answers })}
+        />
+        <TextField
+          label="Examples in a prompt"
+          hint="At most; 0 to 64."
+          issue={isCount ? issueAt(refused, "retrieval", "k") : "Enter a whole number from 0 to 64."}
+          inputMode="numeric"
+          value={draft.k}
+          onChange={(k) => change({ k })}
+        />
+      </div>
+      {(!isOfRecords || draft.instructions !== "") && (
+        <TextAreaField
+          label="Instructions"
+          hint="The beginning of the system turn. Empty: a built-in text."
+          issue={issueAt(refused, "instructions")}
+          value={draft.instructions}
+          onChange={(instructions) => change({ instructions })}
+        />
+      )}
+      <OtherIssueList
+        issues={otherIssues(refused, [
+          ...[["name"], ["description"], ["model"], ["instructions"]],
+          ...[
+            ["examples", "dataset"],
+            ["examples", "split"],
+            ["retrieval", "k"],
+          ],
+        ])}
+      />
+      {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
+    </DraftForm>
+  );
+}

@@ -1,0 +1,157 @@
+import type { World } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { runsThroughWorldQuery, useArchiveWorld, useDeleteWorld, worldQuery } from "../../data/worlds.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
+import { UnavailablePage } from "../../parts/unavailable-page.tsx";
+import { answererOf } from "../../parts/worlds.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { AnswerTab } from "./answer-tab.tsx";
+import { WorldDialog } from "./world-dialog.tsx";
+import { ExamplesTab, QualityTab, RevisionsTab } from "./world-tabs.tsx";
+import type { WorldTab } from "./worlds-search.ts";
+
+const path = "/worlds/$name";
+
+export const worldRoute = createLazyRoute(path)({ component: WorldPage });
+
+const route = getRouteApi(path);
+
+function WorldPage() {
+  const { name } = route.useParams();
+  const world = useQuery(worldQuery(usePresage(), name));
+  if (world.data !== undefined) return <LoadedWorld key={name} world={world.data} />;
+  return (
+    <UnavailablePage
+      title="World"
+      query={world}
+      actions={
+        <Link to="/worlds" className={buttonClass({})}>
+          All worlds
+        </Link>
+      }
+    />
+  );
+}
+
+function LoadedWorld({ world }: { world: World }) {
+  const { name, revision, config, archived } = world;
+  const navigate = useNavigate();
+  const [isReviseOpen, setReviseOpen] = useState(false);
+  const [isDeleteOpen, setDeleteOpen] = useState(false);
+  const archive = useArchiveWorld(name);
+  const remove = useDeleteWorld(name);
+  return (
+    <Page
+      title={name}
+      isWide
+      hint={
+        <>
+          {config.description && <InlineText text={config.description} />}
+          <span className="block text-ink-3">
+            Revision {revision}, answers by {answererOf(config)}
+            {archived && ", archived: lists leave it out"}
+          </span>
+        </>
+      }
+      actions={
+        <>
+          <AllowedIconButton
+            needs="evaluate"
+            label="Delete the world"
+            icon={<Trash2 aria-hidden />}
+            onClick={() => setDeleteOpen(true)}
+          />
+          <AllowedIconButton
+            needs="evaluate"
+            label={archived ? "Show it in lists again" : "Archive the world"}
+            icon={archived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+            onClick={() => archive.mutate(!archived)}
+          />
+          <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
+            Revise
+          </AllowedButton>
+        </>
+      }
+    >
+      {archive.error !== null && <ErrorNotice error={archive.error} />}
+      <Card>
+        <WorldTabs world={world} />
+      </Card>
+      <WorldDialog
+        isOpen={isReviseOpen}
+        onClose={() => setReviseOpen(false)}
+        revised={world}
+        onSaved={() => setReviseOpen(false)}
+      />
+      <ConfirmDialog
+        isOpen={isDeleteOpen}
+        onClose={() => {
+          remove.reset();
+          setDeleteOpen(false);
+        }}
+        title={`Delete ${name}?`}
+        confirmLabel="Delete world"
+        isBusy={remove.isPending}
+        onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/worlds" }) })}
+      >
+        <p>
+          Requests that name it are refused from then on. Its predictions and its dataset stay. This cannot be
+          undone; archiving only takes it out of lists.
+        </p>
+        {remove.error !== null && <ErrorNotice error={remove.error} />}
+      </ConfirmDialog>
+    </Page>
+  );
+}
+
+function WorldTabs({ world }: { world: World }) {
+  const { tab = "answer" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: runs = [] } = useQuery(runsThroughWorldQuery(usePresage(), world.name));
+  const count = (figure: number) => <span className="text-ink-3 tabular-nums">{formatCount(figure)}</span>;
+  const tabs = [
+    { value: "answer" as const, label: "Answer", content: <AnswerTab world={world} /> },
+    {
+      value: "examples" as const,
+      label: <>Examples {count(world.pinned.examples?.count ?? 0)}</>,
+      content: <ExamplesTab world={world} />,
+    },
+    // A world that no run asked has no figures.
+    ...(runs.length === 0
+      ? []
+      : [
+          {
+            value: "quality" as const,
+            label: <>Quality {count(runs.length)}</>,
+            content: <QualityTab runs={runs} />,
+          },
+        ]),
+    {
+      value: "revisions" as const,
+      label: <>Revisions {count(world.revision)}</>,
+      content: <RevisionsTab world={world} />,
+    },
+  ];
+  const shown: WorldTab = tabs.some(({ value }) => value === tab) ? tab : "answer";
+  return (
+    <Tabs<WorldTab>
+      label="Parts of the world"
+      value={shown}
+      onChange={(next) =>
+        navigate({ search: next === "answer" ? {} : { tab: next }, replace: true, resetScroll: false })
+      }
+      tabs={tabs}
+    />
+  );
+}

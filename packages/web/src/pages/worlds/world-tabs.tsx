@@ -1,0 +1,146 @@
+import type { Run, World } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { usePresage } from "../../data/client.ts";
+import { useHeadlines } from "../../data/runs.ts";
+import { worldRevisionsQuery } from "../../data/worlds.ts";
+import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
+import { DatasetLink } from "../../parts/datasets.tsx";
+import { RunStatus } from "../../parts/runs.tsx";
+import { changesInWords, worldFacts } from "../../parts/worlds.tsx";
+import { Fact, Fold } from "../../ui/card.tsx";
+import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { RateCell } from "../../ui/pass-rate.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+
+/** What its examples are of, and how they are chosen. */
+export function ExamplesTab({ world }: { world: World }) {
+  const { examples } = world.pinned;
+  return (
+    <dl className="grid grid-cols-[9rem_1fr] text-sm">
+      {[...worldFacts(world)].map(([name, text]) => (
+        <Fact key={name} look="lined" name={name}>
+          <span className="min-w-0 wrap-anywhere">
+            {name === "Dataset" && examples !== null ? (
+              <>
+                <DatasetLink id={examples.dataset_id} />, revision {examples.revision}
+              </>
+            ) : (
+              <InlineText text={text} />
+            )}
+          </span>
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+/** The world in each of its revisions, and what each changed. */
+export function RevisionsTab({ world }: { world: World }) {
+  const { data, error, refetch } = useQuery(worldRevisionsQuery(usePresage(), world));
+  if (data === undefined) {
+    return error === null ? (
+      <SkeletonRows count={3} className="h-8" />
+    ) : (
+      <div className="p-4">
+        <ErrorNotice error={error} onRetry={refetch} />
+      </div>
+    );
+  }
+  return (
+    <ol className="flex flex-col gap-3 p-4">
+      {data.map((revised, index) => {
+        const before = data[index + 1];
+        const changes = before === undefined ? ["The first revision"] : changesInWords(before, revised);
+        return (
+          <li key={revised.revision} className="flex min-w-0 flex-col gap-1">
+            <h3 className="flex items-baseline gap-2 text-sm font-semibold">
+              Revision {revised.revision}
+              <span className="text-xs font-normal text-ink-3">
+                <Time at={revised.revised_at} />
+              </span>
+            </h3>
+            <ul className="list-disc pl-5 text-sm text-ink-2">
+              {(changes.length === 0 ? ["Nothing changed"] : changes).map((text) => (
+                <li key={text} className="wrap-anywhere">
+                  <InlineText text={text} />
+                </li>
+              ))}
+            </ul>
+            {before !== undefined && changes.length > 0 && (
+              <Fold title="Settings before and after">
+                <RevisionChanges
+                  changes={configChanges(before.config, revised.config)}
+                  before={before.revision}
+                  after={revised.revision}
+                />
+              </Fold>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** More reports would be some work for the server. */
+const mostRuns = 10;
+
+/** The newest runs that asked the world, with what they say of it. */
+export function QualityTab({ runs }: { runs: readonly Run[] }) {
+  const shown = runs.slice(0, mostRuns);
+  const headlines = useHeadlines(shown);
+  return (
+    <Table label="Runs through the world" className="min-w-2xl">
+      <thead className="border-b border-line">
+        <tr>
+          <HeaderCell>Run</HeaderCell>
+          <HeaderCell>World</HeaderCell>
+          <HeaderCell>Dataset</HeaderCell>
+          <HeaderCell className="w-80">Pass rates</HeaderCell>
+          <HeaderCell isNumber>Made</HeaderCell>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((run, index) => {
+          const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
+          return (
+            <tr key={run.id} className="border-b border-line align-top last:border-b-0">
+              <RowHeader>
+                <span className="flex items-center gap-2">
+                  <Link
+                    to="/runs/$runId"
+                    params={{ runId: run.id }}
+                    className="truncate font-medium text-accent-ink hover:underline"
+                  >
+                    <InlineText text={run.name} />
+                  </Link>
+                  {run.status !== "finished" && <RunStatus status={run.status} />}
+                </span>
+              </RowHeader>
+              <Cell>{describeTarget(run.target)}</Cell>
+              <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
+              <Cell>
+                {headlines[index]?.data?.map((figures) => (
+                  <span key={`${figures.evaluator} ${figures.profile_name}`} className="flex gap-2">
+                    <span className="w-28 shrink-0 truncate text-ink-2">
+                      {nameOf(figures.evaluator ?? "")}
+                    </span>
+                    <RateCell rate={figures.pass_rate} interval={figures.pass_interval} />
+                  </span>
+                ))}
+              </Cell>
+              <Cell isNumber>
+                <Time at={run.created_at} />
+              </Cell>
+            </tr>
+          );
+        })}
+      </tbody>
+    </Table>
+  );
+}

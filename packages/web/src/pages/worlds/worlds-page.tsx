@@ -1,0 +1,167 @@
+import type { World } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { Orbit, Plus } from "lucide-react";
+import { useState } from "react";
+import { usePresage } from "../../data/client.ts";
+import { referenceOf, worldsQuery } from "../../data/worlds.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { ExampleOffer } from "../../parts/example.tsx";
+import { answererOf } from "../../parts/worlds.tsx";
+import { Card } from "../../ui/card.tsx";
+import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { DataTable } from "../../ui/data-table/data-table.tsx";
+import { useDataTable } from "../../ui/data-table/table-model.ts";
+import { TableTools } from "../../ui/data-table/table-tools.tsx";
+import { useTableView } from "../../ui/data-table/table-view.ts";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { WorldDialog } from "./world-dialog.tsx";
+
+export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
+
+const columns: DataColumn<World>[] = [
+  {
+    id: "name",
+    label: "Name",
+    value: ({ name }) => name,
+    cell: ({ name, revision, config }) => (
+      <>
+        <span className="block truncate">
+          <span className="font-medium text-ink">{name}</span>
+          <span className="text-ink-3">@{revision}</span>
+        </span>
+        {config.description && (
+          <span className="block truncate text-xs text-ink-3">
+            <InlineText text={config.description} />
+          </span>
+        )}
+      </>
+    ),
+    widthPx: 180,
+    isElastic: true,
+    isFixed: true,
+  },
+  {
+    id: "answers",
+    label: "Answers by",
+    hint: "A deployment that is shown the examples, or the records alone, without a model",
+    value: ({ config }) => answererOf(config),
+    widthPx: 176,
+    isWideOnly: true,
+  },
+  {
+    id: "examples",
+    label: "Examples",
+    hint: "Recorded transitions that it finds the most similar ones in",
+    value: ({ pinned }) => pinned.examples?.count ?? 0,
+    cell: ({ pinned }) => formatCount(pinned.examples?.count ?? 0),
+    isNumber: true,
+    widthPx: 96,
+  },
+  {
+    id: "trajectories",
+    label: "Trajectories",
+    value: ({ pinned }) => pinned.examples?.trajectories ?? 0,
+    cell: ({ pinned }) => formatCount(pinned.examples?.trajectories ?? 0),
+    isNumber: true,
+    widthPx: 112,
+    isWideOnly: true,
+  },
+  {
+    id: "dataset",
+    label: "Dataset",
+    value: ({ pinned }) => pinned.examples?.dataset,
+    cell: ({ pinned: { examples } }) =>
+      examples === null ? (
+        <span className="text-ink-3">none</span>
+      ) : (
+        <span className="block truncate">
+          <InlineText text={examples.dataset} />{" "}
+          <span className="text-xs text-ink-3">revision {examples.revision}</span>
+        </span>
+      ),
+    widthPx: 208,
+    isWideOnly: true,
+  },
+  {
+    id: "revised",
+    label: "Revised",
+    hint: "When its latest revision was made",
+    value: ({ revised_at }) => revised_at,
+    cell: ({ revised_at }) => <Time at={revised_at} />,
+    isNewestFirst: true,
+    widthPx: 116,
+    isWideOnly: true,
+  },
+];
+
+function WorldsPage() {
+  const navigate = useNavigate();
+  const [isNewOpen, setNewOpen] = useState(false);
+  const worlds = useQuery(worldsQuery(usePresage()));
+  const view = useTableView("worlds", columns, { isInAddress: true });
+  const table = useDataTable({
+    label: "Worlds",
+    view,
+    columns,
+    rows: worlds.data,
+    rowId: ({ name }) => name,
+    rowName: referenceOf,
+    link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),
+    isMain: true,
+  });
+  const newWorld = (
+    <AllowedButton
+      needs="evaluate"
+      variant="primary"
+      icon={<Plus aria-hidden />}
+      onClick={() => setNewOpen(true)}
+    >
+      New world
+    </AllowedButton>
+  );
+  return (
+    <Page
+      title="Worlds"
+      isWide
+      hint="Instructions, recorded examples and a model that predict together; or the records alone, without a model."
+      actions={newWorld}
+    >
+      {worlds.error !== null && <ErrorNotice error={worlds.error} onRetry={worlds.refetch} />}
+      {(worlds.data !== undefined || worlds.error === null) && (
+        <Card title="All worlds" actions={<TableTools table={table} />}>
+          <DataTable
+            table={table}
+            expectedRows={3}
+            empty={
+              <EmptyState
+                icon={Orbit}
+                title="No worlds yet"
+                actions={
+                  <>
+                    <AllowedButton needs="evaluate" onClick={() => setNewOpen(true)}>
+                      Make one of a dataset
+                    </AllowedButton>
+                    <ExampleOffer />
+                  </>
+                }
+              >
+                A world finds the recorded steps that are most like the one that is asked for, and answers
+                from them: by itself, or by showing them to a model.
+              </EmptyState>
+            }
+          />
+        </Card>
+      )}
+      <WorldDialog
+        isOpen={isNewOpen}
+        onClose={() => setNewOpen(false)}
+        onSaved={({ name }) => navigate({ to: "/worlds/$name", params: { name } })}
+      />
+    </Page>
+  );
+}

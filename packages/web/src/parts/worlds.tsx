@@ -1,0 +1,255 @@
+// What a world is made of in words, and the recorded examples that an answer of one leaned on.
+import type { Params, Prediction, PromptMessage, World, WorldConfig, WorldPreview } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { usePresage } from "../data/client.ts";
+import { referenceOf, worldQuery } from "../data/worlds.ts";
+import { counted, formatCount, formatScore, formatShare } from "../format/numbers.ts";
+import { humanizeName } from "../format/words.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Fold } from "../ui/card.tsx";
+import { InlineText, SampleName } from "../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
+import { roleLabels } from "./prompt.ts";
+
+const defaultWeights = { action: 0.7, state: 0.2, task: 0.1 };
+
+/** Whether no model is asked. */
+export function isOfRecords({ model }: WorldConfig): boolean {
+  return model != null && "kind" in model;
+}
+
+/** What a world samples with where a request does not say it. */
+export function paramsOf({ model }: WorldConfig): Params {
+  return { temperature: 0, ...(model && "params" in model && model.params) };
+}
+
+/** What answers: a deployment, or the records alone. */
+export function answererOf({ model }: WorldConfig): string {
+  if (model && "kind" in model)
+    return model.answer === "nearest" ? "the nearest record" : "the records alone";
+  return `${model?.deployment ?? "the default deployment"}${model?.fallback ? ", else the records" : ""}`;
+}
+
+/** Each thing that a world decides, by its name. */
+export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">): Map<string, string> {
+  const { examples, retrieval, history, confidence } = config;
+  const { calibration } = pinned;
+  const made = pinned.examples;
+  const only = Object.entries({ ...examples?.tags, ...(examples?.split && { split: examples.split }) });
+  const most = examples?.max_per_trajectory;
+  const excluded = retrieval?.exclude_by?.replace(/^tag:/, "");
+  const facts: Record<string, string | false | null | undefined> = {
+    "Answers by": answererOf(config),
+    Parameters: !isOfRecords(config) && JSON.stringify(paramsOf(config)),
+    Dataset: made && `${made.dataset}, revision ${made.revision}`,
+    Examples:
+      made &&
+      `${formatCount(made.count)} of ${counted(made.trajectories, "trajectory", "trajectories")}, with ${counted(made.actions, "distinct action")}`,
+    Filter: only.map(([name, value]) => `${name} = ${value}`).join(", "),
+    "Of each trajectory": most != null && `the first ${formatCount(most)}`,
+    "Dataset deleted":
+      made && (examples?.required === false ? "answers without examples" : "answers nothing"),
+    "In a prompt":
+      made &&
+      `at most ${counted(retrieval?.k ?? 8, "example")} with ${counted(retrieval?.max_chars ?? 12_000, "character")}`,
+    "They stand": made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
+    Weights: made && writeFields(retrieval?.weights ?? defaultWeights),
+    "Similar enough": retrieval?.min_similarity ? `from ${retrieval.min_similarity}` : null,
+    "Left out":
+      made &&
+      (excluded === undefined || excluded === "trajectory"
+        ? "a recorded step’s own trajectory"
+        : `a recorded step’s own trajectory, and those with its ${excluded}`),
+    Confidence:
+      confidence &&
+      `by ${confidence.methods.join(", ")}${confidence.min_confidence ? `; below ${formatShare(confidence.min_confidence)} it is to ${confidence.below ?? "abstain"}` : ""}`,
+    Calibration:
+      calibration &&
+      `passes of ${calibration.evaluator} in ${counted(calibration.samples, "sample")} of ${counted(calibration.trajectories, "trajectory", "trajectories")}`,
+    "Earlier steps": `at most ${history?.steps ?? 4} with ${counted(history?.max_chars ?? 8_000, "character")}`,
+  };
+  const known = Object.entries(facts).map(([name, text]) => [name, text || ""] as const);
+  return new Map(known.filter(([, text]) => text !== ""));
+}
+
+function writeFields(fields: Partial<Record<string, number>>): string {
+  return Object.entries(fields)
+    .map(([name, value = null]) => `${name} ${formatScore(value)}`)
+    .join(", ");
+}
+
+/** What a revision changed of the one before it. */
+export function changesInWords(before: World, after: World): string[] {
+  const [old, now] = [worldFacts(before), worldFacts(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (name) => old.get(name) !== now.get(name),
+  );
+  const [oldTexts, texts] = [textsOf(before.config), textsOf(after.config)];
+  const rewritten = Object.keys({ ...oldTexts, ...texts }).filter((name) => oldTexts[name] !== texts[name]);
+  const verb = (name: string) =>
+    oldTexts[name] === undefined ? "added" : texts[name] === undefined ? "removed" : "rewritten";
+  return [
+    ...names.map((name) => `${name}: ${old.get(name) ?? "none"} → ${now.get(name) ?? "none"}`),
+    ...rewritten.map((name) => `${humanizeName(name)} ${verb(name)}`),
+  ];
+}
+
+function textsOf({ description, instructions, context }: WorldConfig): Record<string, unknown> {
+  const texts = Object.entries({ description, instructions, ...context });
+  return Object.fromEntries(texts.filter(([, text]) => typeof text === "string" && text !== ""));
+}
+
+interface LeanedOnProps {
+  prediction: Pick<Prediction, "world" | "explain" | "confidence" | "abstained">;
+  /** Of the same step: it has the examples' texts. */
+  preview: Pick<WorldPreview, "messages" | "explain"> | undefined;
+}
+
+/** The recorded examples that an answer leaned on, the most similar first, and the prompt that they stood in. */
+export function LeanedOn({ prediction, preview }: LeanedOnProps) {
+  const { world, explain, confidence = null, abstained } = prediction;
+  const reference = world === undefined ? "" : referenceOf(world);
+  const { data } = useQuery({ ...worldQuery(usePresage(), reference), enabled: world !== undefined });
+  if (world === undefined || explain === undefined) return null;
+  const isByRecords = world.answered_by === "retrieval";
+  const texts = preview && data?.config.retrieval?.place !== "system" ? examplesIn(preview) : [];
+  return (
+    <section aria-label="Examples" className="flex min-w-0 flex-col gap-3">
+      <header>
+        <h3 className="text-sm font-semibold">
+          {explain.examples.length === 0 ? "No example was similar" : "What it leaned on"}
+        </h3>
+        <p className="text-xs text-ink-3">{describeChoice(explain, isByRecords)}</p>
+        {explain.score !== null && (
+          <p className={abstained ? "text-sm text-warn" : "text-sm text-ink-2"}>
+            {confidence === null
+              ? `Score ${formatScore(explain.score)}: it is no confidence until the world is calibrated.`
+              : `Confidence ${formatShare(confidence)}${abstained ? ", below what the world needs: it abstains" : ""}.`}{" "}
+            <span className="text-xs text-ink-3">{writeFields(explain.scores)}</span>
+          </p>
+        )}
+      </header>
+      <ol className="flex min-w-0 flex-col gap-2">
+        {explain.examples.map((example, index) => (
+          <li key={`${example.trajectory_id} ${example.dataset_sample_id}`} className="min-w-0">
+            <Fold
+              title={
+                <ExampleTitle
+                  example={example}
+                  answer={texts[index]?.answer}
+                  isAnswer={isByRecords && index === 0}
+                />
+              }
+            >
+              {texts[index] !== undefined && (
+                <>
+                  <PlainText text={texts[index].question} label="Recorded step" />
+                  <PlainText text={texts[index].answer} label="What followed" />
+                </>
+              )}
+              {data?.pinned.examples && <TrajectoryLink example={example} pinned={data.pinned.examples} />}
+            </Fold>
+          </li>
+        ))}
+      </ol>
+      {preview !== undefined && (
+        <Fold title="The whole prompt" note={counted(preview.messages.length, "turn")}>
+          {preview.messages.map(({ role, content }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one answer never change
+            <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+          ))}
+        </Fold>
+      )}
+    </section>
+  );
+}
+
+type Explanation = NonNullable<Prediction["explain"]>;
+type Example = Explanation["examples"][number];
+
+interface ExampleTitleProps {
+  example: Example;
+  answer: string | undefined;
+  isAnswer: boolean;
+}
+
+function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
+  return (
+    <span className="flex min-w-0 flex-1 flex-col gap-0.5">
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="tabular-nums">{example.similarity.toFixed(3)}</span>
+        <span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
+          <span className="block h-full bg-accent" style={{ width: `${example.similarity * 100}%` }} />
+        </span>
+        <span className="min-w-0 flex-1 font-normal">
+          <SampleName id={example.dataset_sample_id ?? "a record"} />
+        </span>
+      </span>
+      <span className="flex flex-wrap items-center gap-2 text-xs font-normal text-ink-3 tabular-nums">
+        <span>{writeFields(example.by)}</span>
+        {isAnswer && <Badge tone="accent">the answer</Badge>}
+      </span>
+      {answer !== undefined && (
+        <span className="line-clamp-2 font-mono text-xs leading-5 font-normal wrap-anywhere text-ink-2 group-open:hidden">
+          <InlineText text={answer} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function TrajectoryLink({
+  example: { trajectory_id, dataset_sample_id },
+  pinned: { dataset_id, dataset, revision },
+}: {
+  example: Example;
+  pinned: NonNullable<World["pinned"]["examples"]>;
+}) {
+  if (trajectory_id === undefined) return null;
+  // Ids that uploads did not give have the step behind the trajectory.
+  const step = dataset_sample_id?.startsWith(`${trajectory_id}/`)
+    ? Number(dataset_sample_id.slice(trajectory_id.length + 1))
+    : Number.NaN;
+  return (
+    <Link
+      to="/datasets/$datasetId/trajectories/$trajectoryId"
+      params={{ datasetId: dataset_id, trajectoryId: trajectory_id }}
+      search={{ revision, ...(Number.isSafeInteger(step) && { step }) }}
+      className="self-start text-sm text-accent-ink underline-offset-2 hover:underline"
+    >
+      Its trajectory in <InlineText text={dataset} />
+    </Link>
+  );
+}
+
+/** How many examples there were, and why others were passed over. */
+function describeChoice({ examples, left_out, truncated, reduced }: Explanation, isByRecords: boolean) {
+  const passedOver = [
+    [left_out.trajectory, "excluded"],
+    [left_out.duplicate, left_out.duplicate === 1 ? "a duplicate" : "duplicates"],
+    [left_out.budget, "too long for the rest of the budget"],
+    [left_out.filter, "not in the world’s filter"],
+  ]
+    .filter(([count]) => count !== 0)
+    .map(([count, why]) => `${formatCount(Number(count))} ${why}`);
+  return [
+    examples.length === 0
+      ? isByRecords && "The state itself is the answer."
+      : `${counted(examples.length, "recorded example")}, the most similar first.`,
+    passedOver.length > 0 && `Left out: ${passedOver.join(", ")}.`,
+    truncated && "Some were not compared: 50,000 had more similar actions.",
+    reduced && "Half of them was sent: all were too long for the model.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** The texts of the examples in a prompt, the most similar first: it has them as turns, the most similar last. */
+function examplesIn({ messages, explain }: NonNullable<LeanedOnProps["preview"]>) {
+  const turns = messages.filter(({ role }) => role !== "system").slice(0, 2 * explain.examples.length);
+  const textAt = (index: number): string => (turns[index] as PromptMessage | undefined)?.content ?? "";
+  return explain.examples
+    .map((_, index) => ({ question: textAt(2 * index), answer: textAt(2 * index + 1) }))
+    .reverse();
+}

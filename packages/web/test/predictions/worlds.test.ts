@@ -1,0 +1,190 @@
+import { expect } from "bun:test";
+import type { Presage } from "@presage/sdk";
+import { eventually } from "../../../server/test/support/eventually.ts";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
+
+/** Without an upstream, so the sandbox responds. */
+const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
+
+let uploading: ReturnType<typeof uploadHousehold> | undefined;
+async function examples(client: Presage) {
+  uploading ??= uploadHousehold(client, "traces");
+  return { dataset: (await uploading).id };
+}
+const retrieval = { kind: "retrieval" } as const;
+
+dashboardTest("A world is made of a dataset, answers a step and says what it leaned on", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  expectErrors(/status of 409/);
+  await client.worlds.create({ name: "taken", examples: await examples(client), model: retrieval });
+  const page = await visit("/worlds", { viewport: wide });
+  await page.getByRole("button", { name: "New world" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Dataset").selectOption({ label: "traces, revision 1: 6 samples" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("taken");
+  await dialog.getByRole("button", { name: "Make the world" }).click();
+  await dialog.getByText("There is already a world").waitFor();
+  await dialog.getByRole("textbox", { name: "Name" }).fill("rooms");
+  await dialog.getByRole("button", { name: "Make the world" }).click();
+  await page.getByRole("heading", { level: 1, name: "rooms" }).waitFor();
+
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page.getByText("This field is required.").first().waitFor();
+  await page.getByRole("textbox", { name: "State" }).fill("You see a closed cupboard.");
+  await page.getByRole("textbox", { name: "Action" }).fill("open cupboard");
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page.getByRole("region", { name: "Answer" }).getByText("You open the cupboard.").waitFor();
+  const leanedOn = page.getByRole("region", { name: "Examples" });
+  await leanedOn.getByText("6 recorded examples, the most similar first.").waitFor();
+  await leanedOn.getByText("the answer", { exact: true }).waitFor();
+  const first = leanedOn.getByRole("listitem").first();
+  await first.getByText(/^action 0\.\d+, state 0\.\d+, task \d/).click();
+  const link = first.getByRole("link", { name: "Its trajectory in traces" });
+  const { data: kept } = await client.worlds
+    .preview("rooms", { interaction: { state: "You see a closed cupboard.", action: "open cupboard" } })
+    .then(({ explain }) => ({ data: explain.examples[0] }));
+  expect(await link.getAttribute("href")).toContain(`/trajectories/${kept?.trajectory_id}?revision=1&step=0`);
+  await leanedOn.getByText("The whole prompt").click();
+  await leanedOn.getByText("Action: open cupboard").waitFor();
+});
+
+dashboardTest("A recorded step is answered without its own trajectory", async ({ visit, client }) => {
+  await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
+  const page = await visit("/worlds/drawn");
+  await page.getByRole("button", { name: "A recorded step" }).click();
+  await page
+    .locator("textarea")
+    .filter({ hasText: /You see/ })
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page
+    .getByText(/Exactly what was recorded|Recorded$/)
+    .first()
+    .waitFor();
+  await page.getByText("Left out: 2 excluded", { exact: false }).waitFor();
+});
+
+dashboardTest("Revisions say in words what changed; an archived world is in no list", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.worlds.create({ name: "changing", examples: await examples(client), model: retrieval });
+  const page = await visit("/worlds/changing");
+  await page.getByRole("button", { name: "Revise" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Examples in a prompt" }).fill("3");
+  await dialog.getByLabel("Answers by").selectOption({ label: "The default deployment" });
+  await dialog.getByRole("textbox", { name: "Instructions" }).fill("You are a house.");
+  await dialog.getByRole("button", { name: "Save as revision 2" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await client.worlds.get("changing")).config).toMatchObject({
+    retrieval: { k: 3 },
+    instructions: "You are a house.",
+    examples: { dataset: expect.any(String) },
+  });
+  await page.getByRole("tab", { name: "Revisions" }).click();
+  await page.getByText("Answers by: the records alone → the default deployment").waitFor();
+  await page
+    .getByText("In a prompt: at most 8 examples with 12,000 characters → at most 3 examples")
+    .waitFor();
+  await page.getByText("Instructions added").waitFor();
+  expect(await page.getByRole("tab", { name: "Quality" }).count()).toBe(0);
+
+  await page.getByRole("button", { name: "Archive the world" }).click();
+  await page.getByText("archived: lists leave it out").waitFor();
+  await page.getByRole("link", { name: "Worlds" }).click();
+  await page.getByRole("heading", { level: 1, name: "Worlds" }).waitFor();
+  await page.getByText("All worlds").waitFor();
+  expect(await page.getByRole("link", { name: "changing" }).count()).toBe(0);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Go to" }).getByRole("combobox").fill("worlds");
+  await page.getByRole("option", { name: "Worlds" }).first().waitFor();
+});
+
+dashboardTest("Without a model the playground offers the account’s world", async ({ visit, client }) => {
+  await client.worlds.create({
+    name: "offered",
+    context: { domain_knowledge: "Doors are heavy." },
+    examples: await examples(client),
+    model: retrieval,
+  });
+  const page = await visit("/playground");
+  await page.getByText("No model is configured").waitFor();
+  await page.getByRole("button", { name: "Parameters" }).waitFor();
+  await page.getByRole("button", { name: "Ask offered" }).click();
+  await page.getByText("The world gives: domain knowledge.").waitFor();
+  expect(await page.getByRole("button", { name: "Parameters" }).count()).toBe(0);
+  await page.getByRole("textbox", { name: "State", exact: true }).fill("You see a closed cupboard.");
+  await page.getByRole("textbox", { name: "Action", exact: true }).fill("open cupboard");
+  const prompt = page.getByRole("tabpanel", { name: "Prompt" });
+  await prompt.getByText("Doors are heavy.").waitFor();
+  await prompt.getByText("Action: open oven").waitFor();
+  await page.getByRole("button", { name: "Predict" }).click();
+  const response = page.getByRole("region", { name: "Response 1" });
+  await response.getByText("You open the cupboard.").waitFor();
+  await response.getByText("retrieval, through offered@1").waitFor();
+  await response.getByRole("region", { name: "Examples" }).getByText("6 recorded examples").waitFor();
+  await page.getByRole("tab", { name: "Code" }).click();
+  await page.getByText('"world": "offered@1"').waitFor();
+});
+
+dashboardTest("A stored prediction says which world and which examples it leaned on", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.worlds.create({ name: "stored", examples: await examples(client), model: retrieval });
+  const interaction = { state: "You see a closed oven.", action: "open oven" };
+  let request_id = "";
+  await client.predict(
+    { interaction, world: "stored" },
+    {
+      onResponse({ headers }) {
+        request_id = headers.get("x-request-id") ?? "";
+      },
+    },
+  );
+  const { data } = await eventually(
+    () => client.storedPredictions.list({ request_id }),
+    ({ data }) => data.length > 0,
+  );
+  const page = await visit(`/predictions?open=${data[0]?.id}`);
+  const drawer = page.getByRole("dialog");
+  await drawer.getByText("What the world was asked").waitFor();
+  await drawer.getByText("1.000 oven/0, the answer").waitFor();
+  await drawer.getByRole("link", { name: "stored@1" }).click();
+  await page.getByRole("heading", { level: 1, name: "stored" }).waitFor();
+});
+
+dashboardTest("Runs that asked a world are its quality", async ({ visit, client }) => {
+  const { dataset } = await examples(client);
+  await client.worlds.create({ name: "measured", examples: { dataset }, model: retrieval });
+  await finishRun(client, { name: "by its records", dataset_id: dataset, target: { world: "measured" } });
+  const page = await visit("/worlds/measured");
+  await page.getByRole("tab", { name: "Quality 1" }).click();
+  const row = page.getByRole("row").filter({ hasText: "by its records" });
+  await row.getByText("measured@1").waitFor();
+  await row.getByText("exact-match").waitFor();
+  await row.getByText("50.0 %").waitFor();
+});
+
+browserTest("An answer and its examples are accessible, wide and narrow, light and dark", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });
+  const page = await visit("/worlds/seen", { viewport: wide, reducedMotion: "reduce" });
+  await page.getByRole("button", { name: "A recorded step" }).click();
+  await page
+    .locator("textarea")
+    .filter({ hasText: /You see/ })
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await page
+    .getByText(/Exactly what was recorded|Recorded$/)
+    .first()
+    .waitFor();
+  await page
+    .getByRole("listitem")
+    .getByText(/^action /)
+    .first()
+    .click();
+  await expectAccessible(page);
+});
