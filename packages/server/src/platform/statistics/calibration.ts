@@ -24,7 +24,7 @@ export interface CalibrationSample {
 }
 
 /** With fewer, nothing is fitted. */
-export const fewestCalibrated = 50;
+const fewestCalibrated = 50;
 /** A curve of any form takes more than two parameters do. */
 const fewestForCurve = { samples: 200, trajectories: 20 };
 /** The logit of what is nearer to 0 or 1 is that of this: agreement of five samples is often exactly 1. */

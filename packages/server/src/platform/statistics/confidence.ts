@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Bin,
   binsOf,
@@ -78,6 +79,7 @@ const riskLimit = 0.05;
 export async function confidenceCard(judged: JudgedConfidences): Promise<ConfidenceCard> {
   const sorted = await sortConfidences(judged);
   const { count, clusters } = sorted;
+  await nextTurn();
   const leftOut = placesToLeaveOut(sorted, clusters);
   const sizes = Array.from({ length: clusters }, (_, cluster) => sizeOf(leftOut, cluster));
   const effective = effectiveClusters(momentsOfClusters(sizes.map((size) => ({ count: size, sum: 0 }))));
@@ -88,8 +90,13 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
     const { interval, why } = jackknifeInterval(value, without, effective);
     return { value, interval, ...made, note: why === null ? null : noteWhy[why] };
   };
+  await nextTurn();
   const brier = brierScore(sorted, leftOut);
+  await nextTurn();
   const area = areaUnderCurve(sorted, leftOut);
+  await nextTurn();
+  const reliability = reliabilityOf(sorted, leftOut, some);
+  await nextTurn();
   const risk = await riskCoverage(sorted, riskLimit);
   return {
     brier: {
@@ -102,7 +109,7 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
     },
     auroc:
       area === undefined ? { ...noFigure(made), note: oneClass(sorted) } : figure(area.value, area.without),
-    reliability: reliabilityOf(sorted, leftOut, some),
+    reliability,
     risk_coverage: risk.points,
     aurc: figure(areaUnderRisk(sorted), await areasWithout(sorted)),
     coverage_at_risk: {

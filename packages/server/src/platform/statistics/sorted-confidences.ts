@@ -28,6 +28,7 @@ const placesAtOnce = 50_000;
 
 export async function sortConfidences(judged: JudgedConfidences): Promise<SortedConfidences> {
   const order = await orderOf(judged.confidences);
+  await nextTurn();
   const count = order.length;
   const confidences = new Float64Array(count);
   const right = new Uint8Array(count);
@@ -56,6 +57,7 @@ export async function sortConfidences(judged: JudgedConfidences): Promise<Sorted
 async function orderOf(confidences: Float64Array): Promise<Int32Array> {
   const rangeOf = (index: number) => Math.min(ranges - 1, Math.floor((confidences[index] ?? 0) * ranges));
   const { members, starts } = groupBy(confidences.length, ranges, rangeOf);
+  await nextTurn();
   let sorted = 0;
   for (let range = 0; range < ranges; range++) {
     const some = members.subarray(starts[range], starts[range + 1]);
