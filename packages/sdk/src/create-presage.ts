@@ -46,6 +46,7 @@ import {
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
 import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
+import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 /** Options of `createPresage`. */
@@ -92,6 +93,7 @@ export interface Presage {
   comparisons: Comparisons;
   environments: Environments;
   episodes: Episodes;
+  worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -138,6 +140,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     comparisons: comparisons(transport),
     environments: environments(transport),
     episodes: episodes(transport),
+    worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

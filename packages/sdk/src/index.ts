@@ -135,7 +135,14 @@ export type {
   UsageResponse,
   UsageRow,
   ValidationError,
+  World,
+  WorldConfig,
+  WorldCreateRequest,
+  WorldExplanation,
   WorldModelRequest,
+  WorldPreview,
+  WorldPreviewRequest,
+  WorldReviseRequest,
 } from "@presage/contract";
 export type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
@@ -184,4 +191,5 @@ export type {
   StoredPredictionFilter,
   StoredPredictionPage,
 } from "./resources/stored-predictions.ts";
+export type { Worlds } from "./resources/worlds.ts";
 export type { WaitOptions } from "./wait-until.ts";
