@@ -28,14 +28,14 @@ def test_a_world_of_traces_answers_and_says_what_it_leaned_on(presage: Presage) 
     world.reset()
     assert world.history == []
     again = create_world("python-shop-2", dataset="python-shop", client=presage)
-    assert again.step("The cart is empty.", "add cup").examples == []
+    assert again.step("The cart is empty.", "add cup").examples == ()
     with pytest.raises(NotFoundError):
         World("no-such-world", presage).step("a", "b")
 
 
 def test_a_step_that_fails_leaves_the_history(scripted: ScriptedServer) -> None:
-    said = {"response": {"role": "assistant", "content": "Done."}, "confidence": 0.5}
-    said["world"] = {"name": "shop", "revision": 3, "answered_by": "qwen"}
+    world_of_it = {"name": "shop", "revision": 3, "answered_by": "qwen"}
+    said = {"response": {"role": "assistant", "content": "Done."}, "confidence": 0.5, "world": world_of_it}
     scripted.script(response(200, said), response(413, {"detail": "Too long."}), response(200, said))
     with Presage(scripted.url, "a-key") as client:
         world = World("shop@3", client)

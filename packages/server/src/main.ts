@@ -30,6 +30,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["import", "formats"], async () => (await import("./cli/import.ts")).addImportCommands],
   [["episodes"], async () => (await import("./cli/export.ts")).addEpisodesCommands],
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
+  [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],

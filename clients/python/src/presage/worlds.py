@@ -55,7 +55,7 @@ class World:
             f"{world['name']}@{world['revision']}",
             world["answered_by"],
             prediction.get("confidence"),
-            (prediction.get("explain") or {}).get("examples", []),
+            prediction["explain"]["examples"] if "explain" in prediction else (),
             prediction,
         )
 

@@ -13,8 +13,7 @@ import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { createWorldParts } from "../worlds/examples.ts";
-import type { KnownWorlds } from "../worlds/find-world.ts";
+import { createWorldParts, type WorldParts } from "../worlds/examples.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
@@ -102,11 +101,8 @@ export async function composeEvaluator(
 export interface ComposedRunner {
   store: OpenedStore;
   services: StepServices &
-    Pick<ComposedEvaluation, "hasModel"> & {
-      runs: RunQueue;
-      deployments: Deployments;
-      knownWorlds: KnownWorlds;
-    };
+    Pick<ComposedEvaluation, "hasModel"> &
+    WorldParts & { runs: RunQueue; deployments: Deployments };
   defaultDeployment: string;
   /** Works on one run in this process. */
   start(run: Lease): void;
@@ -123,7 +119,7 @@ export async function composeRunner(
   // No prediction here is live.
   const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
   const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
-  const services = { ...evaluation, runs, deployments, knownWorlds: worlds.knownWorlds };
+  const services = { ...evaluation, ...worlds, runs, deployments };
   return {
     store,
     services,

@@ -4,6 +4,7 @@ import { checkAccess } from "../http/caller.ts";
 import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
@@ -82,6 +83,31 @@ export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequ
   );
 }
 
+interface Asking extends Pick<PredictionWorlds, "indexes" | "exampleTexts" | "deployments"> {
+  reader: Database;
+}
+
+function completeBy({ deployments, ...services }: Asking, world: ReadyWorld, asked: Asked) {
+  const findDeployment = (name: string | undefined) => {
+    const found = name === undefined ? deployments.getDefault() : deployments.find(name);
+    return found && { name: found.name, complete: found.upstream.complete };
+  };
+  return completeThroughWorld({ ...services, findDeployment }, world, asked);
+}
+
+/** A prediction for a command: nothing of it is stored or counted. */
+export async function predictThrough(
+  services: Asking,
+  world: ReadyWorld,
+  request: WorldModelRequest,
+): Promise<WorldModelPrediction> {
+  const fields = upstreamFields(paramsThrough(world, request.params ?? {}));
+  const { signal } = new AbortController();
+  const completion = await completeBy(services, world, toAsked(request))({ ...fields, messages: [] }, signal);
+  const explain = request.explain === true ? { explain: completion.explain } : {};
+  return { ...readPrediction(completion.body), world: completion.world, ...explain };
+}
+
 /** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
 export async function askWorld(
   services: PredictionWorlds,
@@ -94,18 +120,8 @@ export async function askWorld(
   }: { world: ReadyWorld; asked: Asked; body: ChatRequest; sharing?: Sharing | undefined },
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
-  const { store, indexes, exampleTexts, deployments, capture } = services;
-  const through = completeThroughWorld(
-    {
-      ...{ indexes, exampleTexts, reader: store.reader(requesterOf(call)) },
-      findDeployment(name) {
-        const found = name === undefined ? deployments.getDefault() : deployments.find(name);
-        return found && { name: found.name, complete: found.upstream.complete };
-      },
-    },
-    world,
-    asked,
-  );
+  const { store, capture } = services;
+  const through = completeBy({ ...services, reader: store.reader(requesterOf(call)) }, world, asked);
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const complete = capture.watch(
