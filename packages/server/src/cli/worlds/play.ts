@@ -25,6 +25,8 @@ interface Scene {
 }
 
 const maxHistory = 64;
+/** How many examples are shown behind each answer. */
+const shownInPlay = 3;
 
 /** Reads actions from standard input, and prints what a world answers, until the input ends. */
 export async function playWorld(
@@ -95,7 +97,7 @@ async function act(
     else process.stdout.write(`${showText(content)}\n`);
     if (explain && !json) {
       const preview = await call(({ worlds }) => worlds.preview(world, request));
-      printNotice(describeExamples(preview).join("\n"));
+      printNotice(describeExamples(preview, shownInPlay).join("\n"));
     }
     scene.state = content;
     history.push({ action, next_state: content });
@@ -107,19 +109,17 @@ async function act(
 }
 
 /** The examples of a prediction, the most similar first: how similar, which one, and what it says. */
-export function describeExamples({
-  messages,
-  explain,
-}: Pick<WorldPreview, "messages" | "explain">): string[] {
+export function describeExamples(
+  { messages, explain }: Pick<WorldPreview, "messages" | "explain">,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
   const { examples, left_out } = explain;
   if (examples.length === 0) return ["No example is similar."];
   const turns = turnsOf(messages, examples.length);
-  const shown = examples.map((example, index) => {
+  const shown = examples.slice(0, most).flatMap((example, index) => {
     const id = example.dataset_sample_id ?? `example ${index + 1}`;
     const text = turns[index];
-    return [`${example.similarity.toFixed(3)}  ${printable(id)}`, ...(text ? [`       ${text}`] : [])].join(
-      "\n",
-    );
+    return [`${example.similarity.toFixed(3)}  ${printable(id)}`, ...(text ? [`       ${text}`] : [])];
   });
   const leftOut = Object.entries(left_out)
     .filter(([, count]) => count > 0)

@@ -66,7 +66,7 @@ export async function findStart(
     const isWanted = (sample: DatasetSample) => sample.dataset_sample_id === id;
     const [sample] = await samplesOf(connection, wanted, { most: 1, isWanted });
     if (sample !== undefined) return sample;
-    throw new CommandError(`The dataset ${wanted.dataset} has no sample ${id}.`);
+    throw new CommandError(`The world's dataset has no sample ${id}.`);
   }
   const seen = new Set<string>();
   const starts = await samplesOf(connection, wanted, {
@@ -80,6 +80,6 @@ export async function findStart(
   const testing = starts.filter(({ tags }) => tags?.split === "test");
   const [from = []] = [testing, starts].filter(({ length }) => length > 0);
   const start = from[Math.floor(Math.random() * from.length)];
-  if (start === undefined) throw new CommandError(`The dataset ${wanted.dataset} has no samples.`);
+  if (start === undefined) throw new CommandError("The world's dataset has no samples.");
   return start;
 }

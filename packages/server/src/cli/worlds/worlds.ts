@@ -1,11 +1,13 @@
-import type { World, WorldConfig } from "@presage/contract";
+import { type World, WorldConfig, WorldCreateRequest } from "@presage/contract";
 import type { Command } from "commander";
+import type { z } from "zod";
 import type { Config } from "../../config/config.ts";
+import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { countOf, printable, printableJson } from "../../platform/words.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import type { ConnectionOptions } from "../connect.ts";
-import { checkFiles } from "../files.ts";
+import { checkFiles, describeIssues } from "../files.ts";
 import { openRunConnection, type RunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { type Column, printList } from "../terminal.ts";
@@ -184,7 +186,7 @@ function addPlayCommand(program: Command): void {
 }
 
 /** On the server that is named, on the one that runs on the configured database, or on that database. */
-async function withWorlds(
+export async function withWorlds(
   config: Config,
   { server }: ConnectionOptions,
   work: (connection: RunConnection) => Promise<void>,
@@ -206,7 +208,8 @@ async function createCommand(
     const wanted = await readConfig(connection, flags, {});
     // What needs no model works at once, and a model costs: it is asked only if it is named.
     const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
-    const world = await connection.call(({ worlds }) => worlds.create({ name, ...wanted, model }));
+    const request = checked(WorldCreateRequest, { name, ...wanted, model });
+    const world = await connection.call(({ worlds }) => worlds.create(request));
     process.stdout.write(describe(world));
     if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
     if (evaluate) await evaluateWorld(connection, world, { evaluator, server: flags.server });
@@ -240,7 +243,7 @@ async function readConfig(
     ...(excludeBy !== undefined && { exclude_by: excludeBy }),
   };
   const chosen = await readExamples(connection, flags, before.examples ?? undefined);
-  return {
+  const config = {
     ...(description !== undefined && { description }),
     ...(instructions !== undefined && { instructions: await Bun.file(instructions).text() }),
     ...(chosen !== undefined && { examples: chosen }),
@@ -248,6 +251,16 @@ async function readConfig(
     ...(model !== undefined && { model: { deployment: model } }),
     ...(retrieval !== undefined && { model: { kind: "retrieval" as const, answer: retrieval } }),
   };
+  return checked(WorldConfig, config);
+}
+
+/** As the API would check it. */
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError ? new CommandError(describeIssues(error.issues)) : error;
+  }
 }
 
 /** Of a dataset with splits, the samples that train, so that none that tests is an example. */
