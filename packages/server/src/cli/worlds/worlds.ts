@@ -48,7 +48,8 @@ function addConfigOptions(command: Command): Command {
 export function addWorldsCommands(program: Command): void {
   const worlds = program
     .command("worlds")
-    .description("create, list, show, compare, preview or delete worlds")
+    .summary("create, revise, show or delete worlds")
+    .description("worlds: instructions, recorded examples and what answers, in revisions")
     .addHelpText("after", examples("presage worlds create shop --examples shop", "presage worlds list"));
   addConfigOptions(worlds.command("create <name>").description("create a world"))
     .option("--evaluate", "measure it on recorded samples, beside what is simpler")
@@ -164,6 +165,7 @@ function addEndingCommands(worlds: Command): void {
 function addPlayCommand(program: Command): void {
   program
     .command("play <world>")
+    .summary("act in a world; its answers are the next states")
     .description("act in a world, a line an action; its answer is the next state, ctrl-D ends")
     .option("--state <text>", "where to begin")
     .option("--sample <id>", "begin with this recorded sample; by default with any trajectory's first")
