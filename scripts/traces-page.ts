@@ -44,7 +44,7 @@ A trace is a list of turns: system texts, texts of the environment (a user, a to
 In \`messages\` with nothing but texts, the assistant is the environment, as in Word2World's files; with a tool's call, or in \`conversations\`, it is the agent.
 The preview says which, and \`--assistant-is\` turns it.
 
-With \`--split-by trajectory\` or \`--split-by task\`, each sample has the tag \`split\`: \`train\`, \`test\` (\`--test 0.2\`) or \`calibration\`. A trajectory or task
+With \`--split-by trajectory\`, \`task\` or \`tag:NAME\`, each sample has the tag \`split\`: \`train\`, \`test\` (\`--test 0.2\`) or \`calibration\`. A trajectory or task
 keeps its side in later imports into the same dataset.
 
 ## Faults and secrets

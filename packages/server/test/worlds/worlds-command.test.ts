@@ -172,3 +172,33 @@ test.each(places)("what cannot be is refused, in %s", async (place) => {
   const explained = await run("predict", "--explain", "--state", "a", "--action", "b");
   expect([explained.code, explained.stderr]).toEqual([1, "--explain needs --world\n"]);
 });
+
+test("what has the same tag is on one side of a split, also in a later import", async () => {
+  const run = commandsIn("the configured database");
+  const tagged = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ trajectory_id: `s-${index}`, step: 0, next_state: "n" },
+      interaction: { state: "s", action: "a" },
+      tags: { site: `site ${index % 20}` },
+    }));
+  const file = join(directory, "tagged.jsonl");
+  const split = ["--split-by", "tag:site", "--test", "0.4", "--calibration", "0.3"];
+  const sides: Map<string, string>[] = [];
+  for (const count of [40, 80]) {
+    await Bun.write(file, toLines(tagged(count)));
+    expect((await run("import", file, "--name", "tagged", ...split)).code).toBe(0);
+    const { stdout } = await run("datasets", "export", "tagged");
+    const tags = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).tags);
+    expect(tags).toHaveLength(count);
+    const ofSite = new Map<string, string>(tags.map((one) => [one.site, one.split]));
+    expect(tags.every(({ site, split }) => ofSite.get(site) === split)).toBe(true);
+    expect([...new Set(ofSite.values())].sort()).toEqual(["calibration", "test", "train"]);
+    sides.push(ofSite);
+  }
+  expect(sides[0]).toEqual(sides[1] ?? new Map());
+  const refused = await run("import", file, "--name", "tagged", "--split-by", "site");
+  expect(refused.stderr).toContain("--split-by takes trajectory, task or tag:NAME");
+});

@@ -5,7 +5,8 @@ import type { ReadSample } from "../formats.ts";
 
 /** Which share of the groups of samples is for what. The others train. */
 export interface Split {
-  by: "trajectory" | "task";
+  /** `trajectory`, `task` or `tag:NAME`. */
+  by: string;
   test: number;
   calibration: number;
 }
@@ -26,8 +27,9 @@ export function readSplit({ split_by, test, calibration }: ImportPreviewQuery): 
 
 /** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
 export function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
-  const task = sample.tags?.task ?? sample.context?.task_context ?? sample.trajectory_id;
-  const group = by === "task" ? task : sample.trajectory_id;
+  const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
+  const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;
+  const group = named ?? task ?? sample.trajectory_id;
   const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
   const place = hash.readUInt32BE() / 2 ** 32;
   if (place < test) return "test";
