@@ -19,7 +19,8 @@ class Answer:
     text: str
     world: str  # NAME@NUMBER.
     answered_by: str  # A deployment, or "retrieval": the records alone.
-    confidence: float | None  # None of a world without one.
+    confidence: float | None  # How likely it is right; None of a world that is not calibrated.
+    abstained: bool  # Whether that is less than the world needs.
     examples: Sequence[Mapping[str, Any]]  # The most similar first; empty unless the world explains.
     prediction: Prediction  # The whole response.
 
@@ -55,6 +56,7 @@ class World:
             f"{world['name']}@{world['revision']}",
             world["answered_by"],
             prediction.get("confidence"),
+            prediction.get("abstained", False),
             prediction["explain"]["examples"] if "explain" in prediction else (),
             prediction,
         )

@@ -3,7 +3,6 @@ import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
-import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/step-episode.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
@@ -35,7 +34,6 @@ import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
-import { selectRunsThrough } from "../runs/runs-store.ts";
 import { type CompletionCache, createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable, Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
@@ -51,7 +49,7 @@ import {
 } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
 import { type ComposedEvaluation, composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { composeRuns } from "./compose-runs.ts";
+import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
 import type { EvaluationServices, Services } from "./services.ts";
@@ -168,15 +166,6 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
     };
   });
 }
-
-const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
-  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
-  const runs = await selectRunsThrough(transaction, accountId, name);
-  return [
-    ...environments.map((one) => `the environment ${one}`),
-    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
-  ];
-};
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;

@@ -11,6 +11,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { Sharing } from "../upstream/upstream.ts";
 import {
   completeThroughWorld,
+  findIn,
   paramsThrough,
   type WorldCompletion,
 } from "../worlds/complete-through-world.ts";
@@ -83,29 +84,30 @@ export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequ
   );
 }
 
-interface Asking extends Pick<PredictionWorlds, "indexes" | "exampleTexts" | "deployments"> {
-  reader: Database;
-}
-
-function completeBy({ deployments, ...services }: Asking, world: ReadyWorld, asked: Asked) {
-  const findDeployment = (name: string | undefined) => {
-    const found = name === undefined ? deployments.getDefault() : deployments.find(name);
-    return found && { name: found.name, complete: found.upstream.complete };
-  };
-  return completeThroughWorld({ ...services, findDeployment }, world, asked);
-}
-
 /** A prediction for a command: nothing of it is stored or counted. */
 export async function predictThrough(
-  services: Asking,
+  {
+    deployments,
+    ...services
+  }: Pick<PredictionWorlds, "indexes" | "exampleTexts" | "deployments"> & { reader: Database },
   world: ReadyWorld,
   request: WorldModelRequest,
 ): Promise<WorldModelPrediction> {
+  const complete = completeThroughWorld(
+    { ...services, findDeployment: findIn(deployments) },
+    world,
+    toAsked(request),
+  );
   const fields = upstreamFields(paramsThrough(world, request.params ?? {}));
-  const { signal } = new AbortController();
-  const completion = await completeBy(services, world, toAsked(request))({ ...fields, messages: [] }, signal);
-  const explain = request.explain === true ? { explain: completion.explain } : {};
-  return { ...readPrediction(completion.body), world: completion.world, ...explain };
+  const completion = await complete({ ...fields, messages: [] }, new AbortController().signal);
+  return toPrediction(completion, request.explain === true ? completion.explain : undefined);
+}
+
+function toPrediction(
+  { body, world, confidence, abstained }: WorldCompletion,
+  explain: WorldCompletion["explain"] | undefined,
+): WorldModelPrediction {
+  return { ...readPrediction(body), world, ...defined({ confidence, abstained, explain }) };
 }
 
 /** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
@@ -120,8 +122,13 @@ export async function askWorld(
   }: { world: ReadyWorld; asked: Asked; body: ChatRequest; sharing?: Sharing | undefined },
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
-  const { store, capture } = services;
-  const through = completeBy({ ...services, reader: store.reader(requesterOf(call)) }, world, asked);
+  const { store, capture, deployments } = services;
+  const reader = store.reader(requesterOf(call));
+  const through = completeThroughWorld(
+    { ...services, reader, findDeployment: findIn(deployments) },
+    world,
+    asked,
+  );
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const complete = capture.watch(
@@ -147,11 +154,8 @@ export async function predictThroughWorld(
   const asked = toAsked(body);
   const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
-  const explain = isExplained ? { explain: explanationFor(call, completion) } : {};
-  const { world: answering, confidence, abstained } = completion;
-  const sure = defined({ confidence, abstained });
-  const prediction = { ...readPrediction(completion.body), world: answering, ...sure, ...explain };
-  return { prediction, completion };
+  const explain = isExplained ? explanationFor(call, completion) : undefined;
+  return { prediction: toPrediction(completion, explain), completion };
 }
 
 /** A key that may only predict is not told which samples the examples are: their maker chose them. */

@@ -202,3 +202,46 @@ test("what has the same tag is on one side of a split, also in a later import", 
   const refused = await run("import", file, "--name", "tagged", "--split-by", "site");
   expect(refused.stderr).toContain("--split-by takes trajectory, task or tag:NAME");
 });
+
+test.each(places)("a world is measured beside what is simpler, on what tests, in %s", async (place) => {
+  const run = commandsIn(place);
+  // What the records say is right but for the cart's number, which is the trajectory's own.
+  const recorded = Array.from({ length: 20 }, (_, cart) =>
+    ["lamp", "cup"].map((item, step) => ({
+      ...{ trajectory_id: `g-${cart}`, step },
+      interaction: { state: `Cart ${cart}`, action: `add ${item}` },
+      next_state: `Added the ${item} to cart ${cart}.`,
+      tags: { split: cart < 12 ? "train" : "test" },
+    })),
+  ).flat();
+  await Bun.write(join(directory, "graded.jsonl"), toLines(recorded));
+  await run("import", join(directory, "graded.jsonl"), "--name", "graded");
+  // The model knows what the answer looks like only from examples.
+  upstream.answer = ({ body }) => {
+    const { messages } = body as { messages: { role: string; content: string }[] };
+    const [, cart, item] = /Cart (\d+)[\s\S]*add (\w+)$/.exec(messages.at(-1)?.content ?? "") ?? [];
+    const isShown = messages.some(({ role }) => role === "assistant");
+    return Response.json(completion(isShown ? `Added the ${item} to cart ${cart}.` : "You add it."));
+  };
+  const measured = await run(
+    ...["worlds", "create", "graded", "--examples", "graded", "--model", "default", "--evaluate"],
+  );
+  expect([measured.code, measured.stdout]).toEqual([
+    0,
+    expect.stringMatching(/Examples help: \+100\.0 points/),
+  ]);
+  for (const [name, mean] of Object.entries({
+    "graded@1": "1.000",
+    "no change": "0.000",
+    records: "0.000",
+  }))
+    expect(measured.stdout).toMatch(new RegExp(`^(exact-match system:default)? +${name} +${mean} `, "m"));
+  expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
+  expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
+  expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
+  const inUse = await run("worlds", "delete", "graded");
+  expect([inUse.code, inUse.stderr]).toEqual([1, expect.stringContaining("graded@1")]);
+
+  const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
+  expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
+});

@@ -18,6 +18,7 @@ const names: Record<string, string> = {
   "pinned.count": "examples",
   "pinned.trajectories": "trajectories of examples",
   "pinned.actions": "distinct actions",
+  "pinned.run": "calibrated by the run",
 };
 
 /** What differs between two worlds or revisions, a line each; of long texts the lines that are not in both. */
@@ -38,7 +39,8 @@ function fieldsOf({ config, pinned }: World): Map<string, unknown> {
   const { examples, ...own } = config;
   const { dataset: _, revision: __, ...chosen } = examples ?? { dataset: undefined };
   const { dataset, revision, count, trajectories, actions } = pinned.examples ?? {};
-  const held = { ...own, examples: chosen, pinned: { dataset, revision, count, trajectories, actions } };
+  const run = pinned.calibration?.run_id;
+  const held = { ...own, examples: chosen, pinned: { dataset, revision, count, trajectories, actions, run } };
   return new Map(leavesOf(held, "").filter(([, value]) => value !== null && value !== undefined));
 }
 

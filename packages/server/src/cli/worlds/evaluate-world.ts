@@ -40,16 +40,19 @@ export async function evaluateWorld(
   const reference = `${world.name}@${world.revision}`;
   const side = (await testSide(connection, examples)) ?? { dataset_id, revision };
   const run = async (what: string, target: RunTarget, on: Side, params?: Params): Promise<Run> => {
-    const name = what === "" ? reference : `${reference}: ${what}`;
-    printNotice(name);
+    const name = what === "" ? reference : what;
+    const tags = { world: reference };
+    printNotice(`${name}:`);
     const evaluators = [readEvaluator(evaluator)];
-    const made = await connection.createRun({ name, target, ...on, ...(params && { params }) }, evaluators);
+    const made = await connection.createRun(
+      { name, target, tags, ...on, ...(params && { params }) },
+      evaluators,
+    );
     connection.start(made.id);
     const ended = await followRun(connection, made, server);
     if (ended.status !== "finished") throw new CommandError(`The run ${name} is ${ended.status}.`);
     return ended;
   };
-  // @ts-expect-error until runs know worlds
   const ofWorld = await run("", { world: reference }, side);
   const others = [
     await run("no change", { baseline: "no-change" }, side),
@@ -62,10 +65,9 @@ export async function evaluateWorld(
     return;
   }
   const records = await recordsOf(connection, world);
-  // @ts-expect-error until runs know worlds
-  const alone = await run("the records alone", { world: records }, side);
+  const alone = await run("records", { world: records }, side);
   const deployment = model?.deployment ?? (await connection.findDefaultDeployment());
-  const bare = await run("the model alone", { deployment }, side, { temperature: 0, ...model?.params });
+  const bare = await run("model alone", { deployment }, side, { temperature: 0, ...model?.params });
   const comparison = await compare(connection, [ofWorld, ...others, alone, bare]);
   printComparison(comparison);
   const found = (id: string) => comparison.evaluators[0]?.candidates.find(({ run_id }) => run_id === id);

@@ -95,6 +95,11 @@ async function act(
     const { content } = prediction.response;
     if (json) process.stdout.write(`${printableJson({ action, ...prediction })}\n`);
     else process.stdout.write(`${showText(content)}\n`);
+    const { confidence, abstained } = prediction;
+    if (confidence !== undefined && !json)
+      printNotice(
+        `${confidence === null ? "not calibrated" : `confidence ${confidence.toFixed(2)}`}${abstained ? ", abstained" : ""}`,
+      );
     if (explain && !json) {
       const preview = await call(({ worlds }) => worlds.preview(world, request));
       printNotice(describeExamples(preview, shownInPlay).join("\n"));

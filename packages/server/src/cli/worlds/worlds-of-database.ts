@@ -11,6 +11,7 @@ import {
   deleteWorld,
   InvalidWorldError,
   reviseWorld,
+  type WorldUses,
   type WorldVerbServices,
 } from "../../worlds/worlds.ts";
 import { findReferred, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
@@ -25,6 +26,7 @@ export interface WorldCalls {
 
 interface WorldServices extends WorldVerbServices, WorldParts {
   deployments: Deployments;
+  worldUses: WorldUses;
 }
 
 const pageSize = 1_000;
