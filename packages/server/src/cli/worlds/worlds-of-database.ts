@@ -1,6 +1,7 @@
 import { readWorldReference, type World, type WorldModelRequest } from "@presage/contract";
 import type { Presage } from "@presage/sdk";
 import type { Changer } from "../../platform/audit.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import { predictThrough } from "../../predictions/through-world.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
@@ -59,15 +60,27 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
         const all = { name, limit: revision, below: undefined };
         return (await selectWorldRevisions(store.briefReader(requester), accountId, all)).map(toWorld);
       },
-      preview: (name, request) => previewThrough(services, requester, name, request),
+      preview: (name, request) => onceSearchable(() => previewThrough(services, requester, name, request)),
     },
     async predict({ world: named, ...request }) {
       const wanted = readWorldReference(named ?? "");
       const world = wanted && (await services.knownWorlds.find(requester, wanted));
       if (world === undefined) throw noSuchWorld();
-      return await predictThrough({ ...services, reader: store.reader(requester) }, world, request);
+      const reader = store.reader(requester);
+      return await onceSearchable(() => predictThrough({ ...services, reader }, world, request));
     },
   };
+}
+
+/** Examples are made searchable anew in each command. However many they are, it waits for them. */
+async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "overloaded")) throw error;
+    }
+  }
 }
 
 function nameField(error: unknown): never {
