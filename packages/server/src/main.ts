@@ -30,6 +30,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["import", "formats"], async () => (await import("./cli/traces/import.ts")).addImportCommands],
   [["episodes"], async () => (await import("./cli/traces/export.ts")).addEpisodesCommands],
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
+  [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
@@ -46,16 +47,13 @@ endIfUnwritable();
 if (first === "serve") settleRuntime();
 
 const program = new Command("presage")
-  .description(
-    "A server in front of a language model that simulates an environment: it predicts the next state.",
-  )
+  .description("A server in front of a language model that simulates an environment.")
   .configureHelp({ helpWidth: process.stdout.columns ?? 80 })
   .version(packageJson.version)
   .addHelpText(
     "after",
     examples(
       "presage                             start the server on http://127.0.0.1:8080",
-      'presage predict --state "The fridge is closed." --action "open fridge"',
       "presage help environment            every environment variable and its default",
     ),
   );

@@ -6,3 +6,4 @@ from .comparison import Comparison as Comparison
 from .errors import *  # noqa: F403
 from .tables import Table as Table
 from .uploads import import_traces as import_traces
+from .worlds import *  # noqa: F403

@@ -39,7 +39,7 @@ class ImportOptions(TypedDict, total=False):
     step: Literal["call", "turn"]
     keep: Literal["thoughts"]
     score: str
-    split_by: Literal["trajectory", "task"]
+    split_by: str  # "trajectory", "task", or "tag:NAME".
     test: float
     calibration: float
     redact: Literal["default", "strict", "none"]

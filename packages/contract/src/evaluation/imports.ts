@@ -139,10 +139,14 @@ export const importOptions = {
   score: storableText().min(1).max(200).optional().meta({
     description: "Of logs with several scores, the one that is the reward. By default the first.",
   }),
-  split_by: z.enum(["trajectory", "task"]).optional().meta({
-    description:
-      "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a trajectory, or of a task, have the same one, in later uploads to the dataset too.",
-  }),
+  split_by: storableText()
+    .regex(/^(trajectory|task|tag:[\s\S]{1,200})$/, "Input should be trajectory, task, or tag:NAME")
+    .optional()
+    .meta({
+      description:
+        "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a `trajectory`, of a `task`, or with the same value of a tag (`tag:NAME`), have the same one, in later uploads to the dataset too. Samples without a task or the tag are split by trajectory.",
+      examples: ["task"],
+    }),
   test: share
     .optional()
     .meta({ description: "With `split_by`: the share of groups that test. By default 0.2." }),

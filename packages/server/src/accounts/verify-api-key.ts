@@ -247,7 +247,7 @@ export function generateCommandLineKey(): string {
   return commandLineScheme + randomBytes(32).toString("base64url");
 }
 
-/** Lets commands with the key act as the owner, in what makes and reads runs. Only the key's digest stays in memory. */
+/** Lets commands with the key act as the owner, in predicting, and in what makes and reads runs and worlds. Only the key's digest stays in memory. */
 export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
   const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   const expected = key && digestOf(key);
@@ -256,7 +256,7 @@ export function createCommandLineAccess(key: string | undefined, findOwner: () =
       !!expected && given.startsWith(commandLineScheme) && timingSafeEqual(digestOf(given), expected),
     async findCaller(): Promise<Caller> {
       const { id: userId, account_id: accountId } = await findOwner();
-      const proof = { kind: "command_line", scopes: ["evaluate", "read"] } as const;
+      const proof = { kind: "command_line", scopes: ["evaluate", "predict", "read"] } as const;
       return { userId, accountId, role: "owner", proof };
     },
   };

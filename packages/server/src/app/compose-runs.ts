@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
 import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import { createLog, type Log } from "../platform/observability/logger.ts";
@@ -12,9 +13,10 @@ import type { StepServices, WriteWork } from "../runs/runner/evaluate-step.ts";
 import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
+import { selectRunsThrough } from "../runs/runs-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { createWorldParts } from "../worlds/examples.ts";
-import type { KnownWorlds } from "../worlds/find-world.ts";
+import { createWorldParts, type WorldParts } from "../worlds/examples.ts";
+import type { WorldUses } from "../worlds/worlds.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
@@ -46,10 +48,12 @@ export function composeRuns(
   const writeInThread: WriteWork | undefined =
     writers && ((work) => writers.live.send("work", JSON.stringify(work)));
   const floor = diskFloorOf(config);
-  let runner: Runner | undefined;
+  const runners: Runner[] = [];
 
   return {
-    wake: () => runner?.wake(),
+    wake() {
+      for (const runner of runners) runner.wake();
+    },
     start(services, only) {
       const runnerServices: RunnerServices = {
         ...services,
@@ -66,10 +70,11 @@ export function composeRuns(
         if (isStoreUnavailable(error)) log.storeFailed(error);
         else log.logger.error({ err: error }, "a run stopped; it will be continued");
       };
-      runner = startRunner(runnerServices, onError, only);
+      // A command has one for each of its runs.
+      runners.push(startRunner(runnerServices, onError, only));
     },
     async dispose() {
-      await runner?.stop();
+      await Promise.all(runners.map((runner) => runner.stop()));
     },
   };
 }
@@ -99,14 +104,21 @@ export async function composeEvaluator(
   return { services, accountId: store.owner.account_id, stop };
 }
 
+/** What a world is not deleted from under. */
+export const worldUses: WorldUses = async (transaction, accountId, name) => {
+  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
+  const runs = await selectRunsThrough(transaction, accountId, name);
+  return [
+    ...environments.map((one) => `the environment ${one}`),
+    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
+  ];
+};
+
 export interface ComposedRunner {
   store: OpenedStore;
   services: StepServices &
-    Pick<ComposedEvaluation, "hasModel"> & {
-      runs: RunQueue;
-      deployments: Deployments;
-      knownWorlds: KnownWorlds;
-    };
+    Pick<ComposedEvaluation, "hasModel"> &
+    WorldParts & { runs: RunQueue; deployments: Deployments; worldUses: WorldUses };
   defaultDeployment: string;
   /** Works on one run in this process. */
   start(run: Lease): void;
@@ -123,7 +135,7 @@ export async function composeRunner(
   // No prediction here is live.
   const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
   const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
-  const services = { ...evaluation, runs, deployments, knownWorlds: worlds.knownWorlds };
+  const services = { ...evaluation, ...worlds, runs, deployments, worldUses };
   return {
     store,
     services,

@@ -2,7 +2,6 @@ import { verifySession } from "../accounts/sessions.ts";
 import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
-import { selectEnvironmentsThrough } from "../environments/environments-store.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/episode-prompt.ts";
 import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
 import type { Phase } from "../http/exchange.ts";
@@ -19,7 +18,6 @@ import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
-import { selectRunsThrough } from "../runs/runs-store.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/examples.ts";
@@ -27,7 +25,7 @@ import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } 
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { composeRuns } from "./compose-runs.ts";
+import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
@@ -313,15 +311,6 @@ export async function composeServer(
     },
   };
 }
-
-const worldUses: Services["worldUses"] = async (transaction, accountId, name) => {
-  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
-  const runs = await selectRunsThrough(transaction, accountId, name);
-  return [
-    ...environments.map((one) => `the environment ${one}`),
-    ...runs.map((one) => `the run ${JSON.stringify(one)}`),
-  ];
-};
 
 /** Where the prompts of predictions are stored that runs and episodes made. */
 function composePrompts(store: Store): FindPrompts {

@@ -75,6 +75,7 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
+import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
 /** Connects a command to the server it names, or else to the configured database. */
 export async function withConnection(
@@ -87,8 +88,9 @@ export async function withConnection(
   await withDatabase(config, (store) => work(connectToStore(store, config)), options);
 }
 
-/** A connection through which runs are made. */
+/** A connection through which runs are made, and worlds. */
 export interface RunConnection extends Connection {
+  call<Value>(work: (client: Client & WorldCalls) => Promise<Value>): Promise<Value>;
   /** Where runs are written, for people. */
   name: string;
   /** Refuses evaluators that cannot be used, before anything is stored. */
@@ -164,9 +166,11 @@ async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<Ru
   const { accountId, actor } = requester;
   const leaseId = newLeaseId();
   const connection = connectToStore(store, config, services.runs);
+  const worlds = worldsOfDatabase(services, requester, owner.id);
 
   return {
     ...connection,
+    call: (work) => connection.call((client) => work({ ...client, ...worlds })),
     name: `the database ${databaseName(config.databaseUrl)}`,
     checkEvaluators: (evaluators) =>
       checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),

@@ -1,4 +1,4 @@
-import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import { type WorldModelPrediction, WorldModelRequest, type WorldPreview } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import { composeDeployments, needsSandbox } from "../app/compose-deployments.ts";
@@ -26,6 +26,8 @@ import {
   readConcurrency,
   readOutput,
 } from "./files.ts";
+import { describeExamples } from "./worlds/play.ts";
+import { withWorlds } from "./worlds/worlds.ts";
 
 /** `presage predict`. */
 export function addPredictCommand(program: Command): void {
@@ -36,6 +38,11 @@ export function addPredictCommand(program: Command): void {
     .option("--action <text>", "the agent's action")
     .option("--context <json>", "the five context fields, as JSON")
     .option("--params <json>", "sampling parameters, as JSON")
+    .option(
+      "--world <name[@revision]>",
+      "the world that predicts; of a line with trajectory_id, its own is no example",
+    )
+    .option("--explain", "with --world: which recorded examples the prediction leaned on")
     .option(
       "--file <path>",
       "transitions as JSON lines with interaction and optionally context, params and next_state",
@@ -55,6 +62,7 @@ export function addPredictCommand(program: Command): void {
       "after",
       examples(
         'presage predict --state "The fridge is closed." --action "open fridge"',
+        'presage predict --world shop@3 --explain --state "A cart." --action "add cup"',
         "presage predict --file transitions.jsonl --out predictions.jsonl",
         "presage predict --file transitions.jsonl | jq .prediction.response.content",
         "PRESAGE_API_KEY=psg_... presage predict --file transitions.jsonl \\",
@@ -72,6 +80,8 @@ interface PredictOptions {
   action?: string;
   context?: string;
   params?: string;
+  world?: string;
+  explain?: boolean;
   file?: string;
   out?: string;
   json?: boolean;
@@ -81,13 +91,14 @@ interface PredictOptions {
 }
 
 async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
-  const { file, server } = options;
+  const { file } = options;
   refuseContradictions(options);
   if (file === undefined) {
     const request = readRequest(options);
-    await withPredictor(config, { server, isFile: false }, async (predict) => {
+    await withPredictor(config, options, async (predict, preview) => {
       const { response } = await predict(request);
       process.stdout.write(`${response.content}\n`);
+      if (options.explain && preview) printNotice(describeExamples(await preview(request)).join("\n"));
     });
     return;
   }
@@ -101,8 +112,9 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     output,
     concurrency: readConcurrency(options.concurrency),
     keepsContext: options.keepContext ?? false,
+    isOfWorld: options.world !== undefined,
   };
-  await withPredictor(config, { server, isFile: true }, async (predict) => {
+  await withPredictor(config, options, async (predict) => {
     const failures = await predictFile(predict, fileOptions);
     if (failures > 0) process.exitCode = 1;
   });
@@ -110,7 +122,8 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
 
 /** An option that has no effect is a mistake. */
 function refuseContradictions(options: PredictOptions): void {
-  const { file, state, action, context, params, out, json, keepContext } = options;
+  const { file, state, action, context, params, out, json, keepContext, world, explain } = options;
+  if (explain && world === undefined) throw new CommandError("--explain needs --world");
   const ofOne = { "--state": state, "--action": action, "--context": context, "--params": params };
   const ofFile = { "--out": out, "--json": json, "--keep-context": keepContext };
   const given = Object.entries(file === undefined ? ofFile : ofOne).find(([, value]) => value !== undefined);
@@ -123,16 +136,27 @@ function refuseContradictions(options: PredictOptions): void {
   );
 }
 
-/** Predictions by the Presage at `server`, or directly by the configured upstream. */
+/** Predictions by a world, by the Presage at `server`, or directly by the configured upstream. */
 async function withPredictor(
   config: Config,
-  { server, isFile }: { server: string | undefined; isFile: boolean },
-  work: (predict: Predict) => Promise<void>,
+  { server, file, world, explain }: PredictOptions,
+  work: (predict: Predict, preview?: PreviewStep) => Promise<void>,
 ): Promise<void> {
+  if (world !== undefined) {
+    await withWorlds(config, { server }, async ({ call }) => {
+      // Otherwise each line of a file would find out by itself that there is no such world.
+      await call(({ worlds }) => worlds.get(world));
+      await work(
+        (request) => call((client) => client.predict({ ...request, world, ...(explain && { explain }) })),
+        ({ context, interaction }) => call(({ worlds }) => worlds.preview(world, { context, interaction })),
+      );
+    });
+    return;
+  }
   if (server !== undefined) {
     const { call } = connectToServer(server, config.clientApiKey);
     // Otherwise each line of a file would find out by itself that the server or the key is wrong.
-    if (isFile) await call((presage) => presage.whoAmI());
+    if (file !== undefined) await call((presage) => presage.whoAmI());
     await work((request) => call((presage) => presage.predict(request)));
     return;
   }
@@ -186,11 +210,15 @@ function readJson(option: string, text: string): unknown {
   }
 }
 
-interface PredictFileOptions
-  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {
+interface LineOptions {
   /** Whether output lines include the context, which is their longest part. */
   keepsContext: boolean;
+  isOfWorld: boolean;
 }
+
+interface PredictFileOptions
+  extends LineOptions,
+    Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {}
 
 interface Counts {
   predicted: number;
@@ -203,7 +231,7 @@ interface Counts {
 /** Predicts each line of a file, prints a summary and returns the number of failures. */
 async function predictFile(
   predict: Predict,
-  { keepsContext, ...options }: PredictFileOptions,
+  { keepsContext, isOfWorld, ...options }: PredictFileOptions,
 ): Promise<number> {
   const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
   const reasons = collectFailureReasons();
@@ -211,7 +239,7 @@ async function predictFile(
     ...options,
     noun: "predictions",
     isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
-    process: (input, digest) => predictLine(predict, input, digest, keepsContext),
+    process: (input, digest) => predictLine(predict, input, digest, { keepsContext, isOfWorld }),
     onLine(line) {
       count(counts, line);
       if (line.error !== undefined) reasons.add(line.line, line.error.detail);
@@ -245,6 +273,7 @@ function summary(
 }
 
 type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+type PreviewStep = (request: WorldModelRequest) => Promise<WorldPreview>;
 
 /** The prediction for one line of a file, with the input's own fields except the bulky ones. */
 interface PredictionLine extends OutputLine {
@@ -257,7 +286,7 @@ async function predictLine(
   predict: Predict,
   { number, text }: NumberedLine,
   digest: string,
-  keepsContext: boolean,
+  { keepsContext, isOfWorld }: LineOptions,
 ): Promise<PredictionLine> {
   const head = { line: number, digest };
   try {
@@ -267,6 +296,8 @@ async function predictLine(
       ...(context !== undefined && { context }),
       ...(params !== undefined && { params }),
       ...(rest.interaction !== undefined && { interaction: rest.interaction }),
+      ...(isOfWorld &&
+        typeof rest.trajectory_id === "string" && { exclude: { trajectory_ids: [rest.trajectory_id] } }),
     });
     const prediction = await predict(request);
     return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };

@@ -218,7 +218,11 @@ class InterruptedError extends Error {
 }
 
 /** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
-async function followRun(connection: RunConnection, run: Run, server: string | undefined): Promise<Run> {
+export async function followRun(
+  connection: RunConnection,
+  run: Run,
+  server: string | undefined,
+): Promise<Run> {
   const command = `presage run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
   const progress = showProgress(run);
   const waiting = new AbortController();

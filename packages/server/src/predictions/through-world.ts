@@ -4,12 +4,14 @@ import { checkAccess } from "../http/caller.ts";
 import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { Sharing } from "../upstream/upstream.ts";
 import {
   completeThroughWorld,
+  findIn,
   paramsThrough,
   type WorldCompletion,
 } from "../worlds/complete-through-world.ts";
@@ -82,6 +84,32 @@ export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequ
   );
 }
 
+/** A prediction for a command: nothing of it is stored or counted. */
+export async function predictThrough(
+  {
+    deployments,
+    ...services
+  }: Pick<PredictionWorlds, "indexes" | "exampleTexts" | "deployments"> & { reader: Database },
+  world: ReadyWorld,
+  request: WorldModelRequest,
+): Promise<WorldModelPrediction> {
+  const complete = completeThroughWorld(
+    { ...services, findDeployment: findIn(deployments) },
+    world,
+    toAsked(request),
+  );
+  const fields = upstreamFields(paramsThrough(world, request.params ?? {}));
+  const completion = await complete({ ...fields, messages: [] }, new AbortController().signal);
+  return toPrediction(completion, request.explain === true ? completion.explain : undefined);
+}
+
+function toPrediction(
+  { body, world, confidence, abstained }: WorldCompletion,
+  explain: WorldCompletion["explain"] | undefined,
+): WorldModelPrediction {
+  return { ...readPrediction(body), world, ...defined({ confidence, abstained, explain }) };
+}
+
 /** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
 export async function askWorld(
   services: PredictionWorlds,
@@ -94,15 +122,10 @@ export async function askWorld(
   }: { world: ReadyWorld; asked: Asked; body: ChatRequest; sharing?: Sharing | undefined },
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
-  const { store, indexes, exampleTexts, deployments, capture } = services;
+  const { store, capture, deployments } = services;
+  const reader = store.reader(requesterOf(call));
   const through = completeThroughWorld(
-    {
-      ...{ indexes, exampleTexts, reader: store.reader(requesterOf(call)) },
-      findDeployment(name) {
-        const found = name === undefined ? deployments.getDefault() : deployments.find(name);
-        return found && { name: found.name, complete: found.upstream.complete };
-      },
-    },
+    { ...services, reader, findDeployment: findIn(deployments) },
     world,
     asked,
   );
@@ -131,11 +154,8 @@ export async function predictThroughWorld(
   const asked = toAsked(body);
   const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
-  const explain = isExplained ? { explain: explanationFor(call, completion) } : {};
-  const { world: answering, confidence, abstained } = completion;
-  const sure = defined({ confidence, abstained });
-  const prediction = { ...readPrediction(completion.body), world: answering, ...sure, ...explain };
-  return { prediction, completion };
+  const explain = isExplained ? explanationFor(call, completion) : undefined;
+  return { prediction: toPrediction(completion, explain), completion };
 }
 
 /** A key that may only predict is not told which samples the examples are: their maker chose them. */

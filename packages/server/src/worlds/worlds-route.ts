@@ -248,18 +248,8 @@ const previewWorld = route({
     }),
     ...noSuch("world"),
   },
-  async handle(services: Services, { call, requester, params: { name }, body }) {
-    const world = await findReady(services, requester, name);
-    const wanted = toAsked(body);
-    const reader = services.store.reader(requester);
-    const chosen = await chooseExamples(services, reader, world, wanted, call.request.signal);
-    return reply(200, {
-      world: { name: world.name, revision: world.revision },
-      messages: composeTurns(world, wanted, chosen.examples),
-      answer: answerFromRecords(world, chosen) ?? null,
-      explain: chosen.explain,
-    });
-  },
+  handle: async (services: Services, { requester, params: { name }, body }) =>
+    reply(200, await previewThrough(services, requester, name, body)),
 });
 
 export const worldRoutes = [
@@ -272,8 +262,30 @@ export const worldRoutes = [
   previewWorld,
 ];
 
-async function findReferred(
-  services: Services,
+type PreviewServices = ExampleServices & Pick<WorldVerbServices, "store" | "knownWorlds">;
+
+/** What a prediction through a world would send. */
+export async function previewThrough(
+  services: PreviewServices,
+  requester: Requester,
+  name: string,
+  request: WorldPreviewRequest,
+): Promise<WorldPreview> {
+  const world = await findReady(services, requester, name);
+  const wanted = toAsked(request);
+  const reader = services.store.reader(requester);
+  const chosen = await chooseExamples(services, reader, world, wanted, requester.signal);
+  return {
+    world: { name: world.name, revision: world.revision },
+    messages: composeTurns(world, wanted, chosen.examples),
+    answer: answerFromRecords(world, chosen) ?? null,
+    explain: chosen.explain,
+  };
+}
+
+/** A world by its name, or NAME@NUMBER. */
+export async function findReferred(
+  services: Pick<WorldVerbServices, "store">,
   requester: Requester,
   reference: string,
 ): Promise<WorldRevision> {
@@ -282,7 +294,11 @@ async function findReferred(
   return await findWorld(services, requester, wanted);
 }
 
-async function findReady(services: Services, requester: Requester, reference: string): Promise<ReadyWorld> {
+async function findReady(
+  services: Pick<WorldVerbServices, "knownWorlds">,
+  requester: Requester,
+  reference: string,
+): Promise<ReadyWorld> {
   const wanted = readWorldReference(reference);
   const world = wanted && (await services.knownWorlds.find(requester, wanted));
   if (world === undefined) throw noSuchWorld();

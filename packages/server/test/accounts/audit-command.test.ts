@@ -94,6 +94,11 @@ const unrecorded: Record<string, string> = {
   "datasets show": reads,
   "runs list": reads,
   "runs show": reads,
+  "worlds list": reads,
+  "worlds show": reads,
+  "worlds diff": reads,
+  "worlds preview": reads,
+  play: "predictions are their own records",
   migrate: "is about the schema",
   backup: "writes a file",
   "account export": "writes a file",
@@ -160,6 +165,10 @@ test("every command that changes something leaves its event", async () => {
   await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
+  await change("worlds create", ["w", "--examples", "i"], ["world.create"]);
+  await change("worlds revise", ["w", "--k", "1"], ["world.revise"]);
+  await change("worlds archive", ["w"], ["world.revise"]);
+  await change("worlds delete", ["w"], ["world.delete"]);
 
   const commands = await commandsOf([]);
   expect(commands.filter((name) => !recorded.has(name) && !Object.hasOwn(unrecorded, name))).toEqual([]);

@@ -28,6 +28,8 @@ const commands = [
     "runs cancel",
     "runs delete",
   ],
+  ...["worlds", "worlds create", "worlds revise", "worlds list", "worlds show", "worlds diff"],
+  ...["worlds preview", "worlds archive", "worlds delete", "play"],
 ];
 
 describe("help", () => {
@@ -48,7 +50,7 @@ describe("help", () => {
       "compare",
       "report",
     ];
-    for (const command of [...named, "runs", "results", "predict", "evaluate"])
+    for (const command of [...named, "runs", "worlds", "play", "results", "predict", "evaluate"])
       expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
     expect(stdout).toContain("presage help environment");
     expect(stdout).not.toContain("PRESAGE_");

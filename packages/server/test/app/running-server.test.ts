@@ -75,6 +75,18 @@ test("the command makes its run on the server of its folder, whose models predic
   ]);
 });
 
+test("a world of the server's model is made and asked by commands in its folder", async () => {
+  await using presage = await startServer();
+  expect((await runInFolder(["import", "doors.jsonl", "--name", "doors"])).code).toBe(0);
+  const made = await runInFolder(["worlds", "create", "doors", "--examples", "doors", "--model", "default"]);
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("presage play doors")]);
+  const step = ["--state", "A door.", "--action", "close it"];
+  const asked = await runInFolder(["predict", "--world", "doors", "--explain", ...step]);
+  expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining("open it → An open door.")]);
+  expect(upstream.received).toHaveLength(1);
+  expect((await presage.call("GET", "/v1/worlds/doors@1")).status).toBe(200);
+});
+
 test("a command with a model of its own asks that one, and says which database it writes to", async () => {
   const own = await startServer();
   await using presage = own;
@@ -133,7 +145,7 @@ test("the file of a server that was killed is ignored, and so is one that others
   expect(await runsOf(another)).toHaveLength(3);
 });
 
-test("the key lets in only from this machine, and only to make and read runs", async () => {
+test("the key lets in only from this machine, and only to predict, and to make and read runs", async () => {
   await using presage = await startServer();
   const { key } = await readFile();
   const status = async (method: string, path: string, headers = {}) =>

@@ -1,5 +1,10 @@
-import type { Dataset, DatasetRevision, ImportPreview, ImportPreviewQuery } from "@presage/contract";
-import { DatasetFormat } from "@presage/contract";
+import {
+  type Dataset,
+  DatasetFormat,
+  type DatasetRevision,
+  type ImportPreview,
+  ImportPreviewQuery,
+} from "@presage/contract";
 import type { ImportOptions } from "@presage/sdk";
 import type { Command } from "commander";
 import { accountExportStart } from "../../accounts/export-account.ts";
@@ -54,9 +59,7 @@ export function addImportOptions(command: Command): Command {
     .addOption(choice("--step <what>", "what is one step; by default each call", ["call", "turn"]))
     .addOption(choice("--keep <what>", "keep the agent's thoughts as a tag", ["thoughts"]))
     .option("--score <name>", "of logs with several scores, the reward")
-    .addOption(
-      choice("--split-by <group>", "tag samples as train, test or calibration", ["trajectory", "task"]),
-    )
+    .option("--split-by <group>", "tag as train, test, calibration: by trajectory, task or tag:NAME")
     .option("--test <share>", "share of groups that test; by default 0.2")
     .option("--calibration <share>", "share of groups that calibrate confidences")
     .addOption(choice("--on-fault <what>", "what faulty lines do; by default refuse", ["refuse", "skip"]))
@@ -182,6 +185,8 @@ export async function importFiles(
 }
 
 async function readFlags({ redact, ...flags }: ReadingFlags): Promise<ImportOptions> {
+  if (!ImportPreviewQuery.shape.split_by.safeParse(flags.splitBy).success)
+    throw new CommandError("--split-by takes trajectory, task or tag:NAME");
   return { ...queryOf<ImportPreviewQuery>(flags), ...(await readRedaction(redact)) };
 }
 

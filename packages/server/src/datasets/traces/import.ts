@@ -53,7 +53,8 @@ export function readImport(query: ImportPreviewQuery) {
 
 /** Which share of the groups of samples is for what. The others train. */
 interface Split {
-  by: "trajectory" | "task";
+  /** `trajectory`, `task` or `tag:NAME`. */
+  by: string;
   test: number;
   calibration: number;
 }
@@ -74,8 +75,9 @@ function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split |
 
 /** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
 function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
-  const task = sample.tags?.task ?? sample.context?.task_context ?? sample.trajectory_id;
-  const group = by === "task" ? task : sample.trajectory_id;
+  const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
+  const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;
+  const group = named ?? task ?? sample.trajectory_id;
   const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
   const place = hash.readUInt32BE() / 2 ** 32;
   if (place < test) return "test";

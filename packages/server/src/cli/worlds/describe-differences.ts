@@ -1,0 +1,74 @@
+import type { World } from "@presage/contract";
+import { countOf, printable } from "../../platform/words.ts";
+
+/** What a world leaves to the server, as it stands in differences. */
+const defaults: Record<string, unknown> = {
+  "retrieval.k": 8,
+  "retrieval.max_chars": 12_000,
+  "retrieval.exclude_by": "trajectory",
+  "retrieval.place": "turns",
+  "retrieval.min_similarity": 0,
+  "history.steps": 4,
+  "history.max_chars": 8_000,
+};
+
+const names: Record<string, string> = {
+  "pinned.dataset": "examples are of the dataset",
+  "pinned.revision": "of its revision",
+  "pinned.count": "examples",
+  "pinned.trajectories": "trajectories of examples",
+  "pinned.actions": "distinct actions",
+  "pinned.run": "calibrated by the run",
+};
+
+/** What differs between two worlds or revisions, a line each; of long texts the lines that are not in both. */
+export function describeDifferences(before: World, after: World): string[] {
+  const [first, second] = [fieldsOf(before), fieldsOf(after)];
+  const all = [...new Set([...first.keys(), ...second.keys()])];
+  return all.flatMap((name) => {
+    const [one, other] = [first.get(name) ?? defaults[name], second.get(name) ?? defaults[name]];
+    if (JSON.stringify(one) === JSON.stringify(other)) return [];
+    const shown = names[name] ?? name;
+    if (isLong(one) || isLong(other)) return describeTexts(shown, String(one ?? ""), String(other ?? ""));
+    return [`${shown}: ${show(one)} → ${show(other)}`];
+  });
+}
+
+/** The values of a world by their paths, without digests, which differ with what they are of. */
+function fieldsOf({ config, pinned }: World): Map<string, unknown> {
+  const { examples, ...own } = config;
+  const { dataset: _, revision: __, ...chosen } = examples ?? { dataset: undefined };
+  const { dataset, revision, count, trajectories, actions } = pinned.examples ?? {};
+  const run = pinned.calibration?.run_id;
+  const held = { ...own, examples: chosen, pinned: { dataset, revision, count, trajectories, actions, run } };
+  return new Map(leavesOf(held, "").filter(([, value]) => value !== null && value !== undefined));
+}
+
+function leavesOf(value: object, path: string): [string, unknown][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, unknown][] =>
+    typeof inner === "object" && inner !== null
+      ? leavesOf(inner, `${path}${name}.`)
+      : [[`${path}${name}`, inner]],
+  );
+}
+
+const longText = 60;
+
+function isLong(value: unknown): boolean {
+  return typeof value === "string" && (value.length > longText || value.includes("\n"));
+}
+
+function describeTexts(name: string, before: string, after: string): string[] {
+  const [first, second] = [before, after].map((text) => (text === "" ? [] : text.split(/\r?\n/)));
+  const gone = (first ?? []).filter((line) => !second?.includes(line));
+  const added = (second ?? []).filter((line) => !first?.includes(line));
+  return [
+    `${name}: ${countOf(added.length, "line")} added, ${gone.length} removed`,
+    ...gone.map((line) => `  − ${printable(line)}`),
+    ...added.map((line) => `  + ${printable(line)}`),
+  ];
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "none" : printable(String(value));
+}

@@ -1,0 +1,158 @@
+import { createInterface } from "node:readline";
+import type { Context, HistoryStep, World, WorldPreview, WorldPreviewRequest } from "@presage/contract";
+import { PresageError } from "@presage/sdk";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { printable, printableJson } from "../../platform/words.ts";
+import { fieldsOf } from "../../worlds/fields.ts";
+import { CommandError, printNotice } from "../command.ts";
+import type { RunConnection } from "../open-connection.ts";
+import { findStart } from "./samples.ts";
+
+interface PlayOptions {
+  state?: string;
+  sample?: string;
+  explain?: boolean;
+  json?: boolean;
+}
+
+/** Where a person is. */
+interface Scene {
+  state: string;
+  context?: Context | undefined;
+  /** The trajectory that it begins in must not be replayed, nor another of its task where the world says so. */
+  exclude?: WorldPreviewRequest["exclude"];
+  history: HistoryStep[];
+}
+
+const maxHistory = 64;
+/** How many examples are shown behind each answer. */
+const shownInPlay = 3;
+
+/** Reads actions from standard input, and prints what a world answers, until the input ends. */
+export async function playWorld(
+  connection: RunConnection,
+  world: World,
+  options: PlayOptions,
+): Promise<void> {
+  const scene = await beginScene(connection, world, options);
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (isTerminal) printNotice(`${world.name}@${world.revision}. Type an action; ctrl-D ends.\n`);
+  printNotice(showText(scene.state));
+  const lines = createInterface({
+    input: process.stdin,
+    ...(isTerminal && { output: process.stdout, prompt: "\n> " }),
+  });
+  if (isTerminal) lines.prompt();
+  for await (const line of lines) {
+    const action = line.trim();
+    if (action !== "") await act(connection, world, scene, { ...options, action, isTerminal });
+    if (isTerminal) lines.prompt();
+  }
+  if (isTerminal) process.stdout.write("\n");
+}
+
+async function beginScene(
+  connection: RunConnection,
+  { config, pinned: { examples } }: World,
+  { state, sample: id }: PlayOptions,
+): Promise<Scene> {
+  if (state !== undefined && id !== undefined)
+    throw new CommandError("--state cannot be combined with --sample");
+  if (state !== undefined) return { state, history: [] };
+  if (examples === null) throw new CommandError("The world has no records to begin with: give --state.");
+  const { dataset_id: dataset, revision } = examples;
+  const sample = await findStart(connection, { dataset, revision }, id);
+  const { state: first, task } = fieldsOf(sample);
+  const context =
+    sample.context ?? (task === "" || config.context?.task_context ? undefined : { task_context: task });
+  printNotice(`It begins as ${printable(sample.dataset_sample_id)} did, whose trajectory is no example.`);
+  const group = config.retrieval?.exclude_by?.startsWith("tag:") ? config.retrieval.exclude_by.slice(4) : "";
+  const value = sample.tags?.[group];
+  const exclude = {
+    trajectory_ids: [sample.trajectory_id],
+    ...(value !== undefined && { tags: { [group]: value } }),
+  };
+  return { state: first, context, exclude, history: [] };
+}
+
+/** Takes a step. A person may try again what fails; a pipe ends there. */
+async function act(
+  { call }: RunConnection,
+  { name, revision }: World,
+  scene: Scene,
+  { action, explain = false, json, isTerminal }: PlayOptions & { action: string; isTerminal: boolean },
+): Promise<void> {
+  const { state, context, exclude, history } = scene;
+  const world = `${name}@${revision}`;
+  const request = {
+    interaction: { state, action },
+    history: history.slice(-maxHistory),
+    ...(context !== undefined && { context }),
+    ...(exclude && { exclude }),
+  };
+  try {
+    const prediction = await call((client) => client.predict({ ...request, world, explain }));
+    const { content } = prediction.response;
+    if (json) process.stdout.write(`${printableJson({ action, ...prediction })}\n`);
+    else process.stdout.write(`${showText(content)}\n`);
+    const { confidence, abstained } = prediction;
+    if (confidence !== undefined && !json)
+      printNotice(
+        `${confidence === null ? "not calibrated" : `confidence ${confidence.toFixed(2)}`}${abstained ? ", abstained" : ""}`,
+      );
+    if (explain && !json) {
+      const preview = await call(({ worlds }) => worlds.preview(world, request));
+      printNotice(describeExamples(preview, shownInPlay).join("\n"));
+    }
+    scene.state = content;
+    history.push({ action, next_state: content });
+  } catch (error) {
+    const isOfCall = [PresageError, ServiceError, UpstreamError].some((kind) => error instanceof kind);
+    if (!isTerminal || !isOfCall) throw error;
+    printNotice(printable((error as Error).message));
+  }
+}
+
+/** The examples of a prediction, the most similar first: how similar, which one, and what it says. */
+export function describeExamples(
+  { messages, explain }: Pick<WorldPreview, "messages" | "explain">,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
+  const { examples, left_out } = explain;
+  if (examples.length === 0) return ["No example is similar."];
+  const turns = turnsOf(messages, examples.length);
+  const shown = examples.slice(0, most).flatMap((example, index) => {
+    const id = example.dataset_sample_id ?? `example ${index + 1}`;
+    const text = turns[index];
+    return [`${example.similarity.toFixed(3)}  ${printable(id)}`, ...(text ? [`       ${text}`] : [])];
+  });
+  const leftOut = Object.entries(left_out)
+    .filter(([, count]) => count > 0)
+    .map(([why, count]) => `${count} by ${why}`);
+  return [...shown, ...(leftOut.length > 0 ? [`Left out: ${leftOut.join(", ")}`] : [])];
+}
+
+/** A text's lines, without what controls a terminal. */
+export function showText(text: string): string {
+  const lines = text.split(/\r?\n/);
+  return lines.map((line) => line.split("\t").map(printable).join("    ")).join("\n");
+}
+
+const mostShown = 70;
+
+/** What examples say, where they are turns: those stand behind the system turn, with the most similar last. */
+function turnsOf(messages: WorldPreview["messages"], count: number): string[] {
+  const [system, ...others] = messages;
+  const turns = others.slice(0, 2 * count);
+  if (turns.length < 2 * count || system?.content.includes("\n## RECORDED EXAMPLES\n")) return [];
+  return Array.from({ length: count }, (_, index) => {
+    const at = 2 * (count - 1 - index);
+    const action = turns[at]?.content.split("Action: ").at(-1) ?? "";
+    return `${short(action)} → ${short(turns[at + 1]?.content ?? "")}`;
+  });
+}
+
+function short(text: string): string {
+  const line = printable(text.trim().replaceAll(/\s+/g, " "));
+  return line.length <= mostShown ? line : `${line.slice(0, mostShown).toWellFormed()}…`;
+}

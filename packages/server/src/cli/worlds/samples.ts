@@ -1,0 +1,85 @@
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { DatasetSample } from "@presage/contract";
+import { CommandError } from "../command.ts";
+import { type Connection, findDataset } from "../connect.ts";
+
+/** Which revision of a dataset, by its name or id; the latest if no number is given. */
+export interface WantedSamples {
+  dataset: string;
+  revision?: number | undefined;
+}
+
+/** A revision's lines, as they are stored. */
+export async function* linesOf(
+  connection: Connection,
+  { dataset, revision }: WantedSamples,
+): AsyncGenerator<string> {
+  const found = await findDataset(connection, dataset);
+  if (found === undefined) throw new CommandError(`There is no dataset ${dataset}.`);
+  const chunks = await connection.call(async ({ datasets }) =>
+    datasets.export(found.id, revision === undefined ? {} : { revision: String(revision) }),
+  );
+  const input = Readable.from(chunks);
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+      if (line !== "") yield line;
+  } finally {
+    input.destroy();
+  }
+}
+
+/** The first samples of a revision that are wanted. */
+export async function samplesOf(
+  connection: Connection,
+  wanted: WantedSamples,
+  { most, isWanted = () => true }: { most: number; isWanted?: (sample: DatasetSample) => boolean },
+): Promise<DatasetSample[]> {
+  const found: DatasetSample[] = [];
+  for await (const line of linesOf(connection, wanted)) {
+    const sample = readLine(line);
+    if (isWanted(sample)) found.push(sample);
+    if (found.length === most) break;
+  }
+  return found;
+}
+
+function readLine(line: string): DatasetSample {
+  // The server wrote it.
+  const sample = JSON.parse(line) as DatasetSample;
+  return {
+    ...sample,
+    dataset_sample_id: sample.dataset_sample_id ?? `${sample.trajectory_id}/${sample.step}`,
+  };
+}
+
+/** How many first steps are looked at for one to begin with. */
+const mostStarts = 1_000;
+
+/** The sample of this id, or the first one of any trajectory, of one that tests if there are such. */
+export async function findStart(
+  connection: Connection,
+  wanted: WantedSamples,
+  id: string | undefined,
+): Promise<DatasetSample> {
+  if (id !== undefined) {
+    const isWanted = (sample: DatasetSample) => sample.dataset_sample_id === id;
+    const [sample] = await samplesOf(connection, wanted, { most: 1, isWanted });
+    if (sample !== undefined) return sample;
+    throw new CommandError(`The world's dataset has no sample ${id}.`);
+  }
+  const seen = new Set<string>();
+  const starts = await samplesOf(connection, wanted, {
+    most: mostStarts,
+    isWanted({ trajectory_id }) {
+      const isFirst = !seen.has(trajectory_id);
+      seen.add(trajectory_id);
+      return isFirst;
+    },
+  });
+  const testing = starts.filter(({ tags }) => tags?.split === "test");
+  const [from = []] = [testing, starts].filter(({ length }) => length > 0);
+  const start = from[Math.floor(Math.random() * from.length)];
+  if (start === undefined) throw new CommandError("The world's dataset has no samples.");
+  return start;
+}

@@ -1,0 +1,90 @@
+import { readWorldReference, type World, type WorldModelRequest } from "@presage/contract";
+import type { Presage } from "@presage/sdk";
+import type { Changer } from "../../platform/audit.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Keyset } from "../../platform/storage/lists.ts";
+import { predictThrough } from "../../predictions/through-world.ts";
+import type { Deployments } from "../../upstream/deployments.ts";
+import type { WorldParts } from "../../worlds/examples.ts";
+import { noSuchWorld } from "../../worlds/find-world.ts";
+import {
+  createWorld,
+  deleteWorld,
+  InvalidWorldError,
+  reviseWorld,
+  type WorldUses,
+  type WorldVerbServices,
+} from "../../worlds/worlds.ts";
+import { findReferred, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
+import { selectWorldRevisions, selectWorlds } from "../../worlds/worlds-store.ts";
+import { CommandError } from "../command.ts";
+
+/** What commands use of worlds. */
+export interface WorldCalls {
+  worlds: Presage["worlds"];
+  predict(request: WorldModelRequest): ReturnType<Presage["predict"]>;
+}
+
+interface WorldServices extends WorldVerbServices, WorldParts {
+  deployments: Deployments;
+  worldUses: WorldUses;
+}
+
+const pageSize = 1_000;
+
+/** The owner's worlds in an opened database, as a server has them. */
+export function worldsOfDatabase(services: WorldServices, requester: Changer, userId: string): WorldCalls {
+  const { store } = services;
+  const { accountId } = requester;
+  return {
+    worlds: {
+      async list() {
+        const all: World[] = [];
+        let after: Keyset | undefined;
+        do {
+          const page = { limit: pageSize, after };
+          const found = await selectWorlds(store.briefReader(requester), accountId, page);
+          all.push(...found.worlds.map(toWorld));
+          after = found.next;
+        } while (after !== undefined);
+        return all;
+      },
+      get: async (name) => toWorld(await findReferred(services, requester, name)),
+      create: async ({ name, ...config }) =>
+        toWorld(await createWorld(services, requester, { name, config, userId }).catch(nameField)),
+      revise: async (name, changes) =>
+        toWorld(await reviseWorld(services, requester, name, changes).catch(nameField)),
+      delete: (name) => deleteWorld(services, requester, name),
+      async listRevisions(name) {
+        const { revision } = await findReferred(services, requester, name);
+        const all = { name, limit: revision, below: undefined };
+        return (await selectWorldRevisions(store.briefReader(requester), accountId, all)).map(toWorld);
+      },
+      preview: (name, request) => onceSearchable(() => previewThrough(services, requester, name, request)),
+    },
+    async predict({ world: named, ...request }) {
+      const wanted = readWorldReference(named ?? "");
+      const world = wanted && (await services.knownWorlds.find(requester, wanted));
+      if (world === undefined) throw noSuchWorld();
+      const reader = store.reader(requester);
+      return await onceSearchable(() => predictThrough({ ...services, reader }, world, request));
+    },
+  };
+}
+
+/** Examples are made searchable anew in each command. However many they are, it waits for them. */
+async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "overloaded")) throw error;
+    }
+  }
+}
+
+function nameField(error: unknown): never {
+  throw error instanceof InvalidWorldError
+    ? new CommandError(`${error.path.join(".")}: ${error.message}.`)
+    : error;
+}

@@ -1,0 +1,316 @@
+import { type World, WorldConfig, WorldCreateRequest } from "@presage/contract";
+import type { Command } from "commander";
+import type { z } from "zod";
+import type { Config } from "../../config/config.ts";
+import { InvalidRequestError, validate } from "../../http/validate.ts";
+import { countOf, printable, printableJson } from "../../platform/words.ts";
+import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
+import { configure } from "../config.ts";
+import type { ConnectionOptions } from "../connect.ts";
+import { checkFiles, describeIssues } from "../files.ts";
+import { openRunConnection, type RunConnection } from "../open-connection.ts";
+import { readNumber } from "../run-options.ts";
+import { type Column, printList } from "../terminal.ts";
+import { describeDifferences } from "./describe-differences.ts";
+import { evaluateWorld } from "./evaluate-world.ts";
+import { describeExamples, playWorld, showText } from "./play.ts";
+import { samplesOf } from "./samples.ts";
+
+/** What a world is made of, as Commander reads it. */
+interface WorldFlags extends ConnectionOptions {
+  examples?: string;
+  split?: string;
+  model?: string;
+  retrieval?: "adapted" | "nearest";
+  instructions?: string;
+  description?: string;
+  k?: string;
+  excludeBy?: string;
+}
+
+function addConfigOptions(command: Command): Command {
+  return command
+    .option("--examples <dataset[@revision]>", "recorded transitions that it leans on; by default the latest")
+    .option("--split <name>", "only samples whose tag split is this; by default train, where there is one")
+    .option("--model <deployment>", "the deployment that answers")
+    .addOption(
+      choice("--retrieval <how>", "the records alone answer: as they are, or adapted to the action", [
+        ...["adapted", "nearest"],
+      ]),
+    )
+    .option("--instructions <file>", "how the system turn begins")
+    .option("--description <text>", "what the world is")
+    .option("--k <number>", "how many examples at most; by default 8")
+    .option("--exclude-by <group>", "what of a recorded sample is no example: trajectory, or tag:NAME");
+}
+
+/** `presage worlds` and `presage play`. */
+export function addWorldsCommands(program: Command): void {
+  const worlds = program
+    .command("worlds")
+    .summary("create, revise, show or delete worlds")
+    .description("worlds: instructions, recorded examples and what answers, in revisions")
+    .addHelpText("after", examples("presage worlds create shop --examples shop", "presage worlds list"));
+  addConfigOptions(worlds.command("create <name>").description("create a world"))
+    .option("--evaluate", "measure it on recorded samples, beside what is simpler")
+    .option("--evaluator <name[=profile]>", "what judges, with --evaluate", "exact-match")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage worlds create shop --examples shop",
+        "presage worlds create shop --examples shop@4 --model qwen-wm \\",
+        "  --instructions shop.md --exclude-by tag:task --evaluate",
+      ),
+    )
+    .action((name: string, options) => createCommand(configure(), name, options));
+  addConfigOptions(worlds.command("revise <name>").description("make a revision of a world"))
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples("presage worlds revise shop --k 4", "presage worlds revise shop --examples shop"),
+    )
+    .action((name: string, options) => reviseCommand(configure(), name, options));
+  addReadingCommands(worlds);
+  addEndingCommands(worlds);
+  addPlayCommand(program);
+}
+
+function addReadingCommands(worlds: Command): void {
+  worlds
+    .command("list")
+    .description("list the worlds, newest first, without archived ones")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds list"))
+    .action((options) =>
+      withWorlds(configure(), options, async ({ call }) => {
+        const all = await call((client) => client.worlds.list());
+        printList(all, { columns: worldColumns, json: options.json ? (world) => world : undefined });
+      }),
+    );
+  worlds
+    .command("show <name>")
+    .description("show a world, or one of its revisions as NAME@NUMBER")
+    .option("--json", "print it as JSON")
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds show shop@2"))
+    .action((name: string, options) =>
+      withWorlds(configure(), options, async ({ call }) => {
+        const world = await call((client) => client.worlds.get(name));
+        process.stdout.write(options.json ? `${printableJson(world)}\n` : describe(world));
+      }),
+    );
+  worlds
+    .command("diff <before> <after>")
+    .description("say what differs between two revisions, or two worlds")
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds diff shop@2 shop@3"))
+    .action((before: string, after: string, options) =>
+      withWorlds(configure(), options, async ({ call }) => {
+        const [first, second] = await call((client) =>
+          Promise.all([client.worlds.get(before), client.worlds.get(after)]),
+        );
+        const lines = describeDifferences(first, second);
+        process.stdout.write(lines.length === 0 ? "They are the same.\n" : `${lines.join("\n")}\n`);
+      }),
+    );
+  worlds
+    .command("preview <name>")
+    .description("print what a prediction would send, and its examples; no model is asked")
+    .requiredOption("--state <text>", "the state before the action")
+    .requiredOption("--action <text>", "the agent's action")
+    .option("--json", "print it as JSON")
+    .option(...onServer)
+    .addHelpText("after", examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
+    .action((name: string, { state, action, ...options }) =>
+      withWorlds(configure(), options, async ({ call }) => {
+        const preview = await call(({ worlds }) => worlds.preview(name, { interaction: { state, action } }));
+        if (options.json) process.stdout.write(`${printableJson(preview)}\n`);
+        else {
+          for (const { role, content } of preview.messages)
+            process.stdout.write(`── ${role}\n${showText(content)}\n`);
+          printNotice(describeExamples(preview).join("\n"));
+        }
+      }),
+    );
+}
+
+function addEndingCommands(worlds: Command): void {
+  const archive = (name: string, archived: boolean, options: ConnectionOptions) =>
+    withWorlds(configure(), options, async ({ call }) => {
+      await call((client) => client.worlds.revise(name, { archived }));
+      process.stdout.write(`${archived ? "Archived" : "Listed again:"} ${printable(name)}.\n`);
+    });
+  worlds
+    .command("archive <name>")
+    .description("leave a world out of lists; it still answers")
+    .option("--undo", "list it again")
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds archive shop"))
+    .action((name: string, { undo, ...options }) => archive(name, undo !== true, options));
+  worlds
+    .command("delete <name>")
+    .description("delete a world with its revisions")
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds delete shop"))
+    .action((name: string, options) =>
+      withWorlds(configure(), options, async ({ call }) => {
+        await call((client) => client.worlds.delete(name));
+        process.stdout.write(`Deleted ${printable(name)}.\n`);
+      }),
+    );
+}
+
+function addPlayCommand(program: Command): void {
+  program
+    .command("play <world>")
+    .summary("act in a world; its answers are the next states")
+    .description("act in a world, a line an action; its answer is the next state, ctrl-D ends")
+    .option("--state <text>", "where to begin")
+    .option("--sample <id>", "begin with this recorded sample; by default with any trajectory's first")
+    .option("--explain", "show the examples behind each answer")
+    .option("--json", "print each answer as JSON")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage play shop --explain",
+        'echo "add cup" | presage play shop@3 --state "An empty cart."',
+      ),
+    )
+    .action((name: string, options) =>
+      withWorlds(configure(), options, async (connection) => {
+        const world = await connection.call((client) => client.worlds.get(name));
+        await playWorld(connection, world, options);
+      }),
+    );
+}
+
+/** On the server that is named, on the one that runs on the configured database, or on that database. */
+export async function withWorlds(
+  config: Config,
+  { server }: ConnectionOptions,
+  work: (connection: RunConnection) => Promise<void>,
+): Promise<void> {
+  const connection = await openRunConnection(config, { server, evaluators: [], mayCreate: false });
+  try {
+    await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function createCommand(
+  config: Config,
+  name: string,
+  { evaluate, evaluator, ...flags }: WorldFlags & { evaluate?: boolean; evaluator: string },
+): Promise<void> {
+  await withWorlds(config, flags, async (connection) => {
+    const wanted = await readConfig(connection, flags, {});
+    // What needs no model works at once, and a model costs: it is asked only if it is named.
+    const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
+    const request = checked(WorldCreateRequest, { name, ...wanted, model });
+    const world = await connection.call(({ worlds }) => worlds.create(request));
+    process.stdout.write(describe(world));
+    if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
+    if (evaluate) await evaluateWorld(connection, world, { evaluator, server: flags.server });
+    else printNotice(`To act in it:\n  presage play ${name}`);
+  });
+}
+
+async function reviseCommand(config: Config, name: string, flags: WorldFlags): Promise<void> {
+  await withWorlds(config, flags, async (connection) => {
+    const before = await connection.call(({ worlds }) => worlds.get(name));
+    const changes = await readConfig(connection, flags, before.config);
+    if (Object.keys(changes).length === 0)
+      throw new CommandError("revise needs an option that changes something");
+    const after = await connection.call(({ worlds }) => worlds.revise(name, changes));
+    process.stdout.write(`${describeDifferences(before, after).join("\n")}\n`);
+  });
+}
+
+/** The fields that options give. What they say nothing of stays as it was. */
+async function readConfig(
+  connection: RunConnection,
+  flags: WorldFlags,
+  before: WorldConfig,
+): Promise<WorldConfig> {
+  const { model, retrieval, instructions, description, k, excludeBy } = flags;
+  if (model !== undefined && retrieval !== undefined)
+    throw new CommandError("--model cannot be combined with --retrieval");
+  if (instructions !== undefined) checkFiles(instructions, undefined);
+  const found = {
+    ...(k !== undefined && { k: readNumber("--k", k) }),
+    ...(excludeBy !== undefined && { exclude_by: excludeBy }),
+  };
+  const chosen = await readExamples(connection, flags, before.examples ?? undefined);
+  const config = {
+    ...(description !== undefined && { description }),
+    ...(instructions !== undefined && { instructions: await Bun.file(instructions).text() }),
+    ...(chosen !== undefined && { examples: chosen }),
+    ...(Object.keys(found).length > 0 && { retrieval: { ...before.retrieval, ...found } }),
+    ...(model !== undefined && { model: { deployment: model } }),
+    ...(retrieval !== undefined && { model: { kind: "retrieval" as const, answer: retrieval } }),
+  };
+  return checked(WorldConfig, config);
+}
+
+/** As the API would check it. */
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError ? new CommandError(describeIssues(error.issues)) : error;
+  }
+}
+
+/** Of a dataset with splits, the samples that train, so that none that tests is an example. */
+async function readExamples(
+  connection: RunConnection,
+  { examples: named, split }: WorldFlags,
+  before: (WorldConfig["examples"] & {}) | undefined,
+): Promise<WorldConfig["examples"]> {
+  if (named === undefined && split === undefined) return undefined;
+  const [, dataset = "", revision] =
+    /^(.*?)(?:@([1-9]\d{0,8}))?$/s.exec(named ?? before?.dataset ?? "") ?? [];
+  if (dataset === "") throw new CommandError("--split needs --examples");
+  const wanted = { dataset, ...(revision !== undefined && { revision: Number(revision) }) };
+  const [first] = split === undefined ? await samplesOf(connection, wanted, { most: 1 }) : [];
+  const train = first?.tags?.split === undefined ? undefined : "train";
+  if (train) printNotice("Only samples with the tag split=train are examples; --split names another.");
+  const ofSplit = split ?? train;
+  return { ...(named === undefined && before), ...wanted, ...(ofSplit !== undefined && { split: ofSplit }) };
+}
+
+const worldColumns: readonly Column<World>[] = [
+  { heading: "NAME", text: ({ name, revision }) => `${name}@${revision}` },
+  { heading: "ANSWERS", text: ({ config }) => printable(whoAnswers(config)), canWrap: true },
+  { heading: "EXAMPLES", text: ({ pinned }) => String(pinned.examples?.count ?? 0), align: "right" },
+  {
+    heading: "DATASET",
+    text: ({ pinned: { examples } }) => printable(examples ? `${examples.dataset}@${examples.revision}` : ""),
+    canWrap: true,
+  },
+  { heading: "REVISED", text: ({ revised_at }) => revised_at.slice(0, "2026-01-31".length) },
+];
+
+function whoAnswers({ model }: WorldConfig): string {
+  if (model && "kind" in model) return `the records alone, ${model.answer ?? "adapted"}`;
+  return model?.deployment ?? "the default deployment";
+}
+
+function describe({ name, revision, config, pinned, archived }: World): string {
+  const { examples } = pinned;
+  const lines = [
+    `${name}@${revision}${archived ? " (archived)" : ""}`,
+    ...(config.description ? [config.description] : []),
+    `answered by ${whoAnswers(config)}`,
+    examples === null
+      ? "no examples"
+      : `${countOf(examples.count, "example")} of ${examples.dataset}@${examples.revision}, with ${countOf(examples.actions, "distinct action")} in ${examples.trajectories} ${examples.trajectories === 1 ? "trajectory" : "trajectories"}`,
+    ...(config.retrieval ? [`retrieval ${JSON.stringify(config.retrieval)}`] : []),
+    ...(config.instructions ? ["", config.instructions] : []),
+  ];
+  return `${lines.map(showText).join("\n")}\n`;
+}

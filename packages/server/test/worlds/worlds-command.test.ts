@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { presageCommand } from "../support/presage/main-file.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { toLines } from "../support/resources/datasets.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+
+let directory = "";
+let database: Record<string, string> = {};
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-worlds-"));
+  database = {
+    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_API_KEY: testKey,
+  };
+  await Bun.write(join(directory, "shop.jsonl"), toLines(lines));
+  await Bun.write(join(directory, "shop.md"), "You are a shop.\nYou are terse.");
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** The side of a trajectory is in its own answers only. */
+const lines = ["train", "train", "test"].flatMap((split, trajectory) =>
+  ["lamp", "cup"].map((item, step) => ({
+    ...{ trajectory_id: `t-${trajectory}`, step },
+    interaction: { state: `Cart ${trajectory}.${step}`, action: `add ${item}` },
+    next_state: `Added the ${item}. ${split}`,
+    tags: { split },
+  })),
+);
+
+const places = [["the configured database"], ["a server"]] as const;
+
+function commandsIn(place: string) {
+  const flags = place === "a server" ? ["--server", presage.url] : [];
+  return (...args: string[]): Promise<Ran> => runPresage([...args, ...flags], database);
+}
+
+async function playWith(input: string, place: string, ...args: string[]): Promise<Ran> {
+  const flags = place === "a server" ? ["--server", presage.url] : [];
+  const child = Bun.spawn([...presageCommand, "play", ...args, ...flags], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", ...database },
+    stdin: new Blob([input]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+test.each(places)("traces become a world that is played, in %s", async (place) => {
+  const run = commandsIn(place);
+  expect((await run("import", join(directory, "shop.jsonl"), "--name", "shop")).code).toBe(0);
+  const made = await run("worlds", "create", "shop", "--examples", "shop");
+  expect([made.code, made.stdout]).toEqual([
+    0,
+    "shop@1\nanswered by the records alone, adapted\n4 examples of shop@1, with 2 distinct actions in 2 trajectories\n",
+  ]);
+  expect(made.stderr).toContain("Only samples with the tag split=train are examples");
+
+  const played = await playWith("add vase\n\nadd rug\n", place, "shop", "--explain");
+  expect([played.code, played.stdout]).toEqual([0, "Added the vase. train\nAdded the rug. train\n"]);
+  expect(played.stderr).toContain("It begins as t-2/0 did, whose trajectory is no example.\nCart 2.0\n");
+  expect(played.stderr).toMatch(/^0\.\d{3} {2}t-[01]\/[01]\n {7}add (lamp|cup) → Added the \1\. train$/m);
+
+  const own = await playWith("add vase\n", place, "shop", "--sample", "t-0/1", "--json");
+  expect(JSON.parse(own.stdout)).toMatchObject({
+    action: "add vase",
+    world: { name: "shop", revision: 1, answered_by: "retrieval" },
+  });
+  expect(own.stderr).toEndWith("Cart 0.1\n");
+  const given = await playWith("add vase\n", place, "shop@1", "--state", "Empty.");
+  expect([given.stdout, given.stderr]).toEqual(["Added the vase. train\n", "Empty.\n"]);
+  expect(await playWith("", place, "shop", "--sample", "t-9/0")).toMatchObject({
+    code: 1,
+    stderr: "The world's dataset has no sample t-9/0.\n",
+  });
+});
+
+test.each(places)("revisions of a world are made, told apart and hidden, in %s", async (place) => {
+  const run = commandsIn(place);
+  const instructions = join(directory, "shop.md");
+  const revised = await run(
+    ...["worlds", "revise", "shop", "--model", "default", "--k", "1", "--instructions", instructions],
+  );
+  const differences = [
+    "instructions: 2 lines added, 0 removed",
+    "  + You are a shop.",
+    "  + You are terse.",
+    "model.kind: retrieval → none",
+    "model.deployment: none → default",
+    "retrieval.k: 8 → 1",
+  ];
+  expect(revised.stdout.trimEnd().split("\n").sort()).toEqual(differences.toSorted());
+  expect((await run("worlds", "diff", "shop@1", "shop@2")).stdout).toBe(revised.stdout);
+  expect((await run("worlds", "diff", "shop@2", "shop")).stdout).toBe("They are the same.\n");
+  const kept = await run("worlds", "revise", "shop", "--exclude-by", "tag:task");
+  expect(kept.stdout).toBe("retrieval.exclude_by: trajectory → tag:task\n");
+
+  const step = ["--state", "Empty.", "--action", "add vase"];
+  const preview = await run("worlds", "preview", "shop", ...step);
+  expect(preview.stdout).toStartWith("── system\nYou are a shop.\nYou are terse.\n── user\nState: Cart");
+  expect(preview.stdout).toEndWith("── user\nState: Empty.\n\nAction: add vase\n");
+  upstream.answer = () => Response.json(completion("A vase."));
+  const predicted = await run("predict", "--world", "shop", "--explain", ...step);
+  expect([predicted.stdout, predicted.stderr]).toEqual(["A vase.\n", preview.stderr]);
+  const shown = JSON.parse((await run("worlds", "show", "shop@2", "--json")).stdout);
+  expect(shown).toMatchObject({ revision: 2, config: { retrieval: { k: 1 } } });
+  expect((await run("worlds", "show", "shop")).stdout).toContain("\nanswered by default\n");
+
+  expect((await run("worlds", "archive", "shop")).stdout).toBe("Archived shop.\n");
+  expect((await run("worlds", "list")).stdout).not.toContain("shop");
+  await run("worlds", "archive", "shop", "--undo");
+  expect((await run("worlds", "list")).stdout).toMatch(/^shop@3 +default +4 +shop@1 /m);
+});
+
+test.each(places)(
+  "a file is predicted through a world without each line's own trajectory, in %s",
+  async (place) => {
+    const run = commandsIn(place);
+    await run("worlds", "create", "all", "--examples", "shop", "--split", "test");
+    const { code, stdout, stderr } = await run(
+      ...["predict", "--world", "all", "--file", join(directory, "shop.jsonl"), "--json"],
+    );
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).prediction.response.content);
+    expect(code).toBe(0);
+    // The lines of t-2 have no example: the state is the answer.
+    expect(answers).toEqual([
+      ...["Added the lamp. test", "Added the cup. test", "Added the lamp. test", "Added the cup. test"],
+      ...["Cart 2.0", "Cart 2.1"],
+    ]);
+    expect(stderr).toContain("6 predictions, 0 failures");
+    expect((await run("worlds", "delete", "all")).stdout).toBe("Deleted all.\n");
+  },
+);
+
+test.each(places)("what cannot be is refused, in %s", async (place) => {
+  const run = commandsIn(place);
+  const refusals: [string[], string][] = [
+    [["create", "x", "--examples", "none"], "There is no dataset none.\n"],
+    [
+      ["create", "x", "--examples", "shop", "--k", "65"],
+      "retrieval.k: Input should be less than or equal to 64",
+    ],
+    [["create", "X"], "name: Value error, Names have 1 to 63 small letters"],
+    [["create", "x", "--model", "none"], "There is no deployment of this name"],
+    [
+      ["create", "x", "--model", "default", "--retrieval", "nearest"],
+      "--model cannot be combined with --retrieval",
+    ],
+    [["create", "x", "--examples", "shop@9", "--split", "train"], "The dataset has no revision 9"],
+    [["revise", "shop"], "revise needs an option that changes something"],
+    [["show", "shop@99"], "The world shop has no revision 99"],
+    [["delete", "none"], "There is no such world."],
+  ];
+  for (const [args, message] of refusals) {
+    const { code, stderr } = await run("worlds", ...args);
+    expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining(message)]);
+  }
+  const explained = await run("predict", "--explain", "--state", "a", "--action", "b");
+  expect([explained.code, explained.stderr]).toEqual([1, "--explain needs --world\n"]);
+});
+
+test("what has the same tag is on one side of a split, also in a later import", async () => {
+  const run = commandsIn("the configured database");
+  const tagged = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ trajectory_id: `s-${index}`, step: 0, next_state: "n" },
+      interaction: { state: "s", action: "a" },
+      tags: { site: `site ${index % 20}` },
+    }));
+  const file = join(directory, "tagged.jsonl");
+  const split = ["--split-by", "tag:site", "--test", "0.4", "--calibration", "0.3"];
+  const sides: Map<string, string>[] = [];
+  for (const count of [40, 80]) {
+    await Bun.write(file, toLines(tagged(count)));
+    expect((await run("import", file, "--name", "tagged", ...split)).code).toBe(0);
+    const { stdout } = await run("datasets", "export", "tagged");
+    const tags = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).tags);
+    expect(tags).toHaveLength(count);
+    const ofSite = new Map<string, string>(tags.map((one) => [one.site, one.split]));
+    expect(tags.every(({ site, split }) => ofSite.get(site) === split)).toBe(true);
+    expect([...new Set(ofSite.values())].sort()).toEqual(["calibration", "test", "train"]);
+    sides.push(ofSite);
+  }
+  expect(sides[0]).toEqual(sides[1] ?? new Map());
+  const refused = await run("import", file, "--name", "tagged", "--split-by", "site");
+  expect(refused.stderr).toContain("--split-by takes trajectory, task or tag:NAME");
+});
+
+test.each(places)("a world is measured beside what is simpler, on what tests, in %s", async (place) => {
+  const run = commandsIn(place);
+  // What the records say is right but for the cart's number, which is the trajectory's own.
+  const recorded = Array.from({ length: 20 }, (_, cart) =>
+    ["lamp", "cup"].map((item, step) => ({
+      ...{ trajectory_id: `g-${cart}`, step },
+      interaction: { state: `Cart ${cart}`, action: `add ${item}` },
+      next_state: `Added the ${item} to cart ${cart}.`,
+      tags: { split: cart < 12 ? "train" : "test" },
+    })),
+  ).flat();
+  await Bun.write(join(directory, "graded.jsonl"), toLines(recorded));
+  await run("import", join(directory, "graded.jsonl"), "--name", "graded");
+  // The model knows what the answer looks like only from examples.
+  upstream.answer = ({ body }) => {
+    const { messages } = body as { messages: { role: string; content: string }[] };
+    const [, cart, item] = /Cart (\d+)[\s\S]*add (\w+)$/.exec(messages.at(-1)?.content ?? "") ?? [];
+    const isShown = messages.some(({ role }) => role === "assistant");
+    return Response.json(completion(isShown ? `Added the ${item} to cart ${cart}.` : "You add it."));
+  };
+  const measured = await run(
+    ...["worlds", "create", "graded", "--examples", "graded", "--model", "default", "--evaluate"],
+  );
+  expect([measured.code, measured.stdout]).toEqual([
+    0,
+    expect.stringMatching(/Examples help: \+100\.0 points/),
+  ]);
+  for (const [name, mean] of Object.entries({
+    "graded@1": "1.000",
+    "no change": "0.000",
+    records: "0.000",
+  }))
+    expect(measured.stdout).toMatch(new RegExp(`^(exact-match system:default)? +${name} +${mean} `, "m"));
+  expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
+  expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
+  expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
+
+  const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
+  expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
+});
