@@ -64,7 +64,7 @@ export const quickPredictionsPlan: PredictionsPlan = {
 
 /** One run of wrk against one target. */
 export interface Sample extends LoadSample {
-  readonly target: TargetName;
+  readonly target: string;
   readonly scenario: Scenario;
   readonly round: number;
 }
@@ -158,8 +158,8 @@ const measureStart = async (
   return times;
 };
 
-interface RunningTarget {
-  readonly name: TargetName;
+export interface RunningTarget {
+  readonly name: string;
   readonly pid: number;
   readonly request: LoadRequest;
 }
@@ -170,11 +170,11 @@ const warmUpConnections = 32;
  * Targets that are compared are measured within seconds of each other, and none is always first: a noisy machine drifts,
  * so a figure only means something next to its neighbours.
  */
-const measureRounds = async (
+export const measureRounds = async (
   group: ProcessGroup,
   upstream: Upstream,
   targets: readonly RunningTarget[],
-  plan: PredictionsPlan,
+  plan: Pick<PredictionsPlan, "rounds" | "warmUpS" | "firstWarmUpS" | "scenarios">,
 ): Promise<Sample[]> => {
   await upstream.set(0);
   for (const { request } of targets) await runWrk(group, request, warmUpConnections, plan.firstWarmUpS);
