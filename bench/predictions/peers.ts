@@ -37,12 +37,12 @@ const apiKey = "sk-bench-key-that-is-only-good-on-loopback";
 const cacheDirectory = process.env.BENCH_PEERS_DIRECTORY ?? join(homedir(), ".cache", "presage-bench");
 
 const scenarios: readonly Scenario[] = [
-  { connections: 64, delayMs: 0, durationS: 4 },
-  { connections: 1, delayMs: 0, durationS: 4 },
-  { connections: 64, delayMs: 20, durationS: 4 },
+  { connections: 64, delayMs: 0, durationS: 3 },
+  { connections: 1, delayMs: 0, durationS: 3 },
+  { connections: 64, delayMs: 20, durationS: 3 },
 ];
 const [busy, alone, delayed] = scenarios as [Scenario, Scenario, Scenario];
-const fullPlan = { rounds: 7, warmUpS: 1, firstWarmUpS: 4, scenarios };
+const fullPlan = { rounds: 5, warmUpS: 1, firstWarmUpS: 4, scenarios };
 const quickPlan = {
   rounds: 1,
   warmUpS: 1,
@@ -55,6 +55,8 @@ interface Peer {
   /** Says why it cannot be had; undefined: it is there. */
   readonly install?: (group: ProcessGroup) => Promise<string | undefined>;
   readonly prepare: (place: Place) => Launch | Promise<Launch>;
+  /** How long it may pause between answers to what it has accepted. */
+  readonly quietForMs?: number;
 }
 
 /** From Python's package index, into an environment of its own. */
@@ -126,11 +128,13 @@ const peers = {
     title: "Portkey (Node.js)",
     install: () => installPortkey().then(() => undefined, String),
     prepare: prepareLaunch.portkey,
+    quietForMs: 500,
   },
   litellm: {
     title: "LiteLLM 1.108.7 (Python)",
     install: fromPython("litellm", "litellm[proxy]==1.108.7"),
     prepare: liteLlm,
+    quietForMs: 1_000,
   },
 } satisfies Readonly<Record<string, Peer>>;
 type PeerName = keyof typeof peers;
@@ -176,7 +180,7 @@ const startPeers = async (group: ProcessGroup, upstream: Upstream) => {
     const pinned = { ...launch, argv: ["taskset", "-c", core, ...launch.argv] };
     const { process: started, request } = await start(group, name, pinned, directory);
     await verifyTarget(name, request, upstream);
-    running.push({ name, pid: started.pid, request });
+    running.push({ name, pid: started.pid, request, quietForMs: peer.quietForMs });
   }
   return { running, missing };
 };
@@ -238,8 +242,9 @@ const writePeers = (
 ): string => `
 - Each gateway pinned to one core, the same one; upstream and wrk use both. They take turns within ${rounds} rounds. Every figure is the median of the rounds, with the range in parentheses;
   ratios are taken within a round.
-- One prediction of ${(predictBody.length / 1000).toFixed(1)} KB over wrk, as in the predictions above. nginx, Portkey and the bare proxy have no key to check; the others check one. Each logs as it does by default,
-  routers spread by \`round_robin\` over one worker, LiteLLM has one worker and no database.
+- One prediction of ${(predictBody.length / 1000).toFixed(1)} KB over wrk, as in the predictions above. Presage, SGLang's router and LiteLLM check a key; nginx, the bare proxy,
+  vLLM's router and Portkey do not. Each logs as it does by default: Presage, nginx and LiteLLM a line for each request, SGLang's router two, the others none. Routers spread by
+  \`round_robin\` over one worker; LiteLLM has one process and no database.
 - Processor time is user + system time of the process and its children, divided by the number of requests that reached the upstream.
 - Not had: ${missing.join("; ")}.
 

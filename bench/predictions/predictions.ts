@@ -162,6 +162,7 @@ export interface RunningTarget {
   readonly name: string;
   readonly pid: number;
   readonly request: LoadRequest;
+  readonly quietForMs?: number | undefined;
 }
 
 const warmUpConnections = 32;
@@ -184,9 +185,9 @@ export const measureRounds = async (
     const first = round % targets.length;
     const order = [...targets.slice(first), ...targets.slice(0, first)];
     for (const scenario of plan.scenarios) {
-      for (const { name, pid, request } of order) {
+      for (const { name, pid, request, quietForMs } of order) {
         const run = (durationS: number) => runWrk(group, request, scenario.connections, durationS);
-        const load = { run, pids: [pid], warmUpS: plan.warmUpS, ...scenario };
+        const load = { run, pids: [pid], warmUpS: plan.warmUpS, quietForMs, ...scenario };
         const sample = { ...(await measurePredictions(upstream, load)), target: name, scenario, round };
         process.stdout.write(describe(sample));
         samples.push(sample);
