@@ -35,7 +35,7 @@ async function unreachableCounts(presage: SpawnedPresage): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith("presage_upstream_unreachable_total"));
 }
 
-test.concurrent.each(upstreamClients)(
+test.each(upstreamClients)(
   "over %s, callers get one text; the log and the metrics say why the upstream is unreachable",
   async (client) => {
     const https = Bun.serve({
@@ -82,37 +82,34 @@ test.concurrent.each(upstreamClients)(
   },
 );
 
-test.concurrent.each(upstreamClients)(
-  "over %s, an outage is reported once, and so is its end",
-  async (client) => {
-    const port = await freePort();
-    await using presage = await before(`http://127.0.0.1:${port}/v1`, {
-      PRESAGE_UPSTREAM_CLIENT: client,
-      PRESAGE_UPSTREAM_RETRIES: "0",
-    });
-    for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
-    const upstream = Bun.serve({
-      hostname: upstreamHost,
-      port,
-      fetch: () => Response.json(completion("Open.")),
-    });
-    for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(200);
-    const outages = await eventually(
-      async () => {
-        expect((await predict(presage)).status).toBe(200);
-        return await outagesOf(presage, 1);
-      },
-      ({ length }) => length > 1,
-    );
-    await upstream.stop(true);
-    expect(outages.map(({ msg }) => msg)).toEqual([
-      "the upstream cannot be reached",
-      "the upstream answers again",
-    ]);
-  },
-);
+test.each(upstreamClients)("over %s, an outage is reported once, and so is its end", async (client) => {
+  const port = await freePort();
+  await using presage = await before(`http://127.0.0.1:${port}/v1`, {
+    PRESAGE_UPSTREAM_CLIENT: client,
+    PRESAGE_UPSTREAM_RETRIES: "0",
+  });
+  for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
+  const upstream = Bun.serve({
+    hostname: upstreamHost,
+    port,
+    fetch: () => Response.json(completion("Open.")),
+  });
+  for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(200);
+  const outages = await eventually(
+    async () => {
+      expect((await predict(presage)).status).toBe(200);
+      return await outagesOf(presage, 1);
+    },
+    ({ length }) => length > 1,
+  );
+  await upstream.stop(true);
+  expect(outages.map(({ msg }) => msg)).toEqual([
+    "the upstream cannot be reached",
+    "the upstream answers again",
+  ]);
+});
 
-test.concurrent("the judges' upstream is separate in the log and in the metrics", async () => {
+test("the judges' upstream is separate in the log and in the metrics", async () => {
   await using presage = await before(`http://127.0.0.1:${await freePort()}/v1`);
   const evaluated = await presage.call("POST", "/v1/evaluate", {
     evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],
