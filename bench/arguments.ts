@@ -9,6 +9,7 @@ import type { BenchChoices, Part } from "./lib/part.ts";
 import type { DatabaseName } from "./lib/postgres.ts";
 import { targetNames } from "./lib/targets.ts";
 import { cachePart } from "./predictions/cache.ts";
+import { peersPart } from "./predictions/peers.ts";
 import { predictionsPart } from "./predictions/predictions-report.ts";
 import { workersPart } from "./predictions/workers.ts";
 import { replicasPart } from "./replicas/replicas-report.ts";
@@ -20,6 +21,7 @@ import { statisticsPart } from "./statistics/statistics-report.ts";
 /** In the order of RESULTS.md. */
 export const parts = {
   predictions: predictionsPart,
+  peers: peersPart,
   workers: workersPart,
   cache: cachePart,
   replicas: replicasPart,

@@ -65,6 +65,7 @@ export interface PredictionLoad {
   readonly delayMs: number;
   readonly warmUpS: number;
   readonly durationS: number;
+  readonly quietForMs?: number | undefined;
 }
 
 export interface LoadSample {
@@ -85,16 +86,16 @@ const leastCpuMs = 200;
 /** Warms up, then measures one load of predictions and the processor time of these processes. */
 export const measurePredictions = async (
   upstream: Upstream,
-  { run, pids, connections, delayMs, warmUpS, durationS }: PredictionLoad,
+  { run, pids, connections, delayMs, warmUpS, durationS, quietForMs }: PredictionLoad,
 ): Promise<LoadSample> => {
   await upstream.set(delayMs);
   await run(warmUpS);
-  await waitUntilQuiet(upstream);
+  await waitUntilQuiet(upstream, quietForMs);
 
   await upstream.set(delayMs);
   const before = readCpuMsOfEach(pids);
   const wrk = await run(durationS);
-  const answered = await waitUntilQuiet(upstream);
+  const answered = await waitUntilQuiet(upstream, quietForMs);
   const used = [...readCpuMsOfEach(pids)].map(([pid, cpuMs]) => cpuMs - (before.get(pid) ?? 0));
   const cpuMs = used.reduce((sum, one) => sum + one, 0);
 

@@ -34,13 +34,13 @@ export interface LoadRequest {
 }
 
 /** Where a target starts: its own directory, so that a second start finds the files of the first. */
-interface Place {
+export interface Place {
   readonly port: number;
   readonly upstreamOrigin: string;
   readonly directory: string;
 }
 
-interface Launch {
+export interface Launch {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly readyUrl: string;
@@ -55,7 +55,7 @@ export interface StartedTarget {
   readonly readyAfterMs: number;
 }
 
-const readyTimeoutMs = 20_000;
+const readyTimeoutMs = 60_000;
 const pollEveryMs = 2;
 
 /** Starts it and waits until it is ready. */
@@ -66,13 +66,24 @@ export const startTarget = async (
   directory: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<StartedTarget> => {
-  mkdirSync(directory, { recursive: true });
-  const place = { port: await findFreePort(), upstreamOrigin, directory };
-  const { argv, env, readyUrl, request } = await prepareLaunch[name](place);
-  const logFile = join(directory, "output.log");
+  const launch = await prepareLaunch[name](await placeFor(upstreamOrigin, directory));
+  return await start(group, name, { ...launch, env: { ...launch.env, ...environment } }, directory);
+};
 
+export const placeFor = async (upstreamOrigin: string, directory: string): Promise<Place> => {
+  mkdirSync(directory, { recursive: true });
+  return { port: await findFreePort(), upstreamOrigin, directory };
+};
+
+export const start = async (
+  group: ProcessGroup,
+  name: string,
+  { argv, env = {}, readyUrl, request }: Launch,
+  directory: string,
+): Promise<StartedTarget> => {
+  const logFile = join(directory, "output.log");
   const startedAtMs = performance.now();
-  const process = group.startServer({ argv, logFile, env: { ...env, ...environment } });
+  const process = group.startServer({ argv, logFile, env });
   while (!(await answersAt(readyUrl))) {
     if (process.exitCode !== null || performance.now() - startedAtMs > readyTimeoutMs) {
       throw new Error(`${name} did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
@@ -231,7 +242,7 @@ const bundledServer = async (): Promise<string> => {
 };
 
 /** Writes the target's configuration and returns how to start it. */
-const prepareLaunch: Readonly<Record<StartedName, (place: Place) => Promise<Launch>>> = {
+export const prepareLaunch: Readonly<Record<StartedName, (place: Place) => Promise<Launch>>> = {
   nginx: prepareNginx,
   bun: prepareBareProxy,
   portkey: preparePortkey,
@@ -239,11 +250,7 @@ const prepareLaunch: Readonly<Record<StartedName, (place: Place) => Promise<Laun
 };
 
 /** Sends one request: every target must send the same prompt to the upstream and return its response. */
-export const verifyTarget = async (
-  name: TargetName,
-  request: LoadRequest,
-  upstream: Upstream,
-): Promise<void> => {
+export const verifyTarget = async (name: string, request: LoadRequest, upstream: Upstream): Promise<void> => {
   await upstream.set(0, true);
   const { url, headers, body } = request;
   const response = await fetch(url, { method: "POST", headers, body, keepalive: false });

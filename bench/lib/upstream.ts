@@ -43,10 +43,8 @@ export const startUpstream = async (group: ProcessGroup, directory: string): Pro
   return upstream;
 };
 
-const quietForMs = 60;
-
 /** wrk exits without waiting for its last responses; its requests in progress are finished and counted first. */
-export const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
+export const waitUntilQuiet = async (upstream: Upstream, quietForMs = 60): Promise<number> => {
   let before = await upstream.read();
   for (;;) {
     await Bun.sleep(quietForMs);

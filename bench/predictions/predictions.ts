@@ -64,7 +64,7 @@ export const quickPredictionsPlan: PredictionsPlan = {
 
 /** One run of wrk against one target. */
 export interface Sample extends LoadSample {
-  readonly target: TargetName;
+  readonly target: string;
   readonly scenario: Scenario;
   readonly round: number;
 }
@@ -158,10 +158,11 @@ const measureStart = async (
   return times;
 };
 
-interface RunningTarget {
-  readonly name: TargetName;
+export interface RunningTarget {
+  readonly name: string;
   readonly pid: number;
   readonly request: LoadRequest;
+  readonly quietForMs?: number | undefined;
 }
 
 const warmUpConnections = 32;
@@ -170,11 +171,11 @@ const warmUpConnections = 32;
  * Targets that are compared are measured within seconds of each other, and none is always first: a noisy machine drifts,
  * so a figure only means something next to its neighbours.
  */
-const measureRounds = async (
+export const measureRounds = async (
   group: ProcessGroup,
   upstream: Upstream,
   targets: readonly RunningTarget[],
-  plan: PredictionsPlan,
+  plan: Pick<PredictionsPlan, "rounds" | "warmUpS" | "firstWarmUpS" | "scenarios">,
 ): Promise<Sample[]> => {
   await upstream.set(0);
   for (const { request } of targets) await runWrk(group, request, warmUpConnections, plan.firstWarmUpS);
@@ -184,9 +185,9 @@ const measureRounds = async (
     const first = round % targets.length;
     const order = [...targets.slice(first), ...targets.slice(0, first)];
     for (const scenario of plan.scenarios) {
-      for (const { name, pid, request } of order) {
+      for (const { name, pid, request, quietForMs } of order) {
         const run = (durationS: number) => runWrk(group, request, scenario.connections, durationS);
-        const load = { run, pids: [pid], warmUpS: plan.warmUpS, ...scenario };
+        const load = { run, pids: [pid], warmUpS: plan.warmUpS, quietForMs, ...scenario };
         const sample = { ...(await measurePredictions(upstream, load)), target: name, scenario, round };
         process.stdout.write(describe(sample));
         samples.push(sample);

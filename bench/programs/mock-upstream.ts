@@ -57,6 +57,8 @@ const serve = (): Bun.Server<undefined> =>
           return new Response(completion, { headers: jsonHeaders });
         },
       },
+      // Routers ask before they send anything.
+      "/health": new Response("ok"),
       "/v1/models": () => Response.json(models),
       "/control/set": (request) => {
         const query = new URL(request.url).searchParams;

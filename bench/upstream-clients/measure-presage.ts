@@ -2,8 +2,8 @@
 // that with fetch, both servers on one core. bench/MEASUREMENTS.md has its figures.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { median } from "../lib/figures.ts";
-import { measurePredictions, runWrk } from "../lib/load.ts";
+import { compareRounds, figureOf, showFigure, withoutProblems } from "../lib/figures.ts";
+import { type LoadSample, measurePredictions, runWrk } from "../lib/load.ts";
 import { createProcessGroup, workDirectory } from "../lib/processes.ts";
 import { startPresage, verifyTarget } from "../lib/targets.ts";
 import { startUpstream } from "../lib/upstream.ts";
@@ -35,28 +35,26 @@ try {
     await runWrk(group, predict, 64, 4);
   }
   process.stdout.write(
-    "connections, delay | µs a prediction: fetch | sockets | ratio of medians | of rounds\n",
+    "connections, delay | µs a prediction: fetch | sockets | ratio within rounds | left out\n",
   );
   for (const { connections, delayMs } of scenarios) {
-    const figures = { fetch: [] as number[], sockets: [] as number[] };
+    const samples: (LoadSample & { round: number; client: (typeof clients)[number] })[] = [];
     for (let round = 0; round < rounds; round += 1) {
       for (const { client, predict, process: server } of round % 2 === 0 ? servers : servers.toReversed()) {
         const run = (durationS: number) => runWrk(group, predict, connections, durationS);
         const load = { run, pids: [server.pid], connections, delayMs, warmUpS: 1, durationS: 3 };
-        const { cpuUsPerRequest, problem } = await measurePredictions(upstream, load);
-        if (problem !== undefined) throw new Error(`${client}: ${problem}`);
-        figures[client].push(cpuUsPerRequest ?? Number.NaN);
+        samples.push({ ...(await measurePredictions(upstream, load)), round, client });
       }
     }
-    const ratios = figures.sockets.map((cost, round) => cost / (figures.fetch[round] ?? Number.NaN));
-    const [slow, fast] = [median(figures.fetch), median(figures.sockets)];
-    const range = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`;
+    const good = withoutProblems(samples);
+    const [byFetch, bySockets] = clients.map((wanted) => good.filter(({ client }) => client === wanted));
+    const read = ({ cpuUsPerRequest }: LoadSample) => cpuUsPerRequest;
     const row = [
       `${connections}, ${delayMs} ms`,
-      slow.toFixed(0),
-      fast.toFixed(0),
-      (fast / slow).toFixed(2),
-      range,
+      showFigure(figureOf(byFetch ?? [], read)),
+      showFigure(figureOf(bySockets ?? [], read)),
+      showFigure(compareRounds(bySockets ?? [], byFetch ?? [], read)),
+      samples.length - good.length,
     ];
     process.stdout.write(`${row.join(" | ")}\n`);
   }

@@ -109,3 +109,48 @@ test("a kept connection that closes without a byte is replaced once by a new one
   answer = (socket) => socket.resetAndDestroy();
   expect([await call(), calls]).toEqual(["0 ECONNRESET", 2]);
 });
+
+test("a kept connection that breaks after a byte of a response is not replaced", async () => {
+  calls = 0;
+  answer = (socket, number) => {
+    if (number === 1) socket.write(`HTTP/1.1 200 OK\r\n${body}`);
+    else socket.write("H", () => socket.resetAndDestroy());
+  };
+  expect(await call()).toBe("200 hello");
+  await Bun.sleep(200);
+  expect([await call(), calls]).toEqual(["0 ECONNRESET", 2]);
+});
+
+test.each(["text", "blob"] as const)(
+  "a long body, given as a %s, reaches a server that reads slowly",
+  async (form) => {
+    const long = "é".repeat(4_000_000);
+    const connection = Promise.withResolvers<Socket>();
+    let received = 0;
+    const slow = createServer((socket) => {
+      socket.pause();
+      connection.resolve(socket);
+      socket.on("data", (bytes) => {
+        received += bytes.length;
+        if (bytes.toString("latin1").endsWith("!")) socket.write(`HTTP/1.1 200 OK\r\n${body}`);
+      });
+    });
+    await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+    const place = slow.address();
+    const client = createHttpClient({
+      url: `http://127.0.0.1:${typeof place === "object" ? place?.port : 0}/v1`,
+      parser,
+    });
+    const { signal } = new AbortController();
+    const sent = form === "text" ? `${long}!` : new Blob([long, "!"]);
+    const request = { method: "POST", path: "/x", headers: "", body: sent, signal, isAlone: true } as const;
+    const answered = client.send({ ...request, onHead: undefined, onLength: undefined });
+    const socket = await connection.promise;
+    await Bun.sleep(200);
+    expect(received).toBe(0);
+    socket.resume();
+    expect((await answered).status).toBe(200);
+    expect(received).toBeGreaterThan(8_000_000);
+    slow.close();
+  },
+);

@@ -6,9 +6,11 @@ import { testKey } from "../support/presage/presage.ts";
 import {
   chatRequest,
   prediction,
+  presageOver,
   presageWithRawUpstream,
 } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
+import { upstreamClients } from "../support/upstream/as-replicas.ts";
 import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 
 const inFlight = "presage_predictions_in_flight";
@@ -20,34 +22,37 @@ for (const [path, body] of [
   ["/v1/predict", prediction],
   ["/v1/chat/completions", chatRequest],
 ] as const) {
-  test(`on ${path} the upstream request is aborted within ${abortWithinMs} ms of the disconnect`, async () => {
-    let asked = Promise.withResolvers<void>();
-    let closed = Promise.withResolvers<number>();
-    await using server = await presageWithRawUpstream(({ socket }) => {
-      socket.on("close", () => closed.resolve(performance.now()));
-      asked.resolve();
-    });
-    const { hostname, port } = new URL(server.presage.url);
-    const tookMs: number[] = [];
-    for (let round = 0; round < 7; round++) {
-      asked = Promise.withResolvers();
-      closed = Promise.withResolvers();
-      const caller = connect(Number(port), hostname);
-      const text = JSON.stringify(body);
-      caller.write(
-        `POST ${path} HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
-      );
-      await asked.promise;
-      expect(await readMetric(server.presage, inFlight)).toBe(1);
-      const hungUpAtMs = performance.now();
-      caller.destroy();
-      tookMs.push((await closed.promise) - hungUpAtMs);
-    }
-    // The quickest: a busy machine is late sometimes, a server that waits is late each time.
-    expect(Math.min(...tookMs)).toBeLessThan(abortWithinMs);
-    expect(server.upstream.received).toHaveLength(7);
-    await expectEventually(() => readMetric(server.presage, inFlight), 0);
-  });
+  test.each(upstreamClients)(
+    `over %s, on ${path} the upstream request is aborted within ${abortWithinMs} ms of the disconnect`,
+    async (client) => {
+      let asked = Promise.withResolvers<void>();
+      let closed = Promise.withResolvers<number>();
+      await using server = await presageOver(client)(({ socket }) => {
+        socket.on("close", () => closed.resolve(performance.now()));
+        asked.resolve();
+      });
+      const { hostname, port } = new URL(server.presage.url);
+      const tookMs: number[] = [];
+      for (let round = 0; round < 7; round++) {
+        asked = Promise.withResolvers();
+        closed = Promise.withResolvers();
+        const caller = connect(Number(port), hostname);
+        const text = JSON.stringify(body);
+        caller.write(
+          `POST ${path} HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+        );
+        await asked.promise;
+        expect(await readMetric(server.presage, inFlight)).toBe(1);
+        const hungUpAtMs = performance.now();
+        caller.destroy();
+        tookMs.push((await closed.promise) - hungUpAtMs);
+      }
+      // The quickest: a busy machine is late sometimes, a server that waits is late each time.
+      expect(Math.min(...tookMs)).toBeLessThan(abortWithinMs);
+      expect(server.upstream.received).toHaveLength(7);
+      await expectEventually(() => readMetric(server.presage, inFlight), 0);
+    },
+  );
 }
 
 test("a client that disconnects during a step of an episode gives it up, and the episode stands where it was", async () => {
@@ -76,23 +81,26 @@ test("a client that disconnects during a step of an episode gives it up, and the
   await expectEventually(() => readMetric(server.presage, inFlight), 0);
 });
 
-test("a hundred clients that disconnect at once leave nothing behind", async () => {
-  const open = new Set<object>();
-  await using server = await presageWithRawUpstream(({ socket }) => {
-    open.add(socket);
-    socket.on("close", () => open.delete(socket));
-  });
-  const hangUp = new AbortController();
-  const calls = Array.from({ length: 100 }, (_, index) =>
-    (index % 2 === 0 ? server.predict : server.chat)(hangUp.signal).catch(() => "gone"),
-  );
-  await expectEventually(() => open.size, 100);
-  expect(await readMetric(server.presage, inFlight)).toBe(100);
-  hangUp.abort();
-  expect(await Promise.all(calls)).toStrictEqual(Array(100).fill("gone"));
-  await expectEventually(() => open.size, 0);
-  await expectEventually(() => readMetric(server.presage, inFlight), 0);
-});
+test.each(upstreamClients)(
+  "over %s, a hundred clients that disconnect at once leave nothing behind",
+  async (client) => {
+    const open = new Set<object>();
+    await using server = await presageOver(client)(({ socket }) => {
+      open.add(socket);
+      socket.on("close", () => open.delete(socket));
+    });
+    const hangUp = new AbortController();
+    const calls = Array.from({ length: 100 }, (_, index) =>
+      (index % 2 === 0 ? server.predict : server.chat)(hangUp.signal).catch(() => "gone"),
+    );
+    await expectEventually(() => open.size, 100);
+    expect(await readMetric(server.presage, inFlight)).toBe(100);
+    hangUp.abort();
+    expect(await Promise.all(calls)).toStrictEqual(Array(100).fill("gone"));
+    await expectEventually(() => open.size, 0);
+    await expectEventually(() => readMetric(server.presage, inFlight), 0);
+  },
+);
 
 test("a client that disconnects between two tries ends the retries", async () => {
   await using server = await presageWithRawUpstream(

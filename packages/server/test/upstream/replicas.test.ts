@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { upstreamClients } from "../support/upstream/as-replicas.ts";
 import { startRawUpstream } from "../support/upstream/raw-upstream.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
@@ -118,17 +119,20 @@ for (const name of ["x-session-id", "x-smg-routing-key"]) {
   });
 }
 
-test("no call fails when a replica is gone, whose sessions move and the others' stay", async () => {
-  await using fleet = await startFleet(4);
-  const { presage, replicas } = fleet;
-  const before = await placesOf(presage);
-  await replicas[2]?.stop();
-  const after = await placesOf(presage);
-  for (const [place, answerer] of after.entries()) {
-    if (before[place] === "replica 2") expect(answerer).not.toBe("replica 2");
-    else expect(answerer).toBe(before[place] ?? "");
-  }
-});
+test.each(upstreamClients)(
+  "over %s, no call fails when a replica is gone, whose sessions move and the others' stay",
+  async (client) => {
+    await using fleet = await startFleet(4, { PRESAGE_UPSTREAM_CLIENT: client });
+    const { presage, replicas } = fleet;
+    const before = await placesOf(presage);
+    await replicas[2]?.stop();
+    const after = await placesOf(presage);
+    for (const [place, answerer] of after.entries()) {
+      if (before[place] === "replica 2") expect(answerer).not.toBe("replica 2");
+      else expect(answerer).toBe(before[place] ?? "");
+    }
+  },
+);
 
 test("a replica that answers 503 is ejected after three, and no call fails", async () => {
   await using fleet = await startFleet(4);
@@ -140,18 +144,22 @@ test("a replica that answers 503 is ejected after three, and no call fails", asy
   expect(bad.received).toHaveLength(3);
 });
 
-test("a replica that resets every connection is ejected, and no call fails", async () => {
-  const bad = await startRawUpstream(({ socket }) => socket.resetAndDestroy());
-  const good = [startUpstream(), startUpstream(), startUpstream()];
-  const presage = await startPresage({
-    PRESAGE_UPSTREAM_URL: [bad, ...good].map(({ url }) => url).join(","),
-    ...model,
-  });
-  for (const session of [...sessions, ...sessions]) expect((await ask(presage, session)).status).toBe(200);
-  expect(bad.received.length).toBeWithin(3, 5);
-  await presage.stop();
-  await Promise.all([bad, ...good].map((upstream) => upstream.stop()));
-});
+test.each(upstreamClients)(
+  "over %s, a replica that resets every connection is ejected, and no call fails",
+  async (client) => {
+    const bad = await startRawUpstream(({ socket }) => socket.resetAndDestroy());
+    const good = [startUpstream(), startUpstream(), startUpstream()];
+    const presage = await startPresage({
+      PRESAGE_UPSTREAM_URL: [bad, ...good].map(({ url }) => url).join(","),
+      ...model,
+      PRESAGE_UPSTREAM_CLIENT: client,
+    });
+    for (const session of [...sessions, ...sessions]) expect((await ask(presage, session)).status).toBe(200);
+    expect(bad.received.length).toBeWithin(3, 5);
+    await presage.stop();
+    await Promise.all([bad, ...good].map((upstream) => upstream.stop()));
+  },
+);
 
 test("a 400, a 413 and a 500 do not eject, and are not sent to another replica", async () => {
   await using fleet = await startFleet(2);
@@ -179,30 +187,35 @@ test("where all replicas fail, all are asked, so that the first that recovers an
   for (const session of sessions) expect((await ask(presage, session)).status).toBe(200);
 }, 120_000);
 
-test("while all replicas are gone, calls fail fast and their retries stay within the share", async () => {
-  const counted = { requests: 0 };
-  const replicas = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      startRawUpstream(({ socket }) => {
-        counted.requests += 1;
-        socket.resetAndDestroy();
-      }),
-    ),
-  );
-  const presage = await startPresage({
-    PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
-    ...model,
-  });
-  const calls = 1_000;
-  let left = calls;
-  const worker = async () => {
-    while (left-- > 0) expect((await ask(presage, `rollout-${left}`)).status).toBe(503);
-  };
-  await Promise.all(Array.from({ length: 32 }, worker));
-  expect(counted.requests).toBeWithin(calls, calls * 1.2);
-  await presage.stop();
-  await Promise.all(replicas.map((replica) => replica.stop()));
-}, 120_000);
+test.each(upstreamClients)(
+  "over %s, while all replicas are gone, calls fail fast and their retries stay within the share",
+  async (client) => {
+    const counted = { requests: 0 };
+    const replicas = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        startRawUpstream(({ socket }) => {
+          counted.requests += 1;
+          socket.resetAndDestroy();
+        }),
+      ),
+    );
+    const presage = await startPresage({
+      PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
+      ...model,
+      PRESAGE_UPSTREAM_CLIENT: client,
+    });
+    const calls = 1_000;
+    let left = calls;
+    const worker = async () => {
+      while (left-- > 0) expect((await ask(presage, `rollout-${left}`)).status).toBe(503);
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+    expect(counted.requests).toBeWithin(calls, calls * 1.2);
+    await presage.stop();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  },
+  120_000,
+);
 
 test("a replica that limits the rate gets at most half as many requests at once, and its 429 goes to the client", async () => {
   await using fleet = await startFleet(2);
@@ -248,34 +261,37 @@ async function sessionOf({ presage }: Fleet, name: string, replica: TestUpstream
   throw new Error(`No session prefers ${name}.`);
 }
 
-test("a client that disconnects says nothing about the replica", async () => {
-  await using fleet = await startFleet(2);
-  const { presage, replicas } = fleet;
-  const release = Promise.withResolvers<void>();
-  for (const replica of replicas) {
-    replica.answer = async () => {
-      await release.promise;
-      return Response.json(completion("late"));
-    };
-  }
-  const hangUps = sessions.slice(0, 12).map(async (session) => {
-    const controller = new AbortController();
-    const call = fetch(`${presage.url}/v1/predict`, {
-      method: "POST",
-      body: JSON.stringify(prediction),
-      headers: { "x-api-key": testKey, "x-session-id": session },
-      signal: controller.signal,
-    }).catch(() => undefined);
-    while (
-      !replicas.some(({ received }) => received.some((one) => one.headers.get("x-session-id") === session))
-    )
-      await Bun.sleep(5);
-    controller.abort();
-    await call;
-  });
-  await Promise.all(hangUps);
-  release.resolve();
-  for (const [place, replica] of replicas.entries())
-    replica.answer = () => Response.json(completion(`replica ${place}`));
-  expect(new Set(await placesOf(presage)).size).toBe(2);
-});
+test.each(upstreamClients)(
+  "over %s, a client that disconnects says nothing about the replica",
+  async (client) => {
+    await using fleet = await startFleet(2, { PRESAGE_UPSTREAM_CLIENT: client });
+    const { presage, replicas } = fleet;
+    const release = Promise.withResolvers<void>();
+    for (const replica of replicas) {
+      replica.answer = async () => {
+        await release.promise;
+        return Response.json(completion("late"));
+      };
+    }
+    const hangUps = sessions.slice(0, 12).map(async (session) => {
+      const controller = new AbortController();
+      const call = fetch(`${presage.url}/v1/predict`, {
+        method: "POST",
+        body: JSON.stringify(prediction),
+        headers: { "x-api-key": testKey, "x-session-id": session },
+        signal: controller.signal,
+      }).catch(() => undefined);
+      while (
+        !replicas.some(({ received }) => received.some((one) => one.headers.get("x-session-id") === session))
+      )
+        await Bun.sleep(5);
+      controller.abort();
+      await call;
+    });
+    await Promise.all(hangUps);
+    release.resolve();
+    for (const [place, replica] of replicas.entries())
+      replica.answer = () => Response.json(completion(`replica ${place}`));
+    expect(new Set(await placesOf(presage)).size).toBe(2);
+  },
+);

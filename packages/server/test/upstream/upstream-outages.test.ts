@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { upstreamHost } from "../support/upstream/as-replicas.ts";
+import { upstreamClients, upstreamHost } from "../support/upstream/as-replicas.ts";
 import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
@@ -35,50 +35,59 @@ async function unreachableCounts(presage: SpawnedPresage): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith("presage_upstream_unreachable_total"));
 }
 
-test.concurrent("callers get one text; the log and the metrics say why the upstream is unreachable", async () => {
-  const https = Bun.serve({
-    hostname: upstreamHost,
-    port: 0,
-    tls: selfSignedCertificate(),
-    fetch: () => Response.json(completion("Open.")),
-  });
-  const plain = Bun.serve({
-    hostname: upstreamHost,
-    port: 0,
-    fetch: () => Response.json(completion("Open.")),
-  });
-  const reasons = [
-    ["refused", `http://127.0.0.1:${await freePort()}/v1`],
-    ["name", "http://nowhere.invalid/v1"],
-    ["certificate", `https://localhost:${https.port}/v1`],
-    ["tls", `https://localhost:${plain.port}/v1`],
-  ] as const;
-  await Promise.all(
-    reasons.map(async ([reason, url]) => {
-      await using presage = await before(url, { PRESAGE_UPSTREAM_RETRIES: "1" });
-      const answers = await Promise.all(Array.from({ length: 5 }, () => predict(presage)));
-      for (const answer of answers) {
-        expect(answer.status).toBe(503);
-        expect(ErrorResponse.parse(await answer.json())).toEqual({
-          detail: "The upstream cannot be reached.",
-          category: "unavailable",
+test.each(upstreamClients)(
+  "over %s, callers get one text; the log and the metrics say why the upstream is unreachable",
+  async (client) => {
+    const https = Bun.serve({
+      hostname: upstreamHost,
+      port: 0,
+      tls: selfSignedCertificate(),
+      fetch: () => Response.json(completion("Open.")),
+    });
+    const plain = Bun.serve({
+      hostname: upstreamHost,
+      port: 0,
+      fetch: () => Response.json(completion("Open.")),
+    });
+    const reasons = [
+      ["refused", `http://127.0.0.1:${await freePort()}/v1`],
+      ["name", "http://nowhere.invalid/v1"],
+      ["certificate", `https://localhost:${https.port}/v1`],
+      ["tls", `https://localhost:${plain.port}/v1`],
+    ] as const;
+    await Promise.all(
+      reasons.map(async ([reason, url]) => {
+        await using presage = await before(url, {
+          PRESAGE_UPSTREAM_CLIENT: client,
+          PRESAGE_UPSTREAM_RETRIES: "1",
         });
-      }
-      expect(await outagesOf(presage, 1)).toMatchObject([
-        { level: 40, upstream: "predictions", reason, code: expect.stringMatching(/^[A-Z_]+$/) },
-      ]);
-      expect(await unreachableCounts(presage)).toEqual([
-        `presage_upstream_unreachable_total{upstream="predictions",reason="${reason}"} 5`,
-      ]);
-    }),
-  );
-  await https.stop(true);
-  await plain.stop(true);
-});
+        const answers = await Promise.all(Array.from({ length: 5 }, () => predict(presage)));
+        for (const answer of answers) {
+          expect(answer.status).toBe(503);
+          expect(ErrorResponse.parse(await answer.json())).toEqual({
+            detail: "The upstream cannot be reached.",
+            category: "unavailable",
+          });
+        }
+        expect(await outagesOf(presage, 1)).toMatchObject([
+          { level: 40, upstream: "predictions", reason, code: expect.stringMatching(/^[A-Z_]+$/) },
+        ]);
+        expect(await unreachableCounts(presage)).toEqual([
+          `presage_upstream_unreachable_total{upstream="predictions",reason="${reason}"} 5`,
+        ]);
+      }),
+    );
+    await https.stop(true);
+    await plain.stop(true);
+  },
+);
 
-test.concurrent("an outage is reported once, and so is its end", async () => {
+test.each(upstreamClients)("over %s, an outage is reported once, and so is its end", async (client) => {
   const port = await freePort();
-  await using presage = await before(`http://127.0.0.1:${port}/v1`, { PRESAGE_UPSTREAM_RETRIES: "0" });
+  await using presage = await before(`http://127.0.0.1:${port}/v1`, {
+    PRESAGE_UPSTREAM_CLIENT: client,
+    PRESAGE_UPSTREAM_RETRIES: "0",
+  });
   for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
   const upstream = Bun.serve({
     hostname: upstreamHost,
@@ -100,7 +109,7 @@ test.concurrent("an outage is reported once, and so is its end", async () => {
   ]);
 });
 
-test.concurrent("the judges' upstream is separate in the log and in the metrics", async () => {
+test("the judges' upstream is separate in the log and in the metrics", async () => {
   await using presage = await before(`http://127.0.0.1:${await freePort()}/v1`);
   const evaluated = await presage.call("POST", "/v1/evaluate", {
     evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],

@@ -61,9 +61,12 @@ class WatchedDeadline implements Deadline, Cancellation {
     this.#outer?.removeEventListener("abort", this);
   }
 
-  check(nowMs: number): void {
+  /** Whether it was due. */
+  check(nowMs: number): boolean {
     const { timeoutMs, timeoutError } = this.#limits;
-    if (nowMs >= this.#dueMs) this.#abort(timeoutError(timeoutMs));
+    const isDue = nowMs >= this.#dueMs;
+    if (isDue) this.#abort(timeoutError(timeoutMs));
+    return isDue;
   }
 
   #abort(reason: unknown): void {
@@ -110,7 +113,8 @@ export function createDeadlines(limits: DeadlineLimits): (outer: AbortSignal) =>
 
   function tick(): void {
     const nowMs = performance.now();
-    for (const deadline of watched) deadline.check(nowMs);
+    // All have the same time, so they are due in the order of their start.
+    for (const deadline of watched) if (!deadline.check(nowMs)) break;
     isTicking = watched.size > 0;
     if (isTicking) setTimeout(tick, tickMs);
   }
