@@ -120,6 +120,11 @@ const configFields = {
   deployment: shortText(200).nullish().meta({
     description: "What predicts, by its name; the default deployment if not given.",
   }),
+  on_abstain: z.enum(["truncate", "answer", "fail"]).nullish().meta({
+    default: "truncate",
+    description:
+      "What becomes of a step whose world is less sure than it needs. `truncate`: it is the episode's last, as nobody should learn from a guess. `answer`: the episode goes on. `fail`: the step fails, and the episode is unchanged.",
+  }),
   context: Context.nullish().meta({ description: "Background for the world model, in every step." }),
   params: Params.nullish().meta({
     description:

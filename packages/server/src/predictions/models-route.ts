@@ -5,6 +5,7 @@ import {
   ModelListResponse,
   ModelPath,
   type ReplicaStatus,
+  readWorldReference,
 } from "@presage/contract";
 import { z } from "zod";
 import { type CallWithCaller, requestAddress } from "../http/call.ts";
@@ -13,9 +14,12 @@ import { errorResponse, response, unauthorized } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { Store } from "../platform/storage/store.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import { type Replica, replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
+import type { KnownWorlds } from "../worlds/find-world.ts";
+import { selectWorlds } from "../worlds/worlds-store.ts";
 import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predictions-openapi.ts";
 
 const tag = "prediction";
@@ -131,6 +135,13 @@ const exampleModel = {
 };
 
 const listPath = "/v1/models";
+const mostWorlds = 1_000;
+
+interface ModelServices {
+  store: Store;
+  deployments: Deployments;
+  knownWorlds: KnownWorlds;
+}
 
 const listModels = route({
   method: "GET",
@@ -140,10 +151,10 @@ const listModels = route({
   tag,
   summary: "List the upstream's models",
   description:
-    "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first, followed by the default one's models.",
+    "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first. The account's worlds follow, then the default deployment's models.",
   responses: {
     "200": response(
-      "The upstream's list, unchanged where there is one deployment",
+      "The upstream's list, unchanged where there is one deployment and no world",
       ModelListResponse.or(
         z.looseObject({ data: z.array(z.unknown()).meta({ description: "The models." }) }),
       ),
@@ -152,11 +163,15 @@ const listModels = route({
     ...modelFailures,
   },
   hasOwnFailures: true,
-  async handle(
-    { deployments, settings }: { deployments: Deployments; settings: { listsDeployments: boolean } },
-    { call },
-  ) {
-    const own = settings.listsDeployments ? modelsOf(deployments) : [];
+  async handle(services: ModelServices & { settings: { listsDeployments: boolean } }, { call, requester }) {
+    const { deployments, settings, store } = services;
+    const named = settings.listsDeployments ? modelsOf(deployments) : [];
+    const reader = store.briefReader(requester);
+    const { worlds } = await selectWorlds(reader, requester.accountId, {
+      limit: mostWorlds,
+      after: undefined,
+    });
+    const own = [...named, ...worlds.map(({ name }) => toModel(name))];
     const { bytes, models } = await listUpstream(deployments, call);
     if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
     const names = new Set(own.map(({ id }) => id));
@@ -181,11 +196,15 @@ const getModel = route({
     "404": errorResponse("The upstream lists no model with this id", "The upstream lists no such model."),
   },
   hasOwnFailures: true,
-  async handle({ deployments }: { deployments: Deployments }, { call }) {
+  async handle({ deployments, knownWorlds }: ModelServices, { call, requester }) {
     const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
     const isNamed = (listed: ListedModel) => listed.id === id;
+    const reference = readWorldReference(id);
+    const findWorld = async () => reference && (await knownWorlds.find(requester, reference)) && toModel(id);
     const model =
-      modelsOf(deployments).find(isNamed) ?? (await listUpstream(deployments, call)).models.find(isNamed);
+      modelsOf(deployments).find(isNamed) ??
+      (await findWorld()) ??
+      (await listUpstream(deployments, call)).models.find(isNamed);
     if (model === undefined) throw new ServiceError("not_found", "The upstream lists no such model.");
     return Response.json(model);
   },
@@ -195,9 +214,11 @@ export const modelRoutes = [listDeployments, listModels, getModel];
 
 /** Deployments as models that requests may name. */
 function modelsOf(deployments: Deployments): ListedModel[] {
-  return deployments
-    .all()
-    .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "presage" }));
+  return deployments.all().map(({ name }) => toModel(name));
+}
+
+function toModel(id: string): ListedModel {
+  return { id, object: "model", created: 0, owned_by: "presage" };
 }
 
 async function listUpstream(deployments: Deployments, { request, exchange }: CallWithCaller) {

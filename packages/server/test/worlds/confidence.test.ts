@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { RunCalibration, World, WorldModelPrediction } from "@presage/contract";
+import { episodeClient } from "../support/environments/episode-client.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -26,6 +27,7 @@ onAnyDatabase((database) => {
   const datasets = datasetClient(presage);
   const worlds = worldClient(presage);
   const runs = runClient(presage);
+  const episodes = episodeClient(presage);
   const ofStep = (step: number) => ({ state: `Shelf ${step}.`, action: `take item ${step}` });
   let dataset = "";
 
@@ -153,6 +155,18 @@ onAnyDatabase((database) => {
     expect(abstained).toMatchObject({ abstained: true, confidence: unsure.confidence });
     expect(abstained.response.content).toStartWith("Luck");
     expect((await predict("shop", 1)).abstained).toBe(false);
+    const play = async (config: object) => {
+      const name = await episodes.environment({ world: "shop", ...config }, { initial_state: "Shelf 3." });
+      const stepped = await episodes.send(await episodes.start(name), "take item 3");
+      return { status: stepped.status, body: await stepped.json() };
+    };
+    const cut = { terminated: false, truncated: true };
+    expect(await play({})).toMatchObject({ status: 200, body: cut });
+    expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
+    expect(await play({ on_abstain: "fail" })).toMatchObject({
+      ...{ status: 502, body: { category: "unusable_completion" } },
+    });
+
     await revise("shop", { confidence: { ...least, hide_abstained: true } });
     expect((await predict("shop", 3)).response.content).toBe("");
 

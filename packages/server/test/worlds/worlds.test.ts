@@ -169,6 +169,13 @@ onEachDatabase((database) => {
     expect(upstream.received.at(-1)?.body.messages).toEqual(messages);
   });
 
+  test("worlds are among the models, and shown by name and revision", async () => {
+    const list = (await (await presage.call("GET", "/v1/models")).json()) as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toEqual(expect.arrayContaining(["shop", "records", "test-model"]));
+    const shown = await presage.call("GET", "/v1/models/shop@1");
+    expect(await shown.json()).toMatchObject({ id: "shop@1", owned_by: "presage" });
+  });
+
   test("an overlong prompt is sent once more with half of the examples", async () => {
     const sizes: number[] = [];
     upstream.answer = ({ body }) => {

@@ -32,7 +32,7 @@ export function askDeployment(
 ): Ask {
   const { deployments } = services;
   const { accountId } = caller;
-  return async ({ messages, params, acceptsTruncated, session, ...question }, signal) => {
+  return async ({ messages, params, acceptsTruncated, failsOnAbstention, session, ...question }, signal) => {
     const asked = await findAsked(services, { accountId, signal }, question);
     const sharing: Sharing | undefined = deployments.areCached() ? { accountId, maxAgeS: anyAge } : undefined;
     const complete = measureCompletion(asked.complete, exchange, {
@@ -44,11 +44,12 @@ export function askDeployment(
     const completion = await complete({ ...fields, messages }, signal);
     const latencyMs = performance.now() - startedAtMs;
     const answer = readAnswer(completion);
-    refuseUnusable(answer, acceptsTruncated);
-    const deployment = deployments.find(completion.deployment) ?? asked.deployment;
-    if (deployment !== undefined) refuseControlTokens(answer, deployment);
     // Through a world it is what the world resolved to.
     const world = question.through && toStoredWorld(completion as WorldCompletion);
+    if (world?.abstained !== true) refuseUnusable(answer, acceptsTruncated);
+    else if (failsOnAbstention) throw unusable("its world is less sure of it than it needs");
+    const deployment = deployments.find(completion.deployment) ?? asked.deployment;
+    if (deployment !== undefined) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs, world };
   };
 }

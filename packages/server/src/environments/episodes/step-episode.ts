@@ -34,6 +34,8 @@ export type Ask = (
     params: Readonly<Record<string, unknown>>;
     /** Whether what there is of a text that was cut off is an answer. */
     acceptsTruncated: boolean;
+    /** Whether an answer of which its world is less sure than it needs is none. */
+    failsOnAbstention: boolean;
     /** Steps of an episode go to the replica that has their prefix. */
     session: string;
   },
@@ -87,9 +89,11 @@ export async function stepEpisode(
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = Number(row.steps) + 1;
-  const end = await findEnd(config, task, { turns, steps }, (pattern, text) =>
-    isMatch(services, requester, pattern, text),
-  );
+  const end =
+    endOfAbstention(config, answer) ??
+    (await findEnd(config, task, { turns, steps }, (pattern, text) =>
+      isMatch(services, requester, pattern, text),
+    ));
   const reward = await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
@@ -109,6 +113,15 @@ export async function stepEpisode(
   if (wasRemembered && stored.row.last_active_at < startedAt)
     return await stepEpisode(services, requester, wanted, ask, isMatch);
   throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
+}
+
+/** Nobody should learn from a guess. */
+function endOfAbstention({ on_abstain: wanted }: EnvironmentConfig, { world }: TimedAnswer): End | undefined {
+  if (world?.abstained !== true || (wanted ?? "truncate") !== "truncate") return undefined;
+  const sure =
+    typeof world.confidence === "number" ? ` (its confidence is ${world.confidence.toFixed(3)})` : "";
+  const reason = `The world ${world.name}@${world.revision} is less sure of the observation than it needs${sure}.`;
+  return { isTerminated: false, outcome: null, reason };
 }
 
 /** The step that an earlier request with the same key made. */
@@ -170,6 +183,7 @@ async function askOrCountFailure(
       : undefined,
     params: paramsOf({ row, config }),
     acceptsTruncated: config.truncated_output === "accept",
+    failsOnAbstention: config.on_abstain === "fail",
     session: row.id,
   };
   try {
