@@ -42,6 +42,14 @@ export const timeout = errorResponse(
 );
 
 export const predictionFailures = {
+  "404": errorResponse(
+    "There is no such world, or it has no such revision",
+    "The world shop has no revision 7; the latest is 3.",
+  ),
+  "409": errorResponse(
+    "The world's examples are gone with their dataset",
+    "The dataset with the examples of the world shop is deleted.",
+  ),
   "413": errorResponse(
     "The input exceeds the model's context length (context_exceeded), or the body is too large (no category)",
     "The input exceeds the upstream model's context length.",
