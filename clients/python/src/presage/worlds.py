@@ -47,7 +47,12 @@ class World:
 
         If this raises, the history is as it was.
         """
-        asked = {"world": self.name, "history": self.history[-_MAX_HISTORY:], "explain": self.explain, **fields}
+        asked: dict[str, Any] = {
+            "world": self.name,
+            "history": self.history[-_MAX_HISTORY:],
+            "explain": self.explain,
+            **fields,
+        }
         prediction: Any = self.client.predict(state, action, **asked)
         text, world = prediction["response"]["content"], prediction["world"]
         self.history.append({"action": action, "next_state": text})

@@ -77,6 +77,7 @@ test("the command makes its run on the server of its folder, whose models predic
 
 test("a world of the server's model is made and asked by commands in its folder", async () => {
   await using presage = await startServer();
+  upstream.received.length = 0;
   expect((await runInFolder(["import", "doors.jsonl", "--name", "doors"])).code).toBe(0);
   const made = await runInFolder(["worlds", "create", "doors", "--examples", "doors", "--model", "default"]);
   expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("presage play doors")]);
