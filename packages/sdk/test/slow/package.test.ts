@@ -176,6 +176,7 @@ describe("the examples of the README", () => {
       output += finished.output;
     }
     const lines = output.trim().split("\n");
+    expect(lines.splice(1, 1)).toEqual([expect.stringMatching(/^Added the lamp\. 0\.\d+$/)]);
     expect(lines.slice(0, 2)).toEqual(["The door is open. 7", "pass: true"]);
     expect(lines[2]).toMatch(/^\d+ exact-match-\S+ 1$/);
     expect(lines.splice(3, 2)).toEqual(["1 external:mine true", "kitchen-1/0 The fridge is open."]);

@@ -239,12 +239,12 @@ const stepEpisodeRoute = route({
   },
   responses: {
     "200": response("The step", StepResponse, step),
+    ...predictionFailures,
     "409": errorResponse(
-      "The episode has ended or expired, or another step was taken at the same time",
+      "The episode has ended or expired, its world can no longer be asked, or another step was taken at the same time",
       `${hasExpired} Start a new one.`,
     ),
     ...noSuch("episode"),
-    ...predictionFailures,
   },
   // Counted and admitted before anything is read.
   async handle(services: StepRouteServices, { call, requester }) {

@@ -104,6 +104,7 @@ const readings: Reading[] = [
     { data: [{ prediction: { id: idOf.prediction }, verdicts: [{ pass: true, score: awkwardScore }] }] },
   ],
   ["predictions", "GET", `/v1/predictions/${idOf.livePrediction}`, { output: awkward, reasoning: awkward }],
+  ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [
     "episodes",

@@ -178,6 +178,15 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
     config: JSON.stringify({ description: awkward }),
     created_at: writtenAt,
   });
+  const config = JSON.stringify({ description: awkward });
+  await insert("worlds", {
+    ...own,
+    ...{ id: idOf.world, name: "shop", last_revision: 1, archived_at: null },
+  });
+  const pinned = JSON.stringify({ examples: null, calibration: null, prompt_digest: "0" });
+  await insert("world_revisions", {
+    ...{ world_id: idOf.world, revision: 1, config, pinned, created_at: writtenAt },
+  });
   await insert("environment_tasks", { environment_id: idOf.environment, split: "train", position: 0, task });
   await insert("episodes", {
     ...own,
