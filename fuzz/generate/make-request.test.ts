@@ -31,7 +31,7 @@ test("a seed makes the same requests in any order", () => {
 test("a few thousand requests cover every operation of the document", () => {
   const makeRequest = createRequestMaker(1, document, served);
   const requested = new Set(
-    Array.from({ length: 3_000 }, (_, index) => makeRequest(index).base.operation.id),
+    Array.from({ length: 5_000 }, (_, index) => makeRequest(index).base.operation.id),
   );
   expect([...requested].sort()).toEqual(document.operations.map(({ id }) => id).sort());
 });

@@ -43,6 +43,8 @@ const pages = [
   "GET /runs/:run_id/trajectories/:trajectory_id",
   "GET /runs/new",
   "GET /usage",
+  "GET /worlds",
+  "GET /worlds/:name",
 ];
 /** Undocumented and public: the sign-in routes and the pages' files. */
 const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
