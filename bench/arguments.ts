@@ -17,6 +17,7 @@ import { retentionPart } from "./retention/retention-report.ts";
 import { runsPart } from "./runs/runs-report.ts";
 import { searchPart } from "./search/search-report.ts";
 import { statisticsPart } from "./statistics/statistics-report.ts";
+import { worldsPart } from "./worlds/worlds.ts";
 
 /** In the order of RESULTS.md. */
 export const parts = {
@@ -31,6 +32,7 @@ export const parts = {
   runs: runsPart,
   imports: importsPart,
   uploads: uploadsPart,
+  worlds: worldsPart,
   episodes: episodesPart,
   retention: retentionPart,
   dashboard: dashboardPart,
