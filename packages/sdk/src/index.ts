@@ -136,6 +136,7 @@ export type {
   UsageRow,
   ValidationError,
   World,
+  WorldCalibrationRequest,
   WorldConfig,
   WorldCreateRequest,
   WorldExplanation,
