@@ -206,14 +206,14 @@ onAnyDatabase((database) => {
     };
     const first = await run();
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
-    expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^If you keep only/)]);
+    expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);
     const second = await run();
     expect(await card(second)).toEqual([
-      ...[true, 0, 120, expect.stringMatching(/^Fitted on these samples: if you keep only the \d+ %/)],
+      ...[true, 0, 120, expect.stringMatching(/^Fitted on these samples: there is no share/)],
     ]);
     const request = { run_id: second, split: "calibration" };
     await presage.call("POST", "/v1/worlds/fitted/calibrations", request);
-    expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^If you keep only/)]);
+    expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^There is no share/)]);
   });
 
   test("too few predictions, another world's run, or no methods are refused with the reason", async () => {
