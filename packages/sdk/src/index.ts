@@ -98,6 +98,7 @@ export type {
   RevisionAgreement,
   Role,
   Run,
+  RunCalibration,
   RunCreateRequest,
   RunEvaluator,
   RunEvaluatorReport,

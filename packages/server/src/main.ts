@@ -53,10 +53,7 @@ const program = new Command("presage")
   .version(packageJson.version)
   .addHelpText(
     "after",
-    examples(
-      "presage                             start the server on http://127.0.0.1:8080",
-      "presage help environment            every environment variable and its default",
-    ),
+    examples("presage help environment            every environment variable and its default"),
   );
 
 try {

@@ -114,7 +114,7 @@ function proposedThreshold(
 }
 
 /** The threshold that a card gives for a risk, in a line each. */
-export function describeThreshold(card: Card, risk: number): string {
+function describeThreshold(card: Card, risk: number): string {
   const { count, trajectories, value, note } = card.brier;
   if (value === null) return note ?? "There are no figures.";
   const found = proposedThreshold(card, risk);
