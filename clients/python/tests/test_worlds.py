@@ -58,4 +58,4 @@ def test_a_world_is_calibrated_on_a_run(scripted: ScriptedServer) -> None:
     with Presage(scripted.url, "a-key") as client:
         assert calibrate_world("shop", "r", split="calibration", client=client).name == "shop@4"
     [asked] = scripted.received
-    assert (asked.path, asked.body) == ("/v1/worlds/shop/calibrations", {"run_id": "r", "split": "calibration"})
+    assert (asked.target, asked.body) == ("/v1/worlds/shop/calibrations", {"run_id": "r", "split": "calibration"})
