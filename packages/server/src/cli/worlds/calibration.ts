@@ -88,7 +88,13 @@ async function thresholdCommand(
     const { id, name: runName, target } = await findRun(connection, named);
     if (!("world" in target) || target.world.split("@")[0] !== world.name)
       throw new CommandError(`The run ${runName} is not of the world ${world.name}.`);
-    const of = (await call(({ worlds }) => worlds.get(target.world))).pinned.calibration;
+    const asked = await call(({ worlds }) => worlds.get(target.world));
+    const { min_confidence: least, below, hide_abstained: isHidden } = asked.config.confidence ?? {};
+    if (typeof least === "number" && (below === "escalate" || isHidden))
+      throw new CommandError(
+        `In the run, ${target.world} did not give its own answers below ${least}. Name one of a revision without min_confidence.`,
+      );
+    const of = asked.pinned.calibration;
     if (of?.run_id !== calibration.run_id || JSON.stringify(of.table) !== JSON.stringify(calibration.table))
       throw new CommandError(`The run is of ${target.world}, which has another calibration. Run it anew.`);
     const query = calibrationQuery(evaluator ?? calibration.evaluator);
@@ -116,6 +122,7 @@ function proposedThreshold(
 /** The threshold that a card gives for a risk, in a line each. */
 function describeThreshold(card: Card, risk: number): string {
   const { count, trajectories, value, note } = card.brier;
+  if (card.of === "score") return "There is none: the predictions have scores, and no confidences.";
   if (value === null) return note ?? "There are no figures.";
   const found = proposedThreshold(card, risk);
   const counted = `${countOf(count, "prediction")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
