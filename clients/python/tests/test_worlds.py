@@ -1,6 +1,6 @@
 import pytest
 
-from presage import NotFoundError, Presage, PresageError, World, create_world
+from presage import NotFoundError, Presage, PresageError, World, calibrate_world, create_world
 from servers import ScriptedServer, response
 
 RECORDED = [
@@ -51,3 +51,11 @@ def test_a_step_that_fails_leaves_the_history(scripted: ScriptedServer) -> None:
         "explain": False,
         "exclude": {"trajectory_ids": ["t"]},
     }
+
+
+def test_a_world_is_calibrated_on_a_run(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, {"name": "shop", "revision": 4}))
+    with Presage(scripted.url, "a-key") as client:
+        assert calibrate_world("shop", "r", split="calibration", client=client).name == "shop@4"
+    [asked] = scripted.received
+    assert (asked.target, asked.body) == ("/v1/worlds/shop/calibrations", {"run_id": "r", "split": "calibration"})

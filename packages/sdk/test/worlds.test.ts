@@ -17,6 +17,32 @@ beforeAll(async () => {
   );
   await presage.datasets.import("shop-traces", lines.join("\n"));
 });
+test("a world is calibrated on a run of it, whose card says what that is worth", async () => {
+  const lines = Array.from({ length: 60 }, (_, index) => ({
+    ...{ trajectory_id: `g-${index}`, step: 0, tags: { split: index % 6 === 0 ? "test" : "calibration" } },
+    interaction: { state: "The cart is empty.", action: index % 2 === 0 ? "add cup" : "draw a lot" },
+    next_state: index % 2 === 0 ? "Added." : `Number ${index}.`,
+  }));
+  const dataset = await presage.datasets.import("lots", lines.map((line) => JSON.stringify(line)).join("\n"));
+  await presage.worlds.create({
+    ...{ name: "lots", examples: { dataset: "lots" }, model: { kind: "retrieval" } },
+    confidence: { methods: ["retrieval"] },
+  });
+  const run = async () => {
+    const target = { world: "lots" };
+    const evaluators = [{ evaluator: "exact-match" }];
+    const made = await presage.runs.create({ dataset_id: dataset.dataset.id, target, evaluators });
+    await presage.runs.waitUntilEnded(made.id);
+    return made.id;
+  };
+  const run_id = await run();
+  const { revision, pinned } = await presage.worlds.calibrate("lots", { run_id, split: "calibration" });
+  expect([revision, pinned.calibration]).toEqual([2, expect.objectContaining({ run_id, samples: 50 })]);
+  expect(await presage.runs.calibration(run_id)).toMatchObject({ of: "score", left_out: 0 });
+  const later = await presage.runs.calibration(await run());
+  expect(later).toMatchObject({ of: "confidence", left_out: 50, fitted_on_it: false, auroc: { count: 10 } });
+});
+
 afterAll(() => server.stop());
 
 test("a world of records is made, asked, revised and deleted", async () => {

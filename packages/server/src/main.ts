@@ -32,6 +32,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
   [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
+  [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
   [["sign-in"], async () => (await import("./cli/accounts/users.ts")).addSignInCommand],
@@ -52,10 +53,7 @@ const program = new Command("presage")
   .version(packageJson.version)
   .addHelpText(
     "after",
-    examples(
-      "presage                             start the server on http://127.0.0.1:8080",
-      "presage help environment            every environment variable and its default",
-    ),
+    examples("presage help environment            every environment variable and its default"),
   );
 
 try {

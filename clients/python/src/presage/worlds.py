@@ -8,7 +8,7 @@ from ._call import part, some, write
 from .client import Prediction, Presage
 from .uploads import Source
 
-__all__ = ["Answer", "World", "create_world"]
+__all__ = ["Answer", "World", "calibrate_world", "create_world"]
 _MAX_HISTORY = 64
 
 
@@ -96,4 +96,23 @@ def create_world(
     model = {"deployment": deployment} if deployment else {"kind": "retrieval"}
     wanted = {"name": name, "examples": some(dataset=dataset or name, split=split), "model": model, **config}
     made = client._connections.send(write("/v1/worlds", wanted))  # pyright: ignore[reportPrivateUsage]
+    return World(f"{made['name']}@{made['revision']}", client)
+
+
+def calibrate_world(
+    name: str,
+    run_id: str,
+    *,
+    split: str | None = None,
+    evaluator: str | None = None,
+    client: Presage | None = None,
+) -> World:
+    """Fits a world's confidences on a finished run of its latest revision, and returns the revision that has them.
+
+    `split` takes only the run's samples with that tag. An answer is right if it passes `evaluator`: `exact-match`
+    unless another one of the run is named.
+    """
+    client = client or Presage()
+    body = some(run_id=run_id, split=split, evaluator=evaluator)
+    made = client.request("POST", f"/v1/worlds/{part(name)}/calibrations", body)
     return World(f"{made['name']}@{made['revision']}", client)

@@ -53,6 +53,13 @@ export const RunCalibration = ReportEvaluator.extend({
       "What the figures are of: calibrated confidences, if any prediction has one; otherwise raw scores.",
   }),
   without_confidence: count("Predictions with a verdict that have none; they do not count."),
+  fitted_on_it: z.boolean().meta({
+    description:
+      "Whether the world's confidences were fitted on these samples, which flatters the figures: then the sentence says so.",
+  }),
+  left_out: count(
+    "Predictions with a verdict on the split that the world was calibrated on; they do not count.",
+  ),
   sentence: z.string().meta({ description: "What can be kept, in words." }),
   brier: ConfidenceFigure.extend({
     parts: z

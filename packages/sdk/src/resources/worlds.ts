@@ -1,5 +1,6 @@
 import type {
   World,
+  WorldCalibrationRequest,
   WorldCreateRequest,
   WorldListResponse,
   WorldPreview,
@@ -25,6 +26,8 @@ export interface Worlds {
   delete(name: string, options?: CallOptions): Promise<void>;
   /** Lists a world's revisions, the highest number first: `GET /v1/worlds/{name}/revisions`. */
   listRevisions(name: string, options?: ListOptions): Promise<World[]>;
+  /** Fits on a finished run of its latest revision what its confidences mean, in a new revision: `POST /v1/worlds/{name}/calibrations`. */
+  calibrate(name: string, request: WorldCalibrationRequest, options?: CallOptions): Promise<World>;
   /** Says what a prediction would send, and which examples it leans on; asks no model: `POST /v1/worlds/{name}/preview`. */
   preview(name: string, request: WorldPreviewRequest, options?: CallOptions): Promise<WorldPreview>;
 }
@@ -49,6 +52,8 @@ export function worlds({ json }: Transport): Worlds {
         (query) => json<WorldRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
         atMost,
       ),
+    calibrate: (name, body, options) =>
+      json({ method: "POST", path: pathOf(name, "/calibrations"), body }, options),
     preview: (name, body, options) =>
       json({ method: "POST", path: pathOf(name, "/preview"), body, isRepeatable: true }, options),
   };

@@ -26,7 +26,8 @@ export interface Client {
   episodes: Pick<Presage["episodes"], "export">;
   runs: Pick<
     Presage["runs"],
-    "list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete" | "report" | "reportAs" | "export"
+    | ("list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete")
+    | ("report" | "reportAs" | "calibration" | "export")
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
 }

@@ -3,6 +3,7 @@ import type {
   EpisodeExportQuery,
   ImportPreviewQuery,
   Run,
+  RunCalibrationQuery,
   RunCreateRequest,
   RunExportQuery,
   RunUpload,
@@ -41,6 +42,7 @@ import { createClientCounts } from "../runs/client/client-counts.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
+import { calibrationOf } from "../runs/report/calibration-route.ts";
 import { writeReport } from "../runs/report/report-route.ts";
 import { reportRun } from "../runs/report/report-run.ts";
 import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
@@ -131,6 +133,20 @@ export async function openRunConnection(
   return await openOrCreate(config, runsOfDatabase, async (empty) => {
     await empty.checkEvaluators(evaluators).finally(() => empty.close());
   });
+}
+
+/** On the server that is named, on the one that runs on the configured database, or on that database. */
+export async function withRunConnection(
+  config: Config,
+  { server }: ConnectionOptions,
+  work: (connection: RunConnection) => Promise<void>,
+): Promise<void> {
+  const connection = await openRunConnection(config, { server, evaluators: [], mayCreate: false });
+  try {
+    await work(connection);
+  } finally {
+    await connection.close();
+  }
 }
 
 /** The runs of a server, which works on them. */
@@ -345,6 +361,8 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
       },
       export: (id, query) => bytesOf(exportRun(services, requester, id, query as RunExportQuery)),
       report,
+      calibration: (id, query) =>
+        calibrationOf(services, requester, id, query as RunCalibrationQuery, () => {}),
       reportAs: async (id, format) => await writeReport(services, requester, await report(id), format),
     },
     comparisons: {

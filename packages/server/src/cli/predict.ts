@@ -26,8 +26,8 @@ import {
   readConcurrency,
   readOutput,
 } from "./files.ts";
+import { withRunConnection } from "./open-connection.ts";
 import { describeExamples } from "./worlds/play.ts";
-import { withWorlds } from "./worlds/worlds.ts";
 
 /** `presage predict`. */
 export function addPredictCommand(program: Command): void {
@@ -143,7 +143,7 @@ async function withPredictor(
   work: (predict: Predict, preview?: PreviewStep) => Promise<void>,
 ): Promise<void> {
   if (world !== undefined) {
-    await withWorlds(config, { server }, async ({ call }) => {
+    await withRunConnection(config, { server }, async ({ call }) => {
       // Otherwise each line of a file would find out by itself that there is no such world.
       await call(({ worlds }) => worlds.get(world));
       await work(

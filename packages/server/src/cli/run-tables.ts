@@ -40,7 +40,7 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
 }
 
 /** Prints a table that fits the terminal, and 100 columns in any case. */
-function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
+export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
   const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
   const { text, leftOut } = textTable(tableColumns, rows, width);
   process.stdout.write(`${text}\n`);
@@ -68,7 +68,8 @@ const reportColumns: readonly Column<ReportRow>[] = [
   },
 ];
 
-function withInterval(
+/** A figure with its interval, in a unit of which 1 is `factor`. */
+export function withInterval(
   value: number | null,
   interval: Interval,
   factor: number,

@@ -13,6 +13,7 @@ import { CommandError, examples, nextSignal, settleRuntime } from "./command.ts"
 export function addServerCommands(program: Command): void {
   program
     .command("serve", { isDefault: true })
+    .summary("run the server on http://127.0.0.1:8080 (default)")
     .description("run the server (the default command)")
     .allowExcessArguments(false)
     .addHelpText(

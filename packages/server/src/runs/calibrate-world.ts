@@ -9,6 +9,7 @@ import {
 import { errorResponse, response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import type { Changer } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
 import { type CalibrationSample, fitCalibration } from "../platform/statistics/calibration.ts";
@@ -22,7 +23,7 @@ import { outcome, readOutcomes } from "./report/outcomes.ts";
 import { readInRanges } from "./report/outcomes-store.ts";
 import { selectWorldScores } from "./report/records-store.ts";
 import { reportMemoryBytes } from "./report/report-run.ts";
-import { readRunSamples } from "./report/samples.ts";
+import { isOfSplit, readRunSamples } from "./report/samples.ts";
 import type { Run, RunDataset } from "./run.ts";
 import { withDataset } from "./run-samples.ts";
 import { type FindNeeds, findRun } from "./runs.ts";
@@ -51,32 +52,43 @@ const calibrateRoute = route({
     "404": errorResponse("The account has no such world, or no such run", "There is no such world."),
   },
   async handle(services: Services, { call, requester, params: { name }, body }) {
-    const world = await findWorld(services, requester, { name });
-    const run = await findCalibrationRun(services, requester, world, body.run_id);
-    const place = findEvaluator(run, "evaluator", body.evaluator ?? "exact-match", undefined);
-    reserveBytes(call.exchange, reportMemoryBytes(run));
-    const samples = await readJudgedScores(services.store.reader(requester), run, {
-      ...{ place, methods: world.config.confidence?.methods ?? [], split: body.split ?? undefined },
-    });
-    const table = fitCalibration(samples);
-    if (table === undefined)
-      throw refused(
-        "run_id",
-        `It has ${samples.length} judged predictions with the world's numbers; 50 are needed`,
-      );
-    const calibration: WorldCalibration = {
-      ...{ run_id: run.id, dataset_id: run.dataset.datasetId, revision: run.dataset.revision },
-      ...{ split: body.split ?? null, evaluator: run.evaluators[place]?.id ?? "" },
-      methods: world.config.confidence?.methods ?? [],
-      samples: samples.length,
-      trajectories: new Set(samples.map(({ trajectory }) => trajectory)).size,
-      table,
-    };
-    return reply(200, toWorld(await addCalibration(services, requester, world, calibration)));
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, toWorld(await calibrateWorld(services, requester, name, body, reserve)));
   },
 });
 
 export const worldCalibrationRoutes = [calibrateRoute];
+
+/** Fits a world's confidences on a run of its latest revision, and adds the revision that has them. */
+export async function calibrateWorld(
+  services: Services,
+  requester: Changer,
+  name: string,
+  { run_id, split, evaluator }: WorldCalibrationRequest,
+  reserve: (bytes: number) => void,
+): Promise<WorldRevision> {
+  const world = await findWorld(services, requester, { name });
+  const run = await findCalibrationRun(services, requester, world, run_id);
+  const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined);
+  reserve(reportMemoryBytes(run));
+  const methods = world.config.confidence?.methods ?? [];
+  const reader = services.store.reader(requester);
+  const samples = await readJudgedScores(reader, run, { place, methods, split: split ?? undefined });
+  const table = fitCalibration(samples);
+  if (table === undefined)
+    throw refused(
+      "run_id",
+      `It has ${samples.length} judged predictions with the world's numbers; 50 are needed`,
+    );
+  const calibration: WorldCalibration = {
+    ...{ run_id: run.id, dataset_id: run.dataset.datasetId, revision: run.dataset.revision },
+    ...{ split: split ?? null, evaluator: run.evaluators[place]?.id ?? "", methods },
+    samples: samples.length,
+    trajectories: new Set(samples.map(({ trajectory }) => trajectory)).size,
+    table,
+  };
+  return await addCalibration(services, requester, world, calibration);
+}
 
 function refused(field: string, error: string): InvalidRequestError {
   return new InvalidRequestError([valueError(["body", field], error)]);
@@ -113,9 +125,10 @@ async function readJudgedScores(
   }: { place: number; methods: readonly ConfidenceMethod[]; split: string | undefined },
 ): Promise<CalibrationSample[]> {
   const { repeats } = run;
-  const { count, trajectories, tags } = await readRunSamples(reader, run.dataset.revisionId);
+  const all = await readRunSamples(reader, run.dataset.revisionId);
+  const { count, trajectories } = all;
   const verdicts = await readOutcomes(reader, run, place, new Uint8Array(count * repeats));
-  const isOfSplit = tags.texts.map((text) => (JSON.parse(text) as Record<string, string>).split === split);
+  const isWanted = split === undefined ? () => true : isOfSplit(all, split);
   const samples: CalibrationSample[] = [];
   for await (const rows of readInRanges(count, repeats, (range) =>
     selectWorldScores(reader, run.id, range),
@@ -125,7 +138,7 @@ async function readJudgedScores(
       const verdict = verdicts.of[index * repeats + repeat];
       const numbers = numbersOf(scores, methods);
       if (numbers === undefined || (verdict !== outcome.pass && verdict !== outcome.fail)) continue;
-      if (split !== undefined && isOfSplit[tags.of[index] ?? -1] !== true) continue;
+      if (!isWanted(index)) continue;
       const trajectory = trajectories.texts[trajectories.of[index] ?? 0] ?? "";
       samples.push({ scores: numbers, isRight: verdict === outcome.pass, trajectory });
     }

@@ -98,6 +98,8 @@ const unrecorded: Record<string, string> = {
   "worlds show": reads,
   "worlds diff": reads,
   "worlds preview": reads,
+  "worlds threshold": reads,
+  calibrate: reads,
   play: "predictions are their own records",
   migrate: "is about the schema",
   backup: "writes a file",
@@ -166,7 +168,13 @@ test("every command that changes something leaves its event", async () => {
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
   await change("worlds create", ["w", "--examples", "i"], ["world.create"]);
-  await change("worlds revise", ["w", "--k", "1"], ["world.revise"]);
+  await change("worlds revise", ["w", "--k", "1", "--confidence", "retrieval"], ["world.revise"]);
+  const many = Array.from({ length: 50 }, (_, step) => JSON.stringify({ ...line, step }));
+  await Bun.write(file, many.join("\n"));
+  await presage("import", file, "--name", "many");
+  const ofMany = ["--dataset", "many", "--world", "w", "--evaluator", "exact-match"];
+  await presage("run", ...ofMany, "--name", "to-calibrate-on");
+  await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
 

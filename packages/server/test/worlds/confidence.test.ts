@@ -188,6 +188,34 @@ onAnyDatabase((database) => {
     expect(auroc.value).toBeGreaterThan(0.99);
   });
 
+  test("a card of what the world was calibrated on says so", async () => {
+    const config = { examples: { dataset }, model: { kind: "retrieval" } };
+    await worlds.create("fitted", { ...config, confidence: { methods: ["retrieval"] } });
+    const run = async () => {
+      const { id } = await runs.create({
+        ...{ dataset_id: dataset, target: { world: "fitted" } },
+        evaluators: [{ evaluator: "exact-match" }],
+      });
+      await runs.end(id);
+      return id;
+    };
+    const card = async (id: string) => {
+      const response = await presage.call("GET", `/v1/runs/${id}/calibration`);
+      const { fitted_on_it, left_out, auroc, sentence } = (await response.json()) as RunCalibration;
+      return [fitted_on_it, left_out, auroc.count, sentence];
+    };
+    const first = await run();
+    await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
+    expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);
+    const second = await run();
+    expect(await card(second)).toEqual([
+      ...[true, 0, 120, expect.stringMatching(/^Fitted on these samples: there is no share/)],
+    ]);
+    const request = { run_id: second, split: "calibration" };
+    await presage.call("POST", "/v1/worlds/fitted/calibrations", request);
+    expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^There is no share/)]);
+  });
+
   test("too few predictions, another world's run, or no methods are refused with the reason", async () => {
     const confidence = { methods: ["retrieval"] };
     const model = { kind: "retrieval" };

@@ -243,3 +243,63 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
   expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
 });
+
+test.each(places)("a world is calibrated, and a threshold proposed for it, in %s", async (place) => {
+  const run = commandsIn(place);
+  // Every third answer is luck, which records say: they do not agree.
+  const recorded = (from: number) =>
+    Array.from({ length: 30 }, (_, cart) =>
+      [0, 1, 2, 3, 4, 5].map((step) => ({
+        ...{ trajectory_id: `l-${from + cart}`, step },
+        interaction: { state: `Shelf ${step}.`, action: `take item ${step}` },
+        next_state: step % 3 === 0 ? `Luck ${from + cart}.` : `Taken ${step}.`,
+      })),
+    ).flat();
+  for (const [name, from] of Object.entries({ luck: 0, held: 30 })) {
+    await Bun.write(join(directory, `${name}.jsonl`), toLines(recorded(from)));
+    await run("import", join(directory, `${name}.jsonl`), "--name", name);
+  }
+  const made = await run("worlds", "create", "luck", "--examples", "luck", "--confidence", "retrieval");
+  expect(made.stdout).toContain("\nconfidence by retrieval, not calibrated\n");
+  const judged = ["--world", "luck", "--evaluator", "exact-match"];
+  const first = await run("run", ...judged, "--dataset", "luck", "--name", "luck-own");
+  expect(first.code).toBe(0);
+  const early = await run("worlds", "threshold", "luck", "--run", "luck-own");
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("luck is not calibrated")]);
+  const calibrated = await run("worlds", "calibrate", "luck", "--run", "luck-own");
+  expect([calibrated.code, calibrated.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /^luck@2 is calibrated by logistic regression of retrieval on 180 samples in 30 trajectories; right is a pass of exact-match-\S+\n$/,
+    ),
+  ]);
+  const stale = await run("worlds", "threshold", "luck", "--run", "luck-own");
+  expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining("another calibration")]);
+
+  await run("run", ...judged, "--dataset", "held", "--name", "luck-held");
+  const proposed = await run("worlds", "threshold", "luck", "--run", "luck-held", "--risk", "0.2");
+  expect([proposed.code, proposed.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /^min_confidence 0\.\d+\ncoverage 66\.7 % \(120 of 180 predictions in 30 trajectories\)\nrisk 0\.0 % \(95 %: 0\.0 % to 1\d\.\d %\), 0 wrong\n$/,
+    ),
+  ]);
+  const least = /^min_confidence (\S+)/.exec(proposed.stdout)?.[1] ?? "";
+  const revised = await run("worlds", "revise", "luck", "--min-confidence", least);
+  expect(revised.stdout).toBe(`confidence.min_confidence: none → ${least}\n`);
+  const none = await run("worlds", "threshold", "luck", "--run", "luck-held");
+  expect([none.code, none.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^There is none: .*\(180 predictions in 30 /),
+  ]);
+
+  const card = await run("calibrate", "luck-held", "--evaluator", "exact-match");
+  expect([card.code, card.stdout]).toEqual([
+    0,
+    expect.stringContaining("\nThere is no share, however sure it is of it, of which it is shown"),
+  ]);
+  expect(card.stdout).toMatch(/^AUROC +1\.000 /m);
+  expect(card.stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
+  const parsed = JSON.parse((await run("calibrate", "luck-held", "--json")).stdout);
+  expect(parsed).toMatchObject({ of: "confidence", fitted_on_it: false, auroc: { count: 180 } });
+});

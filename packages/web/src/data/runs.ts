@@ -56,6 +56,15 @@ export function runQuery(presage: Presage, id: string) {
   });
 }
 
+/** Whether the confidences of an ended run may be trusted, by one of its evaluators. */
+export function calibrationQuery(presage: Presage, id: string, evaluator: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "calibration", id, evaluator],
+    queryFn: ({ signal }) => presage.runs.calibration(id, { evaluator }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** The names of all runs by their ids. */
 export function runNamesQuery(presage: Presage) {
   return {

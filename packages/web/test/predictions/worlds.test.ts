@@ -166,6 +166,33 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await row.getByText("50.0 %").waitFor();
 });
 
+browserTest("A calibrated world says what its confidences are worth", async ({ visit, client }) => {
+  const lines = Array.from({ length: 60 }, (_, index) => ({
+    ...{ trajectory_id: `g-${index % 20}`, step: Math.floor(index / 20) },
+    interaction: { state: "A hall.", action: index % 3 === 0 ? "wave" : "draw a lot" },
+    next_state: index % 3 === 0 ? "They wave back." : `Number ${index}.`,
+  }));
+  const text = lines.map((line) => JSON.stringify(line)).join("\n");
+  const { dataset } = await client.datasets.import("lots", text);
+  const confidence = { methods: ["retrieval" as const] };
+  await client.worlds.create({ name: "sure", examples: { dataset: "lots" }, model: retrieval, confidence });
+  const wanted = { dataset_id: dataset.id, target: { world: "sure" } };
+  const { id } = await finishRun(client, { name: "to calibrate on", ...wanted });
+  await client.worlds.calibrate("sure", { run_id: id });
+  const page = await visit("/worlds/sure?tab=confidence", { viewport: wide, reducedMotion: "reduce" });
+  const worth = page.getByRole("region", { name: "What they are worth" });
+  await worth.getByText("Of raw scores, before the calibration.").waitFor();
+  await page.getByText("60 predictions of 20 trajectories", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "to calibrate on" }).first().waitFor();
+
+  await finishRun(client, { name: "since then", ...wanted });
+  await page.reload();
+  await worth.getByText(/^Fitted on these samples: /).waitFor();
+  await worth.getByRole("link", { name: "since then" }).waitFor();
+  await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
+  await expectAccessible(page);
+});
+
 browserTest("An answer and its examples are accessible, wide and narrow, light and dark", async (visitor) => {
   const { visit, client } = visitor;
   await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });

@@ -4,6 +4,8 @@ import type { Changer } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import { predictThrough } from "../../predictions/through-world.ts";
+import { calibrateWorld } from "../../runs/calibrate-world.ts";
+import { createClientCounts } from "../../runs/client/client-counts.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import type { WorldParts } from "../../worlds/examples.ts";
 import { noSuchWorld } from "../../worlds/find-world.ts";
@@ -59,6 +61,10 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
         const { revision } = await findReferred(services, requester, name);
         const all = { name, limit: revision, below: undefined };
         return (await selectWorldRevisions(store.briefReader(requester), accountId, all)).map(toWorld);
+      },
+      async calibrate(name, body) {
+        const needed = { ...services, clientCounts: createClientCounts() };
+        return toWorld(await calibrateWorld(needed, requester, name, body, () => {}));
       },
       preview: (name, request) => onceSearchable(() => previewThrough(services, requester, name, request)),
     },

@@ -1,4 +1,11 @@
-import { type World, WorldConfig, WorldCreateRequest } from "@presage/contract";
+import {
+  type ConfidenceMethod,
+  type World,
+  type WorldCalibration,
+  type WorldConfidence,
+  WorldConfig,
+  WorldCreateRequest,
+} from "@presage/contract";
 import type { Command } from "commander";
 import type { z } from "zod";
 import type { Config } from "../../config/config.ts";
@@ -8,9 +15,10 @@ import { CommandError, choice, examples, json, onServer, printNotice } from "../
 import { configure } from "../config.ts";
 import type { ConnectionOptions } from "../connect.ts";
 import { checkFiles, describeIssues } from "../files.ts";
-import { openRunConnection, type RunConnection } from "../open-connection.ts";
+import { type RunConnection, withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { type Column, printList } from "../terminal.ts";
+import { addCalibrationCommands, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, playWorld, showText } from "./play.ts";
@@ -26,6 +34,8 @@ interface WorldFlags extends ConnectionOptions {
   description?: string;
   k?: string;
   excludeBy?: string;
+  confidence?: string;
+  minConfidence?: string;
 }
 
 function addConfigOptions(command: Command): Command {
@@ -41,7 +51,15 @@ function addConfigOptions(command: Command): Command {
     .option("--instructions <file>", "how the system turn begins")
     .option("--description <text>", "what the world is")
     .option("--k <number>", "how many examples at most; by default 8")
-    .option("--exclude-by <group>", "what of a recorded sample is no example: trajectory, or tag:NAME");
+    .option("--exclude-by <group>", "what of a recorded sample is no example: trajectory, or tag:NAME")
+    .option(
+      "--confidence <methods>",
+      "how sure it is, by agreement, logprob, stated or retrieval, with commas",
+    )
+    .option(
+      "--min-confidence <number>",
+      "what an answer needs, once the world is calibrated; others abstain",
+    );
 }
 
 /** `presage worlds` and `presage play`. */
@@ -72,6 +90,7 @@ export function addWorldsCommands(program: Command): void {
     )
     .action((name: string, options) => reviseCommand(configure(), name, options));
   addReadingCommands(worlds);
+  addCalibrationCommands(worlds);
   addEndingCommands(worlds);
   addPlayCommand(program);
 }
@@ -84,7 +103,7 @@ function addReadingCommands(worlds: Command): void {
     .option(...onServer)
     .addHelpText("after", examples("presage worlds list"))
     .action((options) =>
-      withWorlds(configure(), options, async ({ call }) => {
+      withRunConnection(configure(), options, async ({ call }) => {
         const all = await call((client) => client.worlds.list());
         printList(all, { columns: worldColumns, json: options.json ? (world) => world : undefined });
       }),
@@ -96,7 +115,7 @@ function addReadingCommands(worlds: Command): void {
     .option(...onServer)
     .addHelpText("after", examples("presage worlds show shop@2"))
     .action((name: string, options) =>
-      withWorlds(configure(), options, async ({ call }) => {
+      withRunConnection(configure(), options, async ({ call }) => {
         const world = await call((client) => client.worlds.get(name));
         process.stdout.write(options.json ? `${printableJson(world)}\n` : describe(world));
       }),
@@ -107,7 +126,7 @@ function addReadingCommands(worlds: Command): void {
     .option(...onServer)
     .addHelpText("after", examples("presage worlds diff shop@2 shop@3"))
     .action((before: string, after: string, options) =>
-      withWorlds(configure(), options, async ({ call }) => {
+      withRunConnection(configure(), options, async ({ call }) => {
         const [first, second] = await call((client) =>
           Promise.all([client.worlds.get(before), client.worlds.get(after)]),
         );
@@ -124,7 +143,7 @@ function addReadingCommands(worlds: Command): void {
     .option(...onServer)
     .addHelpText("after", examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
     .action((name: string, { state, action, ...options }) =>
-      withWorlds(configure(), options, async ({ call }) => {
+      withRunConnection(configure(), options, async ({ call }) => {
         const preview = await call(({ worlds }) => worlds.preview(name, { interaction: { state, action } }));
         if (options.json) process.stdout.write(`${printableJson(preview)}\n`);
         else {
@@ -138,7 +157,7 @@ function addReadingCommands(worlds: Command): void {
 
 function addEndingCommands(worlds: Command): void {
   const archive = (name: string, archived: boolean, options: ConnectionOptions) =>
-    withWorlds(configure(), options, async ({ call }) => {
+    withRunConnection(configure(), options, async ({ call }) => {
       await call((client) => client.worlds.revise(name, { archived }));
       process.stdout.write(`${archived ? "Archived" : "Listed again:"} ${printable(name)}.\n`);
     });
@@ -155,7 +174,7 @@ function addEndingCommands(worlds: Command): void {
     .option(...onServer)
     .addHelpText("after", examples("presage worlds delete shop"))
     .action((name: string, options) =>
-      withWorlds(configure(), options, async ({ call }) => {
+      withRunConnection(configure(), options, async ({ call }) => {
         await call((client) => client.worlds.delete(name));
         process.stdout.write(`Deleted ${printable(name)}.\n`);
       }),
@@ -180,25 +199,11 @@ function addPlayCommand(program: Command): void {
       ),
     )
     .action((name: string, options) =>
-      withWorlds(configure(), options, async (connection) => {
+      withRunConnection(configure(), options, async (connection) => {
         const world = await connection.call((client) => client.worlds.get(name));
         await playWorld(connection, world, options);
       }),
     );
-}
-
-/** On the server that is named, on the one that runs on the configured database, or on that database. */
-export async function withWorlds(
-  config: Config,
-  { server }: ConnectionOptions,
-  work: (connection: RunConnection) => Promise<void>,
-): Promise<void> {
-  const connection = await openRunConnection(config, { server, evaluators: [], mayCreate: false });
-  try {
-    await work(connection);
-  } finally {
-    await connection.close();
-  }
 }
 
 async function createCommand(
@@ -206,7 +211,7 @@ async function createCommand(
   name: string,
   { evaluate, evaluator, ...flags }: WorldFlags & { evaluate?: boolean; evaluator: string },
 ): Promise<void> {
-  await withWorlds(config, flags, async (connection) => {
+  await withRunConnection(config, flags, async (connection) => {
     const wanted = await readConfig(connection, flags, {});
     // What needs no model works at once, and a model costs: it is asked only if it is named.
     const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
@@ -220,7 +225,7 @@ async function createCommand(
 }
 
 async function reviseCommand(config: Config, name: string, flags: WorldFlags): Promise<void> {
-  await withWorlds(config, flags, async (connection) => {
+  await withRunConnection(config, flags, async (connection) => {
     const before = await connection.call(({ worlds }) => worlds.get(name));
     const changes = await readConfig(connection, flags, before.config);
     if (Object.keys(changes).length === 0)
@@ -236,7 +241,7 @@ async function readConfig(
   flags: WorldFlags,
   before: WorldConfig,
 ): Promise<WorldConfig> {
-  const { model, retrieval, instructions, description, k, excludeBy } = flags;
+  const { model, retrieval, instructions, description, k, excludeBy, confidence, minConfidence } = flags;
   if (model !== undefined && retrieval !== undefined)
     throw new CommandError("--model cannot be combined with --retrieval");
   if (instructions !== undefined) checkFiles(instructions, undefined);
@@ -244,12 +249,20 @@ async function readConfig(
     ...(k !== undefined && { k: readNumber("--k", k) }),
     ...(excludeBy !== undefined && { exclude_by: excludeBy }),
   };
+  const methods = confidence?.split(",") as ConfidenceMethod[] | undefined;
+  const sure = {
+    ...(methods !== undefined && { methods }),
+    ...(minConfidence !== undefined && { min_confidence: readNumber("--min-confidence", minConfidence) }),
+  };
   const chosen = await readExamples(connection, flags, before.examples ?? undefined);
   const config = {
     ...(description !== undefined && { description }),
     ...(instructions !== undefined && { instructions: await Bun.file(instructions).text() }),
     ...(chosen !== undefined && { examples: chosen }),
     ...(Object.keys(found).length > 0 && { retrieval: { ...before.retrieval, ...found } }),
+    ...(Object.keys(sure).length > 0 && {
+      confidence: { ...(before.confidence ?? { methods: [] }), ...sure },
+    }),
     ...(model !== undefined && { model: { deployment: model } }),
     ...(retrieval !== undefined && { model: { kind: "retrieval" as const, answer: retrieval } }),
   };
@@ -310,7 +323,16 @@ function describe({ name, revision, config, pinned, archived }: World): string {
       ? "no examples"
       : `${countOf(examples.count, "example")} of ${examples.dataset}@${examples.revision}, with ${countOf(examples.actions, "distinct action")} in ${examples.trajectories} ${examples.trajectories === 1 ? "trajectory" : "trajectories"}`,
     ...(config.retrieval ? [`retrieval ${JSON.stringify(config.retrieval)}`] : []),
+    ...(config.confidence ? [describeConfidence(config.confidence, pinned.calibration)] : []),
     ...(config.instructions ? ["", config.instructions] : []),
   ];
   return `${lines.map(showText).join("\n")}\n`;
+}
+
+function describeConfidence(
+  { methods, min_confidence: least }: WorldConfidence,
+  calibration: WorldCalibration | null,
+): string {
+  const needed = typeof least === "number" ? `, at least ${least}` : "";
+  return `confidence by ${methods.join(", ")}${needed}, ${calibration === null ? "not calibrated" : describeCalibration(calibration)}`;
 }

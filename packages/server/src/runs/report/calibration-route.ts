@@ -1,12 +1,14 @@
-import { RunCalibration, RunCalibrationQuery, RunPath } from "@presage/contract";
+import { RunCalibration, RunCalibrationQuery, RunPath, type WorldCalibration } from "@presage/contract";
 import { describeCoverage } from "@presage/contract/describe-runs";
 import { noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import { confidenceCard } from "../../platform/statistics/confidence.ts";
 import type { JudgedConfidences } from "../../platform/statistics/sorted-confidences.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { findWorld } from "../../worlds/find-world.ts";
 import { exampleEvaluator, isPreliminary, type Run, type RunDataset, toEvaluatorNames } from "../run.ts";
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
@@ -14,7 +16,7 @@ import { externalTarget, findEvaluator } from "../samples-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
 import { readInRanges, selectConfidences } from "./outcomes-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
-import { type RunSamples, readRunSamples } from "./samples.ts";
+import { isOfSplit, type RunSamples, readRunSamples } from "./samples.ts";
 
 /** Of the arrays that the card is made of, beside those of the run's samples. */
 const bytesPerPrediction = 150;
@@ -25,7 +27,7 @@ const exampleCalibration: RunCalibration = {
   ...exampleEvaluator,
   preliminary: false,
   of: "confidence",
-  without_confidence: 0,
+  ...{ without_confidence: 0, fitted_on_it: false, left_out: 0 },
   sentence: "If you keep only the 38 % it is surest of, at most 5 % are wrong.",
   brier: {
     value: 0.162,
@@ -81,29 +83,36 @@ const getCalibration = route({
     ...externalTarget,
   },
   async handle(services: FindNeeds, { call, requester, params, query }) {
-    const run = withDataset(await findRun(services, requester, params.id));
-    const { evaluator = run.evaluators[0]?.id ?? "", profile_name } = query;
-    const place = findEvaluator(run, "evaluator", evaluator, profile_name);
-    reserveBytes(call.exchange, reportMemoryBytes(run) + run.counts.samples * bytesPerPrediction);
-    return reply(200, await calibrationOf(services, requester, run, place));
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await calibrationOf(services, requester, params.id, query, reserve));
   },
 });
 
 export const runCalibrationRoutes = [getCalibration];
 
 /** The card of a run's confidences, from its own rows, of as much as there is. */
-async function calibrationOf(
-  { store }: { store: Store },
+export async function calibrationOf(
+  services: FindNeeds,
   requester: Requester,
-  run: Run & { dataset: RunDataset },
-  place: number,
+  id: string,
+  query: RunCalibrationQuery,
+  reserve: (bytes: number) => void,
 ): Promise<RunCalibration> {
+  const { store } = services;
+  const run = withDataset(await findRun(services, requester, id));
+  const { evaluator: named = run.evaluators[0]?.id ?? "", profile_name } = query;
+  const place = findEvaluator(run, "evaluator", named, profile_name);
+  reserve(reportMemoryBytes(run) + run.counts.samples * bytesPerPrediction);
   const reader = store.reader(requester);
   const samples = await readRunSamples(reader, run.dataset.revisionId);
   const { of, values } = await readConfidences(reader, run, samples.count);
   const outcomes = await readOutcomes(reader, run, place, new Uint8Array(values.length));
-  const { judged, without } = judgedConfidences(samples, values, outcomes);
+  const fitted = await fittedOnItsSamples(services, requester, run);
+  const isFitted = fitted?.split ? isOfSplit(samples, fitted.split) : () => false;
+  const { judged, without, leftOut } = judgedConfidences(samples, values, outcomes, isFitted);
+  const isFittedOnIt = fitted?.split === null;
   const card = await confidenceCard(judged);
+  const coverage = describeCoverage(card.coverage_at_risk);
   await refuseDeleted({ store }, requester, [run]);
   const evaluator = run.evaluators[place];
   if (evaluator === undefined) throw new Error("The run has no such evaluator");
@@ -112,9 +121,30 @@ async function calibrationOf(
     preliminary: isPreliminary(run),
     of,
     without_confidence: without,
-    sentence: describeCoverage(card.coverage_at_risk),
+    ...{ fitted_on_it: isFittedOnIt, left_out: leftOut },
+    sentence: isFittedOnIt
+      ? `Fitted on these samples: ${coverage.slice(0, 1).toLowerCase()}${coverage.slice(1)}`
+      : coverage,
     ...card,
   };
+}
+
+/** What the run's world was calibrated on, if that is the run's own revision of its dataset. */
+async function fittedOnItsSamples(
+  services: FindNeeds,
+  requester: Requester,
+  { target, dataset }: Run & { dataset: RunDataset },
+): Promise<WorldCalibration | undefined> {
+  if (target.kind !== "world") return undefined;
+  // The world may be deleted meanwhile.
+  const world = await findWorld(services, requester, target).catch(undefinedIfGone);
+  const calibration = world?.pinned.calibration;
+  const isOwn = calibration?.dataset_id === dataset.datasetId && calibration.revision === dataset.revision;
+  return isOwn ? (calibration ?? undefined) : undefined;
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
 }
 
 /** Each prediction's confidence, those of a sample together; its score, if none has a confidence. NaN without one. */
@@ -138,19 +168,21 @@ async function readConfidences(
   return { of, values: of === "confidence" ? confidences : scores };
 }
 
-/** The predictions that have a confidence and a verdict, and how many have the verdict alone. */
+/** The predictions that have a confidence and a verdict, how many have the verdict alone, and how many are left out. */
 function judgedConfidences(
   { trajectories }: RunSamples,
   values: Float64Array,
   { of, repeats }: Outcomes,
-): { judged: JudgedConfidences; without: number } {
+  isLeftOut: (index: number) => boolean,
+): { judged: JudgedConfidences; without: number; leftOut: number } {
   const isJudged = (at: number) => of[at] === outcome.pass || of[at] === outcome.fail;
   const hasValue = (at: number) => !Number.isNaN(values[at]);
   const known = new Int32Array(values.length);
-  let [count, without] = [0, 0];
+  let [count, without, leftOut] = [0, 0, 0];
   for (let at = 0; at < values.length; at++) {
     if (!isJudged(at)) continue;
-    if (hasValue(at)) known[count++] = at;
+    if (isLeftOut(Math.floor(at / repeats))) leftOut += 1;
+    else if (hasValue(at)) known[count++] = at;
     else without += 1;
   }
   const all = known.subarray(0, count);
@@ -165,5 +197,5 @@ function judgedConfidences(
     right: Uint8Array.from(all, (at) => (of[at] === outcome.pass ? 1 : 0)),
     trajectories: all.map((at) => numberOf(trajectories.of[Math.floor(at / repeats)] ?? 0)),
   };
-  return { judged, without };
+  return { judged, without, leftOut };
 }

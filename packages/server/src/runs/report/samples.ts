@@ -104,6 +104,12 @@ export async function readRunSamples(reader: Database, revisionId: number): Prom
   };
 }
 
+/** Whether the sample at an index has this tag `split`. */
+export function isOfSplit({ tags }: Pick<RunSamples, "tags">, split: string): (index: number) => boolean {
+  const having = tags.texts.map((text) => (JSON.parse(text) as Record<string, string>).split === split);
+  return (index) => having[tags.of[index] ?? -1] === true;
+}
+
 /** Texts by number that are set one sample after the other. */
 export function createTexts(count: number): Texts & { set(index: number, text: string | null): void } {
   const numbers = new Map<string, number>();

@@ -17,6 +17,7 @@ import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { AnswerTab } from "./answer-tab.tsx";
+import { ConfidenceTab } from "./confidence-tab.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 import { ExamplesTab, QualityTab, RevisionsTab } from "./world-tabs.tsx";
 import type { WorldTab } from "./worlds-search.ts";
@@ -135,6 +136,15 @@ function WorldTabs({ world }: { world: World }) {
             value: "quality" as const,
             label: <>Quality {count(runs.length)}</>,
             content: <QualityTab runs={runs} />,
+          },
+        ]),
+    ...(world.pinned.calibration === null
+      ? []
+      : [
+          {
+            value: "confidence" as const,
+            label: "Confidence",
+            content: <ConfidenceTab calibration={world.pinned.calibration} runs={runs} />,
           },
         ]),
     {

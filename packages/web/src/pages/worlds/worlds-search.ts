@@ -1,6 +1,6 @@
 import { present } from "../../search-params.ts";
 
-const tabs = ["answer", "examples", "quality", "revisions"] as const;
+const tabs = ["answer", "examples", "quality", "confidence", "revisions"] as const;
 export type WorldTab = (typeof tabs)[number];
 
 /** What of a world is shown. */

@@ -1,0 +1,100 @@
+import type { RunCalibration } from "@presage/contract";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { examples, onServer, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
+import { type ConnectionOptions, findRun } from "./connect.ts";
+import { nameOf } from "./gate.ts";
+import { withConnection } from "./open-connection.ts";
+import { printTable, withInterval } from "./run-tables.ts";
+import type { Column } from "./terminal.ts";
+
+interface CalibrateOptions extends ConnectionOptions {
+  evaluator?: string;
+  json?: boolean;
+}
+
+/** `presage calibrate`. */
+export function addCalibrateCommand(program: Command): void {
+  program
+    .command("calibrate <run>")
+    .summary("say whether a run's confidences may be trusted")
+    .description("say whether the confidences of a run, given by id or name, may be trusted")
+    .option(
+      "--evaluator <name[=profile]>",
+      "an evaluator of the run, whose pass is right; by default its first",
+    )
+    .option("--json", "print the figures as JSON")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples("presage calibrate nightly", "presage calibrate nightly --evaluator state-change --json"),
+    )
+    .action((run: string, options) => calibrateCommand(configure(), run, options));
+}
+
+async function calibrateCommand(
+  config: Config,
+  nameOrId: string,
+  { evaluator, json, ...options }: CalibrateOptions,
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const { id } = await findRun(connection, nameOrId);
+    const query = calibrationQuery(evaluator);
+    const card = await connection.call(({ runs }) => runs.calibration(id, query));
+    if (json) process.stdout.write(`${printableJson(card)}\n`);
+    else printCard(card);
+  });
+}
+
+/** The query for an evaluator that is given as NAME or NAME=PROFILE. */
+export function calibrationQuery(named: string | undefined): { evaluator?: string; profile_name?: string } {
+  if (named === undefined) return {};
+  const [evaluator = "", ...profile] = named.split("=");
+  return { evaluator, ...(profile.length > 0 && { profile_name: profile.join("=") }) };
+}
+
+interface CardRow {
+  name: string;
+  figure: Pick<RunCalibration["auroc"], "value" | "interval">;
+  meaning: string;
+}
+
+const columns: readonly Column<CardRow>[] = [
+  { heading: "figure", text: ({ name }) => name },
+  {
+    heading: "value (95 %)",
+    text: ({ figure: { value, interval } }) => withInterval(value, interval, 1, 3, ""),
+    align: "right",
+  },
+  { heading: "what it says", text: ({ meaning }) => meaning, canWrap: true },
+];
+
+/** Prints a run's card as a table, with its sentence. */
+function printCard(card: RunCalibration): void {
+  const { brier, ece, auroc, aurc, coverage_at_risk: kept, of, without_confidence, left_out } = card;
+  const expected = ece.expected === null ? "" : `; of calibrated ones ${ece.expected.toFixed(3)}`;
+  const atLeast = kept.threshold === null ? "" : `, from ${of} ${kept.threshold.toFixed(3)}`;
+  printTable(columns, [
+    { name: "Brier score", figure: brier, meaning: "squared error; 0 is best" },
+    { name: "calibration error", figure: ece, meaning: `of 15 bins${expected}` },
+    { name: "AUROC", figure: auroc, meaning: "right ones are above wrong ones; by chance 0.5" },
+    { name: "risk by coverage", figure: aurc, meaning: "the area under it; the lower, the better" },
+    { name: "coverage", figure: kept, meaning: `kept at a risk of ${100 * kept.risk} %${atLeast}` },
+  ]);
+  const { count, trajectories } = auroc;
+  const unit = trajectories === 1 ? "trajectory" : "trajectories";
+  process.stdout.write(`\n${printable(card.sentence)}\n`);
+  const notes = [
+    `${nameOf(card)}: ${countOf(count, "prediction")} in ${trajectories} ${unit}`,
+    ...(of === "score" ? ["The figures are of raw scores, which are no confidences."] : []),
+    ...(without_confidence > 0 ? [`${countOf(without_confidence, "prediction")} without a confidence`] : []),
+    ...(left_out > 0
+      ? [`${countOf(left_out, "prediction")} left out: the world was calibrated on them`]
+      : []),
+    ...(card.preliminary ? ["The run has not ended."] : []),
+    ...new Set([brier, ece, auroc, aurc].flatMap(({ note }) => note ?? [])),
+  ];
+  printNotice(notes.map(printable).join("\n"));
+}
