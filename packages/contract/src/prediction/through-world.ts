@@ -132,6 +132,10 @@ export const StoredWorld = z
     scores: WorldScores.optional().meta({ description: "How sure the answer was, by each method." }),
     confidence: z.number().nullable().optional().meta({ description: "As it was answered." }),
     abstained: z.boolean().optional().meta({ description: "As it was answered." }),
+    escalated: z.boolean().optional().meta({
+      description:
+        "Whether another deployment answered, as the first was not sure enough: the scores are of the first.",
+    }),
     examples: z
       .array(
         WorldExplanation.shape.examples.element.pick({

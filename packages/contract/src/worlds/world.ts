@@ -32,7 +32,7 @@ export const WorldExamples = z
       description: "The number of its revision. If not given, the latest when the world's revision is made.",
     }),
     split: shortText(200).nullish().meta({
-      description: "Only samples whose tag `split` is this; `test` samples are thus never examples.",
+      description: "Only samples whose tag `split` is this. If not given, all but those of the split `test`.",
     }),
     tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
     required: z.boolean().nullish().meta({

@@ -17,7 +17,8 @@ export function readAnswer({
   replica,
   explain,
   confidence,
-}: UpstreamCompletion & Partial<Pick<WorldCompletion, "explain" | "confidence">>): Answer {
+  isEscalated,
+}: UpstreamCompletion & Partial<Pick<WorldCompletion, "explain" | "confidence" | "isEscalated">>): Answer {
   const { response, reasoning, finish_reason, usage } = readPrediction(body);
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
   const wasAsked = cache?.result !== "hit" && cache?.result !== "shared";
@@ -32,8 +33,9 @@ export function readAnswer({
     promptTokens: wasAsked ? prompt : 0,
     cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
     completionTokens: wasAsked ? completion : 0,
-    score: explain?.score ?? null,
-    confidence: confidence ?? null,
+    // Of another answer, if this one was asked for afresh.
+    score: isEscalated ? null : (explain?.score ?? null),
+    confidence: isEscalated ? null : (confidence ?? null),
   };
 }
 

@@ -14,7 +14,8 @@ import { errorResponse, response, unauthorized } from "../http/describe.ts";
 import { reserveResponse } from "../http/memory.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import { type Replica, replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
@@ -166,12 +167,7 @@ const listModels = route({
   async handle(services: ModelServices & { settings: { listsDeployments: boolean } }, { call, requester }) {
     const { deployments, settings, store } = services;
     const named = settings.listsDeployments ? modelsOf(deployments) : [];
-    const reader = store.briefReader(requester);
-    const { worlds } = await selectWorlds(reader, requester.accountId, {
-      limit: mostWorlds,
-      after: undefined,
-    });
-    const own = [...named, ...worlds.map(({ name }) => toModel(name))];
+    const own = [...named, ...(await worldNames(store, requester)).map(toModel)];
     const { bytes, models } = await listUpstream(deployments, call);
     if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
     const names = new Set(own.map(({ id }) => id));
@@ -215,6 +211,18 @@ export const modelRoutes = [listDeployments, listModels, getModel];
 /** Deployments as models that requests may name. */
 function modelsOf(deployments: Deployments): ListedModel[] {
   return deployments.all().map(({ name }) => toModel(name));
+}
+
+/** None while the store is away: clients ask for models to see whether the server answers. */
+async function worldNames(store: Store, requester: Requester): Promise<string[]> {
+  const page = { limit: mostWorlds, after: undefined };
+  try {
+    const { worlds } = await selectWorlds(store.briefReader(requester), requester.accountId, page);
+    return worlds.map(({ name }) => name);
+  } catch (error) {
+    if (isStoreUnavailable(error)) return [];
+    throw error;
+  }
 }
 
 function toModel(id: string): ListedModel {

@@ -33,15 +33,18 @@ import {
   predict,
   readPrediction,
   recordCompletion,
+  setFields,
   toCompletionRequest,
 } from "./predict.ts";
 import { answered, chatCompletion, predictionFailures, predictionHeaders } from "./predictions-openapi.ts";
 import {
   askWorld,
   findNamedWorld,
+  maySeeExamples,
   type PredictionWorlds,
   predictThroughWorld,
   refuseWithoutWorld,
+  shownOf,
   worldHeader,
   worldHeadersOf,
 } from "./through-world.ts";
@@ -94,13 +97,15 @@ export const predictRoute = route({
     countUsage(call, "predict");
     await admit(services.admission, call);
     const bytes = await readBodyBytes(call, settings.maxBodyBytes);
-    const sharing = readSharing(deployments, call, "predict", bytes);
+    const sharing = readSharing(services, call, "predict", bytes);
     const cached = debugFields ? undefined : findCached(services, call, sharing);
     if (cached !== undefined) return Response.json(readPrediction(cached.body));
     const body = await readExactBytes(call, WorldModelRequest, bytes);
     refuseStreaming(body.params?.stream);
     const world = await findNamedWorld(services, call, { field: body.world });
-    if (world !== undefined) return await answerThroughWorld(services, call, world, body, sharing);
+    const session = readSessionHeader(request.headers);
+    if (world !== undefined)
+      return await answerThroughWorld(services, call, world, body, { session, sharing });
     refuseWithoutWorld(body);
     const named = findNamedDeployment(deployments, request.headers);
     const complete = completeBy(services, named, call, body, sharing);
@@ -121,14 +126,16 @@ async function answerThroughWorld(
   call: CallWithCaller,
   world: ReadyWorld,
   body: WorldModelRequest,
-  sharing: Sharing | undefined,
+  how: Pick<CompletionOptions, "session" | "sharing">,
 ): Promise<Response> {
-  const predicting = predictThroughWorld(services, call, world, body, sharing);
+  const { session, sharing } = how;
+  const predicting = predictThroughWorld(services, call, world, body, { session, sharing });
   reserveSentBody(call.exchange);
   const { prediction, completion } = await predicting;
-  const answer = services.settings.debugFields
-    ? { ...prediction, messages: completion.messages }
-    : prediction;
+  const answer =
+    services.settings.debugFields && maySeeExamples(call)
+      ? { ...prediction, messages: completion.messages }
+      : prediction;
   return Response.json(answer, { headers: worldHeadersOf(completion) });
 }
 
@@ -198,7 +205,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
       countUsage(call, "chat");
       await admit(services.admission, call);
       const bytes = await readBodyBytes(call, services.settings.maxBodyBytes);
-      const sharing = readSharing(deployments, call, "chat", bytes);
+      const sharing = readSharing(services, call, "chat", bytes);
       const cached = mayUseCached ? findCached(services, call, sharing) : undefined;
       if (cached !== undefined) return chatResponse(cached);
       const { body, respond } = await read(call, bytes);
@@ -208,10 +215,13 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
       if (world !== undefined) {
         const { context, interaction, messages } = body;
         const asked = { context, ...(interaction ? { interaction } : { messages }) };
-        const asking = askWorld(services, call, { world, asked, body, sharing });
+        const session = readSessionHeader(request.headers);
+        const asking = askWorld(services, call, {
+          ...{ world, asked, body, params: setFields(body), session, sharing },
+        });
         reserveSentBody(exchange);
         const completion = await asking;
-        const answer = respond(completion);
+        const answer = respond(shownOf(world, completion));
         for (const [name, value] of Object.entries(worldHeadersOf(completion)))
           answer.headers.set(name, value);
         return answer;
@@ -311,7 +321,7 @@ const maxRecognisedBytes = 64 * 1024;
 
 /** Which completions of equal requests the caller takes; undefined: none. */
 function readSharing(
-  deployments: Deployments,
+  { deployments, knownWorlds }: Pick<PredictionServices, "deployments" | "knownWorlds">,
   { request: { headers }, caller: { accountId } }: CallWithCaller,
   operation: "predict" | "chat",
   body: Uint8Array,
@@ -321,7 +331,7 @@ function readSharing(
   if (maxAgeS === undefined) return undefined;
   if (body.length > maxRecognisedBytes) return { accountId, maxAgeS };
   // Everything that the request to the upstream is made from.
-  const named = [headers.get(deploymentHeader), headers.get(worldHeader)];
+  const named = [headers.get(deploymentHeader), headers.get(worldHeader), knownWorlds.changes()];
   const besideBody = [deployments.revision(), operation, accountId, ...named];
   const bodyDigest = new Bun.CryptoHasher("sha256")
     .update(JSON.stringify(besideBody))

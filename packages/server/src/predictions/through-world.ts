@@ -6,14 +6,16 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
+import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import type { Sharing } from "../upstream/upstream.ts";
+import type { CompletionOptions, Sharing } from "../upstream/upstream.ts";
 import {
   completeThroughWorld,
   findIn,
   paramsThrough,
   type WorldCompletion,
+  withoutText,
 } from "../worlds/complete-through-world.ts";
 import type { WorldParts } from "../worlds/examples.ts";
 import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
@@ -72,7 +74,11 @@ export async function findNamedWorld(
   const wanted = typeof model === "string" ? readWorldReference(model) : undefined;
   if (wanted === undefined || headers.has(deploymentHeader) || deployments.find(model ?? "") !== undefined)
     return undefined;
-  return await knownWorlds.find(requesterOf(call), wanted);
+  return await knownWorlds.find(requesterOf(call), wanted).catch((error: unknown) => {
+    // A model's name is hardly ever a world's: such requests need no database.
+    if (isStoreUnavailable(error)) return undefined;
+    throw error;
+  });
 }
 
 /** Throws for fields that mean something only with a world. */
@@ -110,16 +116,23 @@ function toPrediction(
   return { ...readPrediction(body), world, ...defined({ confidence, abstained, explain }) };
 }
 
+/** A request through a world. */
+interface AskedOfWorld {
+  world: ReadyWorld;
+  asked: Asked;
+  /** As it is stored. */
+  body: ChatRequest;
+  /** Sampling, decoding and what else is forwarded. */
+  params: Readonly<Record<string, unknown>>;
+  session: CompletionOptions["session"];
+  sharing: Sharing | undefined;
+}
+
 /** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
 export async function askWorld(
   services: PredictionWorlds,
   call: CallWithCaller,
-  {
-    world,
-    asked,
-    body,
-    sharing,
-  }: { world: ReadyWorld; asked: Asked; body: ChatRequest; sharing?: Sharing | undefined },
+  { world, asked, body, params, session, sharing }: AskedOfWorld,
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
   const { store, capture, deployments } = services;
@@ -132,15 +145,14 @@ export async function askWorld(
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const complete = capture.watch(
-    measureCompletion(through, exchange, { sharing: shared }),
+    measureCompletion(through, exchange, { session, sharing: shared }),
     call,
     body,
     nameOf(world),
   );
-  const fields = upstreamFields(paramsThrough(world, body.params ?? {}));
-  const completion = await complete({ ...fields, messages: [] }, request.signal);
+  const fields = upstreamFields(paramsThrough(world, params));
   // It is what `through` resolved to.
-  return completion as WorldCompletion;
+  return (await complete({ ...fields, messages: [] }, request.signal)) as WorldCompletion;
 }
 
 /** The answer to `POST /v1/predict` through a world. */
@@ -149,25 +161,36 @@ export async function predictThroughWorld(
   call: CallWithCaller,
   world: ReadyWorld,
   body: WorldModelRequest,
-  sharing: Sharing | undefined,
+  how: Pick<AskedOfWorld, "session" | "sharing">,
 ): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
-  const asked = toAsked(body);
-  const completion = await askWorld(services, call, { world, asked, body: body as ChatRequest, sharing });
+  const completion = await askWorld(services, call, {
+    ...{ world, asked: toAsked(body), body: body as ChatRequest, params: body.params ?? {} },
+    ...how,
+  });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
   const explain = isExplained ? explanationFor(call, completion) : undefined;
-  return { prediction: toPrediction(completion, explain), completion };
+  return { prediction: toPrediction(shownOf(world, completion), explain), completion };
+}
+
+/** What a caller is shown of an answer: what is stored keeps its text. */
+export function shownOf({ config }: ReadyWorld, completion: WorldCompletion): WorldCompletion {
+  const hides = completion.abstained === true && config.confidence?.hide_abstained === true;
+  return hides ? withoutText(completion) : completion;
+}
+
+/** Whether the caller may see which samples examples are, and their texts. */
+export function maySeeExamples({ caller }: Pick<CallWithCaller, "caller">): boolean {
+  try {
+    checkAccess(caller, "read");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A key that may only predict is not told which samples the examples are: their maker chose them. */
-function explanationFor(
-  { caller }: CallWithCaller,
-  { explain }: WorldCompletion,
-): WorldCompletion["explain"] {
-  try {
-    checkAccess(caller, "read");
-    return explain;
-  } catch {
-    const examples = explain.examples.map(({ dataset_sample_id: _, trajectory_id: __, ...one }) => one);
-    return { ...explain, examples };
-  }
+function explanationFor(call: CallWithCaller, { explain }: WorldCompletion): WorldCompletion["explain"] {
+  if (maySeeExamples(call)) return explain;
+  const examples = explain.examples.map(({ dataset_sample_id: _, trajectory_id: __, ...one }) => one);
+  return { ...explain, examples };
 }

@@ -13,12 +13,20 @@ import { isUnserved } from "../upstream/replicas.ts";
 import type {
   Complete,
   CompletionBody,
+  CompletionChoice,
   CompletionOptions,
   CompletionRequest,
   UpstreamCompletion,
 } from "../upstream/upstream.ts";
 import { adaptAnswer } from "./adapt-answer.ts";
-import { type AskAgain, completeScored, confidenceOf, scoreOf, scoreOfRecords } from "./confidence.ts";
+import {
+  type AskAgain,
+  completeScored,
+  confidenceOf,
+  scoreOf,
+  scoreOfRecords,
+  withUsageOf,
+} from "./confidence.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
 
@@ -89,12 +97,13 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   const records = methods.includes("retrieval")
     ? { retrieval: await scoreOfRecords(services, services.reader, world, ofStep, signal) }
     : {};
-  const fromRecords = async () => completeFromRecords(world, ofStep, await choose(ofStep), records);
-  if (model && "kind" in model) return await fromRecords();
+  const fromRecords = async (scores: WorldScores) =>
+    completeFromRecords(world, ofStep, await choose(ofStep), scores);
+  if (model && "kind" in model) return await fromRecords(records);
   const chosen = await choose(asked);
-  const { complete } = findDeployment(services, model?.deployment);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
     const asks = { ...request, messages: composeTurns(world, asked, examples) };
+    const { complete } = findDeployment(services, model?.deployment);
     const ask: AskAgain = (fields) => complete({ ...asks, ...fields }, signal, options);
     const found = await completeScored(ask, asks, { methods, samples: confidence?.samples });
     const scores = { ...found.scores, ...records };
@@ -113,7 +122,8 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
     });
   } catch (error) {
     if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-    return await fromRecords();
+    // A calibration is of what the model says.
+    return await fromRecords({});
   }
 }
 
@@ -138,40 +148,41 @@ async function settle(
   if (least === undefined) return { ...answered, confidence };
   if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
   if (wanted.below !== "escalate") {
-    const shown = wanted.hide_abstained === true ? withoutText(answered) : answered;
-    return { ...shown, confidence, abstained: true };
+    return { ...answered, confidence, abstained: true };
   }
-  const { complete } = findDeployment(services, wanted.escalate_to);
-  const again = await complete({ ...request, messages }, signal, options);
-  return {
-    ...answered,
-    ...again,
-    ...{
-      confidence,
-      abstained: false,
-      isEscalated: true,
-      world: toAnswering(world, again.deployment),
-    },
-    explain: { ...explain, predictions: explain.predictions + 1 },
-  };
+  try {
+    const { complete } = findDeployment(services, wanted.escalate_to);
+    const again = await complete({ ...request, messages }, signal, options);
+    return {
+      ...answered,
+      ...withUsageOf(again, [answered, again]),
+      ...{ confidence, abstained: false, isEscalated: true, world: toAnswering(world, again.deployment) },
+      explain: { ...explain, predictions: explain.predictions + 1 },
+    };
+  } catch (error) {
+    if (!isUnserved(error)) throw error;
+    return { ...answered, confidence, abstained: true };
+  }
 }
 
-function withoutText(answered: WorldCompletion): WorldCompletion {
-  const [choice, ...others] = answered.body.choices;
-  const emptied = { ...choice, message: { ...choice.message, content: "" } };
-  const body: CompletionBody = { ...answered.body, choices: [emptied, ...others] };
+/** What a caller is shown of an answer of which the world is less sure than it needs, where it hides such texts. */
+export function withoutText(answered: WorldCompletion): WorldCompletion {
+  const [first, ...others] = (JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody).choices;
+  const emptied = (choice: CompletionChoice) => ({ ...choice, message: { role: "assistant", content: "" } });
+  const body: CompletionBody = { ...answered.body, choices: [emptied(first), ...others.map(emptied)] };
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 
 /** What is kept of a world's prediction, to tell what misled it. */
-export function toStoredWorld({ world, explain, confidence, abstained }: WorldCompletion): StoredWorld {
+export function toStoredWorld(completion: WorldCompletion): StoredWorld {
+  const { world, explain, confidence, abstained, isEscalated: escalated } = completion;
   const examples = explain.examples.map(({ dataset_sample_id, trajectory_id, similarity }) => ({
     dataset_sample_id,
     trajectory_id,
     similarity,
   }));
   const scores = explain.score === null ? undefined : explain.scores;
-  return { ...world, ...defined({ scores, confidence, abstained }), examples };
+  return { ...world, ...defined({ scores, confidence, abstained, escalated }), examples };
 }
 
 /** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */

@@ -1,4 +1,5 @@
 import type { ConfidenceMethod, PromptMessage, WorldCalibration, WorldScores } from "@presage/contract";
+import { UpstreamError } from "../platform/errors.ts";
 import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { readMessage, readTokenCounts } from "../upstream/completion.ts";
@@ -45,9 +46,13 @@ export async function completeScored(
   if (logprob !== undefined) scores.logprob = logprob;
   const spent = [...answers];
   if (methods.includes("stated")) {
-    const stated = await ask(askToState(request.messages as PromptMessage[], textOf(completion)));
-    spent.push(stated);
-    const number = readStated(textOf(stated));
+    const asking = ask(askToState(request.messages as PromptMessage[], textOf(completion)));
+    // The answer is there, and good without the number.
+    const stated = await asking.catch((error: unknown) => {
+      if (!(error instanceof UpstreamError)) throw error;
+    });
+    const number = stated && readStated(textOf(stated));
+    if (stated !== undefined) spent.push(stated);
     if (number !== undefined) scores.stated = number;
   }
   const predictions = spent.length;
@@ -90,6 +95,9 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
   return {
     messages: [...messages, { role: "assistant", content: answer }, { role: "user", content: question }],
     max_tokens: 32,
+    // What shapes the answer would only be in the way.
+    ...{ max_completion_tokens: undefined, tools: undefined, tool_choice: undefined },
+    ...{ n: undefined, stop: undefined, logprobs: undefined },
     response_format: {
       type: "json_schema",
       json_schema: {
@@ -112,7 +120,8 @@ function readStated(text: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-function withUsageOf(
+/** With the tokens of all that it took. */
+export function withUsageOf(
   completion: UpstreamCompletion,
   spent: readonly UpstreamCompletion[],
 ): UpstreamCompletion {
@@ -147,7 +156,7 @@ export async function scoreOfRecords(
   if (source === undefined) return 0;
   const { query, wanted } = findWanted(world, asked);
   const votes = { ...wanted, query, k: voters, maxChars: undefined, keepsDuplicates: true };
-  const { examples } = await indexes.find(reader, source, votes, signal);
+  const { examples } = await indexes.find(source, votes, signal);
   const positions = examples.map(({ position }) => position);
   const texts = await readExamples(exampleTexts, reader, source.revisionId, positions);
   const isNearest =

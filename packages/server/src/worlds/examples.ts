@@ -32,12 +32,16 @@ export interface WorldParts extends ExampleServices {
   forgetRevisions(ids: readonly number[]): void;
 }
 
+/** In whose turn indexes are read: no account waits for another one's. */
+const indexing = "indexes of examples";
+
 export function createWorldParts(
   store: Store,
   maxIndexBytes: number,
   observe?: ExampleServices["observe"],
 ): WorldParts {
-  const indexes = createIndexes({ maxBytes: maxIndexBytes });
+  const openReader = (signal: AbortSignal) => store.reader({ accountId: indexing, signal });
+  const indexes = createIndexes({ maxBytes: maxIndexBytes, openReader });
   const exampleTexts = createExampleTexts();
   const knownWorlds = createKnownWorlds(store);
   return {
@@ -86,7 +90,7 @@ export async function chooseExamples(
   const unscored = { score: null, scores: {}, predictions: 0 };
   const explained = { ...nothing, ...unscored, truncated: false, reduced: false, retrieval_ms: 0 };
   if (source === undefined) return { examples: [], query, explain: explained };
-  const found = await indexes.find(reader, source, { ...wanted, query }, signal).catch(refuseUnusable);
+  const found = await indexes.find(source, { ...wanted, query }, signal).catch(refuseUnusable);
   const positions = found.examples.map(({ position }) => position);
   const shown = await readExamples(exampleTexts, reader, source.revisionId, positions);
   // Of a dataset that is being deleted, some are gone.

@@ -37,6 +37,7 @@ export function filterOf({
   const sorted = Object.entries(tags ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     split: split ?? undefined,
+    leavesOutTest: !split,
     tags: sorted.length === 0 ? undefined : Object.fromEntries(sorted),
     maxPerTrajectory: max_per_trajectory ?? undefined,
   };
@@ -70,6 +71,8 @@ export interface KnownWorlds {
   /** Its changes in this process are seen at once. */
   forget(accountId: string, name: string): void;
   forgetAll(): void;
+  /** How many changes there were in this process: the same request may mean another world then. */
+  changes(): number;
 }
 
 /** The world that a field names, as NAME or NAME@NUMBER; or why it cannot be used. */
@@ -92,10 +95,14 @@ export async function findReferred(
 const maxKnown = 10_000;
 const maxAgeMs = 1_000;
 
+/** Others may wait for what one that leaves asked for first. */
+const neverAborted = new AbortController().signal;
+
 type Known = ReadyWorld | "gone" | "none";
 
 export function createKnownWorlds(store: Store): KnownWorlds {
   const known = new LRUCache<string, Promise<Known>>({ max: maxKnown, ttl: maxAgeMs });
+  let changes = 0;
   const keyOf = (accountId: string, name: string, revision: number | undefined) =>
     `${accountId}/${name}@${revision ?? ""}`;
 
@@ -114,7 +121,7 @@ export function createKnownWorlds(store: Store): KnownWorlds {
       const key = keyOf(requester.accountId, wanted.name, wanted.revision);
       let loading = known.get(key);
       if (loading === undefined) {
-        loading = load(requester, wanted);
+        loading = load({ ...requester, signal: neverAborted }, wanted);
         known.set(key, loading);
         loading.catch(() => known.delete(key));
       }
@@ -127,8 +134,10 @@ export function createKnownWorlds(store: Store): KnownWorlds {
       return found === "none" ? undefined : found;
     },
     forget(accountId, name) {
+      changes += 1;
       for (const key of known.keys()) if (key.startsWith(`${accountId}/${name}@`)) known.delete(key);
     },
     forgetAll: () => known.clear(),
+    changes: () => changes,
   };
 }

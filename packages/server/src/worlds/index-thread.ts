@@ -10,16 +10,18 @@ import { type FoundExamples, findExamples, type Wanted } from "./find-examples.t
 /** Which samples of a revision are examples. */
 export interface ExampleFilter {
   split?: string | undefined;
+  /** Whether samples whose tag `split` is `test` are none. */
+  leavesOutTest?: boolean;
   tags?: Readonly<Record<string, string>> | undefined;
   maxPerTrajectory?: number | undefined;
 }
 
 /** What is asked of the thread. An index is known by its key. */
 export type IndexRequest =
-  | { kind: "add"; key: string; filter: ExampleFilter; positions: number[]; lines: string }
-  | { kind: "finish"; key: string }
-  | { kind: "find"; key: string; query: Fields; wanted: Wanted }
-  | { kind: "drop"; key: string };
+  | { kind: "add"; key: number; filter: ExampleFilter; positions: number[]; lines: string }
+  | { kind: "finish"; key: number }
+  | { kind: "find"; key: number; query: Fields; wanted: Wanted }
+  | { kind: "drop"; key: number };
 
 export interface IndexFigures {
   examples: number;
@@ -41,8 +43,8 @@ interface Collecting {
   filtered: number;
 }
 
-const collecting = new Map<string, Collecting>();
-const indexes = new Map<string, ExampleIndex>();
+const collecting = new Map<number, Collecting>();
+const indexes = new Map<number, ExampleIndex>();
 
 function add({ key, filter, positions, lines }: IndexRequest & { kind: "add" }): undefined {
   const known = collecting.get(key);
@@ -65,11 +67,12 @@ function add({ key, filter, positions, lines }: IndexRequest & { kind: "add" }):
 
 function isWanted({ tags = {} }: DatasetSample, filter: ExampleFilter): boolean {
   if (filter.split !== undefined && tags.split !== filter.split) return false;
+  if (filter.leavesOutTest && tags.split === "test") return false;
   return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
 }
 
 /** In slices, between which searches of other indexes get their turn. */
-async function finish(key: string): Promise<IndexFigures> {
+async function finish(key: number): Promise<IndexFigures> {
   const { collected, filtered } = collecting.get(key) ?? { collected: collectExamples(), filtered: 0 };
   collecting.delete(key);
   const finishing = collected.finish();
@@ -103,6 +106,6 @@ serveRequests<IndexRequest, IndexReply>({
     return undefined;
   },
   close() {},
-  // What is built is in its order, beside searches.
-  laneOf: (request) => (request.kind === "find" ? "find" : request.key),
+  // Searches get their turn while another index is built.
+  laneOf: ({ kind }) => (kind === "find" ? "find" : "build"),
 });

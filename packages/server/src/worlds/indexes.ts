@@ -19,10 +19,9 @@ export class UnusableExamplesError extends Error {}
 /** Makes examples searchable, in a thread: at first use, and until the memory is needed for others. */
 export interface Indexes {
   /** Throws an `UnusableExamplesError` if they are too many. */
-  describe(reader: Database, source: ExampleSource, signal?: AbortSignal): Promise<IndexFigures>;
+  describe(source: ExampleSource, signal?: AbortSignal): Promise<IndexFigures>;
   /** Throws a `ServiceError` if they are not searchable in time. */
   find(
-    reader: Database,
     source: ExampleSource,
     wanted: Wanted & { query: Fields },
     signal?: AbortSignal,
@@ -40,99 +39,101 @@ const retryAfterS = 5;
 const maxExamples = 2_000_000;
 
 interface Entry {
+  /** What the thread knows it by: no two builds have the same. */
+  key: number;
   revisionId: number;
+  /** Ends its build. */
+  dropped: AbortController;
   figures: Promise<IndexFigures>;
+  /** 0 until it is built. */
   bytes: number;
 }
 
-export function createIndexes({ maxBytes }: { maxBytes: number }): Indexes {
+interface IndexOptions {
+  maxBytes: number;
+  /** Whoever asks for an index first may leave before it is built, so that nobody's signal ends its reads but this one. */
+  openReader(signal: AbortSignal): Database;
+}
+
+export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   // The least recently used first.
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
   let thread: ThreadClient<IndexRequest, IndexReply> | undefined;
+  let lastKey = 0;
+  /** One is built at a time. */
+  let building: Promise<unknown> = Promise.resolve();
 
   function currentThread(): ThreadClient<IndexRequest, IndexReply> {
     if (thread === undefined || thread.hasEnded()) {
+      for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
       thread = threadClient(new Worker(new URL("./index-thread.ts", import.meta.url)));
     }
     return thread;
   }
 
-  function drop(key: string): void {
-    entries.delete(key);
-    // If the thread has ended, there is nothing to drop.
-    thread?.send({ kind: "drop", key }).catch(() => {});
+  function drop(name: string, entry: Entry): void {
+    if (entries.get(name) === entry) entries.delete(name);
+    entry.dropped.abort(notReady());
+    const forget = () => thread?.send({ kind: "drop", key: entry.key });
+    // If the thread has ended, there is nothing to forget.
+    entry.figures.then(forget, forget).catch(() => {});
   }
 
-  function makeRoom(key: string): void {
+  function makeRoom(kept: Entry): void {
     let bytes = heldBytes();
-    for (const [other, entry] of entries) {
+    for (const [name, entry] of entries) {
       if (bytes <= maxBytes) return;
-      if (other === key || entry.bytes === 0) continue;
+      if (entry === kept || entry.bytes === 0) continue;
       bytes -= entry.bytes;
-      drop(other);
+      drop(name, entry);
     }
   }
 
   const heldBytes = () => [...entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 
-  async function build(reader: Database, key: string, { revisionId, filter }: ExampleSource) {
+  function begin(name: string, source: ExampleSource): Entry {
+    const key = ++lastKey;
+    const dropped = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, dropped.signal]);
     const builder = currentThread();
-    let count = 0;
-    for await (const piece of readRevisionLines(reader, revisionId, stopping.signal)) {
-      count += piece.length;
-      if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
-      const positions = piece.map(({ position }) => position);
-      const lines = piece.map(({ line }) => line).join("\n");
-      await builder.send({ kind: "add", key, filter, positions, lines });
-    }
-    // The thread answers with what was asked for.
-    const figures = (await builder.send({ kind: "finish", key })) as IndexFigures;
-    if (figures.bytes > maxBytes)
-      throw tooMany(`${figures.bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
-    return figures;
+    const figures = building.then(() =>
+      buildIndex(builder, openReader(signal), { key, source, maxBytes, signal }),
+    );
+    building = figures.catch(() => undefined);
+    const entry: Entry = { key, revisionId: source.revisionId, dropped, figures, bytes: 0 };
+    figures.then(
+      ({ bytes }) => {
+        entry.bytes = bytes;
+        makeRoom(entry);
+      },
+      () => drop(name, entry),
+    );
+    return entry;
   }
 
-  function open(reader: Database, source: ExampleSource): { key: string; entry: Entry } {
+  function open(source: ExampleSource): Entry {
     currentThread();
-    const key = JSON.stringify([source.revisionId, source.filter]);
-    const known = entries.get(key);
-    entries.delete(key);
-    const entry = known ?? {
-      ...{ revisionId: source.revisionId, figures: build(reader, key, source), bytes: 0 },
-    };
-    entries.set(key, entry);
-    if (known === undefined)
-      entry.figures.then(
-        ({ bytes }) => {
-          entry.bytes = bytes;
-          makeRoom(key);
-        },
-        () => {
-          if (entries.get(key) === entry) drop(key);
-        },
-      );
-    return { key, entry };
-  }
-
-  async function describe(reader: Database, source: ExampleSource, signal?: AbortSignal) {
-    return await soonEnough(open(reader, source).entry.figures, signal);
+    const name = JSON.stringify([source.revisionId, source.filter]);
+    const entry = entries.get(name) ?? begin(name, source);
+    entries.delete(name);
+    entries.set(name, entry);
+    return entry;
   }
 
   return {
-    describe,
-    async find(reader, source, { query, ...wanted }, signal) {
-      const { filtered } = await describe(reader, source, signal);
-      const { key } = open(reader, source);
+    describe: (source, signal) => soonEnough(open(source).figures, signal),
+    async find(source, { query, ...wanted }, signal) {
+      const { key, figures } = open(source);
+      const { filtered } = await soonEnough(figures, signal);
       const found = (await currentThread().send({ kind: "find", key, query, wanted })) as Found | undefined;
-      if (found !== undefined) return { ...found, filtered };
       // It was dropped meanwhile, or its thread has ended.
-      entries.delete(key);
-      throw notReady();
+      if (found === undefined) throw notReady();
+      return { ...found, filtered };
     },
     forget(revisionIds) {
-      for (const [key, { revisionId }] of entries) if (revisionIds.includes(revisionId)) drop(key);
+      for (const [name, entry] of entries) if (revisionIds.includes(entry.revisionId)) drop(name, entry);
     },
     bytes: heldBytes,
     async stop() {
@@ -140,6 +141,34 @@ export function createIndexes({ maxBytes }: { maxBytes: number }): Indexes {
       await thread?.end();
     },
   };
+}
+
+interface Build {
+  key: number;
+  source: ExampleSource;
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+async function buildIndex(
+  thread: ThreadClient<IndexRequest, IndexReply>,
+  reader: Database,
+  { key, source: { revisionId, filter }, maxBytes, signal }: Build,
+): Promise<IndexFigures> {
+  let count = 0;
+  for await (const piece of readRevisionLines(reader, revisionId, signal)) {
+    count += piece.length;
+    if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
+    const positions = piece.map(({ position }) => position);
+    const lines = piece.map(({ line }) => line).join("\n");
+    await thread.send({ kind: "add", key, filter, positions, lines });
+  }
+  signal.throwIfAborted();
+  // The thread answers with what was asked for.
+  const figures = (await thread.send({ kind: "finish", key })) as IndexFigures;
+  if (figures.bytes > maxBytes)
+    throw tooMany(`${figures.bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
+  return figures;
 }
 
 async function soonEnough(

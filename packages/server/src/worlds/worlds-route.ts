@@ -138,7 +138,7 @@ const reviseWorldRoute = route({
   tag,
   summary: "Revise a world",
   description:
-    "Adds a revision in which the given fields are replaced and null ones removed, and pins anew what it names. With `archived` alone it makes none.",
+    "Adds a revision in which the given fields are replaced and null ones removed. With `examples` it pins anew what they name, such as the latest revision of the dataset. With `archived` alone it makes none.",
   params: WorldPath,
   body: WorldReviseRequest,
   bodyExample: { retrieval: { k: 4 } },

@@ -99,7 +99,8 @@ export async function reviseWorld(
   const before = await findWorld(services, requester, { name });
   const config = withoutNulls({ ...before.config, ...changes });
   const isRevised = Object.keys(changes).length > 0;
-  const pinned = isRevised ? await pin(services, requester, config, before) : before.pinned;
+  const kept = "examples" in changes ? undefined : before.pinned.examples;
+  const pinned = isRevised ? await pin(services, requester, config, { before, kept }) : before.pinned;
   return await insertNext(services, requester, before, {
     ...{ config, pinned, archived },
     fields: Object.keys(changes),
@@ -196,7 +197,7 @@ async function pin(
   services: WorldVerbServices,
   requester: Requester,
   config: WorldConfig,
-  before?: WorldRevision,
+  { before, kept }: { before?: WorldRevision; kept?: WorldPins["examples"] | undefined } = {},
 ): Promise<WorldPins> {
   const { model, confidence } = config;
   const named: [name: unknown, path: string[]][] = [
@@ -209,7 +210,8 @@ async function pin(
   }
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
-  const examples = config.examples ? await pinExamples(services, requester, config.examples) : null;
+  const pinsExamples = kept === undefined && config.examples;
+  const examples = pinsExamples ? await pinExamples(services, requester, pinsExamples) : (kept ?? null);
   const prompt_digest = new Bun.CryptoHasher("sha256").update(systemTurnOf(config)).digest("hex");
   const pinned = { examples, prompt_digest };
   const isKept =
@@ -248,7 +250,7 @@ async function pinExamples(
     refuseField(["examples", "revision"]),
   );
   const source = { revisionId: revision.id, filter: filterOf(examples) };
-  const figures = await indexes.describe(store.reader(requester), source).catch(refuseField(["examples"]));
+  const figures = await indexes.describe(source, requester.signal).catch(refuseField(["examples"]));
   if (figures.examples === 0)
     throw new InvalidWorldError(["examples"], "No sample of the dataset is left to be an example");
   return {

@@ -1,4 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { StoredPredictionDetail, World, WorldModelPrediction, WorldPreview } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
@@ -17,7 +20,7 @@ const lines = ["alpha", "beta", "gamma"].flatMap((word, trajectory) =>
     context: { task_context: "Fill the cart." },
     interaction: { state: `The cart has ${step} things.`, action: `add ${item}` },
     next_state: `Added the ${item}. ${word}`,
-    tags: { split: trajectory === 2 ? "test" : "train", task: `${trajectory % 2}` },
+    tags: { split: trajectory === 2 ? "validation" : "train", task: `${trajectory % 2}` },
   })),
 );
 const interaction = { state: "The cart has 1 things.", action: "add plate" };
@@ -62,7 +65,9 @@ onEachDatabase((database) => {
     });
     const more = JSON.stringify({ ...lines[0], trajectory_id: "t-9" });
     await presage.call("POST", `/v1/datasets/${datasetId}/revisions?append=true`, more);
-    const revise = await presage.call("PATCH", "/v1/worlds/pinned", { description: "More." });
+    const revise = await presage.call("PATCH", "/v1/worlds/pinned", {
+      examples: { dataset: "shop-traces", split: "train" },
+    });
     const revised = (await revise.json()) as World;
     expect([revised.revision, revised.pinned.examples?.revision, revised.pinned.examples?.count]).toEqual([
       2, 2, 7,
@@ -198,6 +203,38 @@ onEachDatabase((database) => {
     expect(answer.world?.answered_by).toBe("retrieval");
     const failed = await presage.call("POST", "/v1/predict", { interaction, world: "shop" });
     expect(failed.status).toBe(503);
+  });
+
+  test("samples of the test side are examples only of a world that names it", async () => {
+    await upload(
+      "tested",
+      lines.map((line) => ({ ...line, tags: { split: "test", task: "0" } })),
+    );
+    const none = await presage.call("POST", "/v1/worlds", {
+      name: "honest",
+      examples: { dataset: "tested" },
+    });
+    expect([none.status, await none.text()]).toEqual([422, expect.stringContaining("No sample")]);
+    const named = await create({ name: "peeking", examples: { dataset: "tested", split: "test" } });
+    expect(named.pinned.examples?.count).toBe(9);
+  });
+
+  test("what a chat sets beside its messages is sent on, over what the world sets", async () => {
+    const model = { params: { temperature: 0.3, max_tokens: 9 } };
+    await create({ name: "warm", examples: { dataset: "shop-traces" }, model });
+    const chat = {
+      model: "warm",
+      messages: [{ role: "user", content: "add lamp" }],
+      max_tokens: 20,
+      stop: ["."],
+    };
+    const response = await presage.call("POST", "/v1/chat/completions", chat, {
+      ...{ "x-api-key": testKey, "x-session-id": "s-1" },
+    });
+    expect(response.status).toBe(200);
+    const [sent] = upstream.received;
+    expect(sent?.body).toMatchObject({ temperature: 0.3, max_tokens: 20, stop: ["."] });
+    expect(sent?.headers.get("x-session-id")).toBe("s-1");
   });
 
   test("place: system shows the examples in a section of the system turn", async () => {
@@ -341,4 +378,40 @@ test("examples that alone are larger than allowed are refused with the way out",
   expect(refused.status).toBe(422);
   expect(await refused.text()).toContain("Choose fewer with split, tags or max_per_trajectory");
   await small.stop();
+});
+
+test("an index that the first request asks for is there for the next one, also if that one leaves", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "presage-worlds-"));
+  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(folder, "presage.db")}` };
+  const many = Array.from({ length: 300 }, (_, copy) =>
+    lines.map((line) => ({ ...line, trajectory_id: `${line.trajectory_id}-${copy}` })),
+  ).flat();
+  const before = await startPresage(environment);
+  const { id } = (await (await before.call("POST", "/v1/datasets", { name: "d" })).json()) as { id: string };
+  await before.call(
+    "POST",
+    `/v1/datasets/${id}/revisions`,
+    many.map((line) => JSON.stringify(line)).join("\n"),
+  );
+  const model = { kind: "retrieval" };
+  await before.call("POST", "/v1/worlds", { name: "cold", examples: { dataset: "d" }, model });
+  await before.stop();
+  const after = await startPresage(environment);
+  const leaving = new AbortController();
+  const ask = (signal?: AbortSignal) =>
+    fetch(`${after.url}/v1/predict`, {
+      ...{
+        method: "POST",
+        headers: { "x-api-key": testKey },
+        body: JSON.stringify({ interaction, world: "cold" }),
+      },
+      ...(signal && { signal }),
+    });
+  const first = ask(leaving.signal).catch(() => "left");
+  await Bun.sleep(5);
+  const second = ask();
+  leaving.abort();
+  expect([await first, (await second).status]).toEqual(["left", 200]);
+  await after.stop();
+  await rm(folder, { recursive: true });
 });

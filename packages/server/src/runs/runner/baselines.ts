@@ -187,7 +187,7 @@ export function answerFromRecords(
   return async ({ sample }, state, signal) => {
     const query = fieldsOf(sample, state);
     const wanted = { query, k: 1, excluded: [sample.trajectory_id] };
-    const [nearest] = (await indexes.find(reader, source, wanted, signal)).examples;
+    const [nearest] = (await indexes.find(source, wanted, signal)).examples;
     if (nearest === undefined) return undefined;
     const found = await readExamples(exampleTexts, reader, revisionId, [nearest.position]);
     const example = found.get(nearest.position);
