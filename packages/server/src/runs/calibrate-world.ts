@@ -74,7 +74,7 @@ export async function calibrateWorld(
   const methods = world.config.confidence?.methods ?? [];
   const reader = services.store.reader(requester);
   const samples = await readJudgedScores(reader, run, { place, methods, split: split ?? undefined });
-  const table = fitCalibration(samples);
+  const table = await fitCalibration(samples);
   if (table === undefined)
     throw refused(
       "run_id",
