@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { RunCalibration, World, WorldModelPrediction } from "@presage/contract";
 import { episodeClient } from "../support/environments/episode-client.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -160,12 +161,15 @@ onAnyDatabase((database) => {
       const stepped = await episodes.send(await episodes.start(name), "take item 3");
       return { status: stepped.status, body: await stepped.json() };
     };
+    const answered = () => readMetric(presage, 'presage_world_predictions_total{answered_by="retrieval"}');
+    const before = await answered();
     const cut = { terminated: false, truncated: true };
     expect(await play({})).toMatchObject({ status: 200, body: cut });
     expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
     expect(await play({ on_abstain: "fail" })).toMatchObject({
       ...{ status: 502, body: { category: "unusable_completion" } },
     });
+    expect(await answered()).toBe(before + 3);
 
     await revise("shop", { confidence: { ...least, hide_abstained: true } });
     expect((await predict("shop", 3)).response.content).toBe("");
@@ -230,6 +234,7 @@ onAnyDatabase((database) => {
     expect(await said("one", { run_id: id, split: "none" })).toMatch(
       /^422 .*0 judged predictions.*50 are needed/,
     );
+    expect(await said("one", { run_id: id, split: "test" })).toMatch(/^422 .*"body","split".*is tested/);
     expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
     await worlds.create("other", { examples: { dataset }, model, confidence });
     expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);
