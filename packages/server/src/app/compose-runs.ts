@@ -15,7 +15,7 @@ import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
 import { selectRunsThrough } from "../runs/runs-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { createWorldParts, type WorldParts } from "../worlds/examples.ts";
+import { createWorldParts, type ExampleServices, type WorldParts } from "../worlds/examples.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
@@ -23,7 +23,7 @@ import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
 
 type RunOptions = Pick<
   RunnerServices,
-  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "indexes" | "exampleTexts" | "knownWorlds"
+  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "knownWorlds" | keyof ExampleServices
 >;
 
 export interface ComposedRuns extends RunQueue {

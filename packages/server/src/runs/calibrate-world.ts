@@ -57,6 +57,10 @@ const calibrateRoute = route({
   },
 });
 
+/** While samples are read and fitted: of each, and of each of its numbers. */
+const bytesPerSample = 100;
+const bytesPerNumber = 190;
+
 export const worldCalibrationRoutes = [calibrateRoute];
 
 /** Fits a world's confidences on a run of its latest revision, and adds the revision that has them. */
@@ -67,14 +71,17 @@ export async function calibrateWorld(
   { run_id, split, evaluator }: WorldCalibrationRequest,
   reserve: (bytes: number) => void,
 ): Promise<WorldRevision> {
+  // Examples are no hindrance: a run leaves each sample's own trajectory out.
+  if (split === "test") throw refused("split", "What is tested is not to be calibrated on");
   const world = await findWorld(services, requester, { name });
   const run = await findCalibrationRun(services, requester, world, run_id);
   const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined);
-  reserve(reportMemoryBytes(run));
   const methods = world.config.confidence?.methods ?? [];
+  const bytesOfSample = bytesPerSample + methods.length * bytesPerNumber;
+  reserve(reportMemoryBytes(run) + run.counts.samples * bytesOfSample);
   const reader = services.store.reader(requester);
   const samples = await readJudgedScores(reader, run, { place, methods, split: split ?? undefined });
-  const table = fitCalibration(samples);
+  const table = await fitCalibration(samples);
   if (table === undefined)
     throw refused(
       "run_id",

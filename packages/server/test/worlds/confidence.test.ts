@@ -1,11 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { RunCalibration, World, WorldModelPrediction } from "@presage/contract";
+import { sql } from "kysely";
 import { episodeClient } from "../support/environments/episode-client.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { worldClient } from "../support/resources/worlds.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -160,12 +163,15 @@ onAnyDatabase((database) => {
       const stepped = await episodes.send(await episodes.start(name), "take item 3");
       return { status: stepped.status, body: await stepped.json() };
     };
+    const answered = () => readMetric(presage, 'presage_world_predictions_total{answered_by="retrieval"}');
+    const before = await answered();
     const cut = { terminated: false, truncated: true };
     expect(await play({})).toMatchObject({ status: 200, body: cut });
     expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
     expect(await play({ on_abstain: "fail" })).toMatchObject({
       ...{ status: 502, body: { category: "unusable_completion" } },
     });
+    expect(await answered()).toBe(before + 3);
 
     await revise("shop", { confidence: { ...least, hide_abstained: true } });
     expect((await predict("shop", 3)).response.content).toBe("");
@@ -216,7 +222,7 @@ onAnyDatabase((database) => {
     expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^There is no share/)]);
   });
 
-  test("too few predictions, another world's run, or no methods are refused with the reason", async () => {
+  test("what cannot be calibrated on is refused with the reason", async () => {
     const confidence = { methods: ["retrieval"] };
     const model = { kind: "retrieval" };
     await worlds.create("one", { examples: { dataset }, model, confidence });
@@ -230,9 +236,19 @@ onAnyDatabase((database) => {
     expect(await said("one", { run_id: id, split: "none" })).toMatch(
       /^422 .*0 judged predictions.*50 are needed/,
     );
+    expect(await said("one", { run_id: id, split: "test" })).toMatch(/^422 .*"body","split".*is tested/);
     expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
     await worlds.create("other", { examples: { dataset }, model, confidence });
     expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);
     expect(await said("one", { run_id: crypto.randomUUID() })).toStartWith("404 ");
+    await using opened = await openStore(presage.databaseUrl);
+    const escalated = sql<string>`replace(request, '"world":{', '"world":{"escalated":true,')`;
+    const ofRun = opened.database.selectFrom("predictions").select("id").where("run_id", "=", id);
+    await opened.database
+      .updateTable("prediction_payloads")
+      .set({ request: escalated })
+      .where("prediction_id", "in", ofRun)
+      .execute();
+    expect(await said("one", { run_id: id })).toMatch(/^422 .*It has 0 judged predictions/);
   });
 });

@@ -66,7 +66,7 @@ async function findAsked(
   requester: { accountId: string; signal: AbortSignal },
   { deployment: name, through }: Pick<Parameters<Ask>[0], "deployment" | "through">,
 ): Promise<AskedForStep> {
-  const { deployments, store, indexes, exampleTexts } = services;
+  const { deployments, store, indexes, exampleTexts, observe } = services;
   if (through === undefined) {
     const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
     if (deployment === undefined)
@@ -75,7 +75,7 @@ async function findAsked(
   }
   const world = await findReferred(services, requester, through.world);
   if ("reason" in world) throw new ServiceError("conflict", `The episode cannot go on. ${world.reason}.`);
-  const examples = { indexes, exampleTexts, reader: store.reader(requester) };
+  const examples = { indexes, exampleTexts, observe, reader: store.reader(requester) };
   return {
     complete: completeThroughWorld(
       { ...examples, findDeployment: findIn(deployments) },

@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { orderOf } from "./sorted-confidences.ts";
+
 /** What turns the raw scores of a prediction, one by method, into a probability that it is right. */
 export type Calibration =
   | ({ kind: "isotonic" /** Combines several scores into one first. */; combined?: Logistic } & Table)
@@ -34,32 +37,30 @@ const ridge = 1e-3;
 const mostNewtonSteps = 100;
 /** A step this short leaves an error of its square, below what the loss can tell. */
 const lastNewtonStep = 1e-5;
+/** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
+const samplesAtOnce = 20_000;
 
 /**
  * Fits a calibration: isotonic regression from 200 samples of 20 trajectories on, otherwise Platt's two parameters. Several methods are
  * combined by logistic regression of their logits first. Undefined for fewer than 50 samples.
  */
-export function fitCalibration(samples: readonly CalibrationSample[]): Calibration | undefined {
+export async function fitCalibration(
+  samples: readonly CalibrationSample[],
+): Promise<Calibration | undefined> {
   if (samples.length < fewestCalibrated) return undefined;
   const targets = samples.map(({ isRight }) => (isRight ? 1 : 0));
   const trajectories = new Set(samples.map(({ trajectory }) => trajectory)).size;
   const hasCurve = samples.length >= fewestForCurve.samples && trajectories >= fewestForCurve.trajectories;
   const areSeveral = (samples[0]?.scores.length ?? 0) > 1;
-  if (hasCurve && !areSeveral)
-    return {
-      kind: "isotonic",
-      ...fitIsotonic(
-        samples.map(({ scores }) => scores[0] ?? 0),
-        targets,
-      ),
-    };
-  const logistic = fitLogistic(
-    samples.map(({ scores }) => scores.map(logit)),
-    smoothed(targets),
-  );
+  if (hasCurve && !areSeveral) {
+    const scores = samples.map((sample) => sample.scores[0] ?? 0);
+    return { kind: "isotonic", ...(await fitIsotonic(scores, targets)) };
+  }
+  const rows = await mapInTurns(samples, ({ scores }) => scores.map(logit));
+  const logistic = await fitLogistic(rows, smoothed(targets));
   if (!hasCurve) return { kind: "logistic", ...logistic };
-  const combined = samples.map(({ scores }) => applyLogistic(logistic, scores));
-  return { kind: "isotonic", combined: logistic, ...fitIsotonic(combined, targets) };
+  const combined = await mapInTurns(samples, ({ scores }) => applyLogistic(logistic, scores));
+  return { kind: "isotonic", combined: logistic, ...(await fitIsotonic(combined, targets)) };
 }
 
 /** The calibrated probability that a prediction with these scores is right. */
@@ -74,8 +75,9 @@ export function calibrate(calibration: Calibration, scores: readonly number[]): 
  * Isotonic least squares by pool adjacent violators (R. E. Barlow et al., "Statistical Inference under Order Restrictions", 1972): equal
  * scores are one point, blocks that fall are joined, and of each block the ends are kept.
  */
-export function fitIsotonic(scores: readonly number[], targets: readonly number[]): Table {
-  const order = scores.map((_, index) => index).sort((a, b) => (scores[a] ?? 0) - (scores[b] ?? 0));
+export async function fitIsotonic(scores: readonly number[], targets: readonly number[]): Promise<Table> {
+  const order = await orderOf(Float64Array.from(scores));
+  await nextTurn();
   const blocks: { first: number; last: number; sum: number; weight: number }[] = [];
   const meanOf = ({ sum, weight }: { sum: number; weight: number }) => sum / weight;
   for (let start = 0; start < order.length; ) {
@@ -128,14 +130,17 @@ function smoothed(targets: readonly number[]): number[] {
 }
 
 /** Logistic regression by Newton's method, halving steps that overshoot; the weights have a ridge, the bias none. */
-export function fitLogistic(rows: readonly (readonly number[])[], targets: readonly number[]): Logistic {
+export async function fitLogistic(
+  rows: readonly (readonly number[])[],
+  targets: readonly number[],
+): Promise<Logistic> {
   const size = (rows[0]?.length ?? 0) + 1;
-  const withOne = rows.map((row) => [...row, 1]);
+  const withOne = await mapInTurns(rows, (row) => [...row, 1]);
   const mean = targets.reduce((sum, target) => sum + target, 0) / targets.length;
   let parameters = Array.from({ length: size }, (_, index) => (index === size - 1 ? logit(mean) : 0));
-  let loss = lossOf(withOne, targets, parameters);
+  let loss = await lossOf(withOne, targets, parameters);
   for (let steps = 0; steps < mostNewtonSteps; steps++) {
-    const step = newtonStep(withOne, targets, parameters);
+    const step = await newtonStep(withOne, targets, parameters);
     const moved = (share: number) => parameters.map((value, index) => value - share * (step[index] ?? 0));
     if (Math.hypot(...step) < lastNewtonStep) {
       parameters = moved(1);
@@ -143,7 +148,7 @@ export function fitLogistic(rows: readonly (readonly number[])[], targets: reado
     }
     for (let share = 1; share > Number.EPSILON; share /= 2) {
       const next = moved(share);
-      const nextLoss = lossOf(withOne, targets, next);
+      const nextLoss = await lossOf(withOne, targets, next);
       if (nextLoss > loss) continue;
       [parameters, loss] = [next, nextLoss];
       break;
@@ -153,11 +158,11 @@ export function fitLogistic(rows: readonly (readonly number[])[], targets: reado
 }
 
 /** The Hessian's inverse times the gradient. */
-function newtonStep(
+async function newtonStep(
   rows: readonly (readonly number[])[],
   targets: readonly number[],
   parameters: readonly number[],
-): number[] {
+): Promise<number[]> {
   const size = parameters.length;
   const isWeight = (index: number) => index < size - 1;
   /** The Hessian, with the gradient as its last column. */
@@ -168,6 +173,7 @@ function newtonStep(
     }),
   );
   for (const [index, row] of rows.entries()) {
+    if (isTurnOfOthers(index)) await nextTurn();
     const probability = sigmoid(product(row, parameters));
     const error = probability - (targets[index] ?? 0);
     const weight = probability * (1 - probability);
@@ -198,21 +204,37 @@ function solve(system: number[][]): number[] {
 }
 
 /** The cross entropy of the targets, and the ridge. */
-function lossOf(
+async function lossOf(
   rows: readonly (readonly number[])[],
   targets: readonly number[],
   parameters: readonly number[],
-): number {
+): Promise<number> {
   const squares = parameters.slice(0, -1).reduce((sum, weight) => sum + weight * weight, 0);
-  return rows.reduce(
-    (sum, row, index) => {
-      const linear = product(row, parameters);
-      // ln(1 + e^linear), which does not overflow.
-      const total = Math.max(linear, 0) + Math.log1p(Math.exp(-Math.abs(linear)));
-      return sum + total - (targets[index] ?? 0) * linear;
-    },
-    (ridge / 2) * squares,
-  );
+  let sum = (ridge / 2) * squares;
+  for (const [index, row] of rows.entries()) {
+    if (isTurnOfOthers(index)) await nextTurn();
+    const linear = product(row, parameters);
+    // ln(1 + e^linear), which does not overflow.
+    const total = Math.max(linear, 0) + Math.log1p(Math.exp(-Math.abs(linear)));
+    sum += total - (targets[index] ?? 0) * linear;
+  }
+  return sum;
+}
+
+async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const mapped: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    if (isTurnOfOthers(index)) await nextTurn();
+    mapped.push(map(item));
+  }
+  return mapped;
+}
+
+function isTurnOfOthers(index: number): boolean {
+  return index % samplesAtOnce === samplesAtOnce - 1;
 }
 
 function applyLogistic({ weights, bias }: Logistic, scores: readonly number[]): number {

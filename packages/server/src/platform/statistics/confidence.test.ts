@@ -73,8 +73,8 @@ for (const line of lines.filter((one) => one.kind === "card")) {
 }
 
 for (const line of lines.filter((one) => one.kind === "isotonic")) {
-  test(`isotonic regression equals scikit-learn's: ${line.name}`, () => {
-    const table = fitIsotonic(line.scores, line.right);
+  test(`isotonic regression equals scikit-learn's: ${line.name}`, async () => {
+    const table = await fitIsotonic(line.scores, line.right);
     const grid = line.curve.map((_, index) => Number((index / (line.curve.length - 1)).toFixed(3)));
     expect(grid.map((score) => applyTable(table, score))).toEqual(line.curve.map(near));
   });
@@ -82,22 +82,22 @@ for (const line of lines.filter((one) => one.kind === "isotonic")) {
 
 for (const line of lines.filter((one) => one.kind === "logistic")) {
   const methods = line.scores[0]?.length ?? 0;
-  test(`fewer than 200 samples get logistic regression of ${methods} methods`, () => {
+  test(`fewer than 200 samples get logistic regression of ${methods} methods`, async () => {
     const samples = line.scores.map((scores, index) => ({
       scores,
       isRight: line.right[index] === 1,
       trajectory: String(index % 30),
     }));
-    const fitted = fitCalibration(samples);
+    const fitted = await fitCalibration(samples);
     expect(fitted).toEqual({
       kind: "logistic",
       weights: line.fitted.slice(0, -1).map(near),
       bias: near(line.fitted.at(-1) ?? 0),
     });
-    expect(fitCalibration(samples.slice(0, 49))).toBeUndefined();
-    const more = fitCalibration([...samples, ...samples]);
+    expect(await fitCalibration(samples.slice(0, 49))).toBeUndefined();
+    const more = await fitCalibration([...samples, ...samples]);
     expect([more?.kind, more !== undefined && "combined" in more]).toEqual(["isotonic", methods > 1]);
-    const few = fitCalibration([...samples, ...samples].map((one) => ({ ...one, trajectory: "one" })));
+    const few = await fitCalibration([...samples, ...samples].map((one) => ({ ...one, trajectory: "one" })));
     expect(few?.kind).toBe("logistic");
     if (more === undefined) throw new Error("nothing was fitted");
     const low = calibrate(more, Array(methods).fill(0.05));
@@ -105,27 +105,40 @@ for (const line of lines.filter((one) => one.kind === "logistic")) {
   });
 }
 
-test("one score for all, or one verdict, is fitted too", () => {
-  const { weights, bias } = fitLogistic(Array(60).fill([0, 0]), Array(60).fill(0.25));
+test("one score for all, or one verdict, is fitted too", async () => {
+  const { weights, bias } = await fitLogistic(Array(60).fill([0, 0]), Array(60).fill(0.25));
   expect([...weights, bias]).toEqual([0, 0, near(Math.log(1 / 3))]);
   const allRight = Array.from({ length: 60 }, (_, index) => ({
     scores: [index / 60],
     isRight: true,
     trajectory: "",
   }));
-  const fitted = fitCalibration(allRight);
+  const fitted = await fitCalibration(allRight);
   expect(fitted && calibrate(fitted, [0.5])).toBeCloseTo(61 / 62, 9);
 });
 
-test("a method that says the opposite gets a negative weight, and no curve that falls", () => {
+test("a method that says the opposite gets a negative weight, and no curve that falls", async () => {
   const opposite = Array.from({ length: 300 }, (_, index) => ({
     scores: [((index * 7) % 100) / 100],
     isRight: (index * 7) % 100 < 50,
     trajectory: String(index % 30),
   }));
-  expect(fitCalibration(opposite)).toEqual({ kind: "isotonic", x: [0, 0.99], y: [0.5, 0.5] });
-  const few = fitCalibration(opposite.slice(0, 100));
+  expect(await fitCalibration(opposite)).toEqual({ kind: "isotonic", x: [0, 0.99], y: [0.5, 0.5] });
+  const few = await fitCalibration(opposite.slice(0, 100));
   expect(few?.kind === "logistic" && (few.weights[0] ?? 0)).toBeLessThan(0);
+});
+
+test("others have their turns while many are fitted", async () => {
+  const many = Array.from({ length: 60_000 }, (_, index) => ({
+    scores: [(index % 97) / 97, (index % 89) / 89],
+    isRight: index % 97 > 40,
+    trajectory: String(index % 30),
+  }));
+  let turns = 0;
+  const others = setInterval(() => (turns += 1), 0);
+  const fitted = await fitCalibration(many).finally(() => clearInterval(others));
+  expect(fitted?.kind).toBe("isotonic");
+  expect(turns).toBeGreaterThan(5);
 });
 
 test("fewer than 50 predictions have no figures, and one verdict alone no AUROC", async () => {

@@ -54,7 +54,7 @@ export async function sortConfidences(judged: JudgedConfidences): Promise<Sorted
 }
 
 /** The indexes by ascending confidence: put into ranges of confidences, and each range sorted. */
-async function orderOf(confidences: Float64Array): Promise<Int32Array> {
+export async function orderOf(confidences: Float64Array): Promise<Int32Array> {
   const rangeOf = (index: number) => Math.min(ranges - 1, Math.floor((confidences[index] ?? 0) * ranges));
   const { members, starts } = groupBy(confidences.length, ranges, rangeOf);
   await nextTurn();

@@ -13,9 +13,26 @@ export interface WorldCounts {
   nearDuplicates: number;
 }
 
-/** How many begin so, in the JSON that is kept beside them. */
-function countBeginning(beginning: string) {
-  return sql<number>`sum(case when payload.request like ${`${beginning}%`} then 1 else 0 end)`;
+/** What is kept beside a run's prediction through a world. */
+interface KeptAnswer {
+  /** The sample's own trajectory was no example. */
+  leavesOut: boolean;
+  /** An example is nearly the sample. */
+  nearDuplicate: boolean;
+  world: StoredWorld;
+}
+
+/** As JSON, which begins with what is counted. */
+export function toKeptText({ leavesOut, nearDuplicate, world }: KeptAnswer): string {
+  return `${beginningOf(leavesOut, nearDuplicate)}${JSON.stringify(world)}}`;
+}
+
+function beginningOf(leavesOut: boolean | "%", nearDuplicate: boolean | "%"): string {
+  return `{"leaves_out":${leavesOut},"near_duplicate":${nearDuplicate},"world":`;
+}
+
+function countBeginning(...beginning: Parameters<typeof beginningOf>) {
+  return sql<number>`sum(case when payload.request like ${`${beginningOf(...beginning)}%`} then 1 else 0 end)`;
 }
 
 /** Of a run's predictions of some samples, by what answered. */
@@ -30,8 +47,8 @@ export async function selectWorldCounts(
     .select((of) => [
       "prediction.deployment",
       of.fn.countAll<number>().as("predictions"),
-      countBeginning('{"leaves_out":true').as("leavesOut"),
-      countBeginning('{"leaves_out":%,"near_duplicate":true').as("nearDuplicates"),
+      countBeginning(true, "%").as("leavesOut"),
+      countBeginning("%", true).as("nearDuplicates"),
     ])
     .where("prediction.run_id", "=", runId)
     .where("prediction.status", "=", "success")
@@ -47,7 +64,7 @@ export async function selectWorldCounts(
   }));
 }
 
-/** How sure a run's predictions of some samples were, by each method of its world. */
+/** How sure a run's predictions of some samples were, by each method of its world. The numbers of one that was escalated are of another answer. */
 export async function selectWorldScores(
   reader: Database,
   runId: string,
@@ -66,10 +83,11 @@ export async function selectWorldScores(
     .where("prediction.position", ">", after)
     .where("prediction.position", "<=", upTo)
     .execute();
-  return rows.map(({ position, repeat, request }) => {
+  return rows.flatMap(({ position, repeat, request }) => {
     // The runner wrote it.
-    const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
-    return { position: Number(position), repeat: Number(repeat), scores: world?.scores ?? {} };
+    const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld & { escalated?: boolean } };
+    if (world?.escalated) return [];
+    return [{ position: Number(position), repeat: Number(repeat), scores: world?.scores ?? {} }];
   });
 }
 

@@ -17,6 +17,7 @@ import type { ExampleServices } from "../../worlds/examples.ts";
 import { fieldsOf } from "../../worlds/fields.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
 import { type Asked, isOfRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
+import { toKeptText } from "../report/records-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
 import { promptOf, type Step } from "./missing-work.ts";
 
@@ -93,7 +94,7 @@ export async function throughWorld(
   const findDeployment = findIn(services.deployments);
   return {
     complete: completeThroughWorld({ ...services, reader, findDeployment }, world, asked),
-    keep: (completion) => JSON.stringify(toKept(sample, completion, predicted.at(-1))),
+    keep: (completion) => toKept(sample, completion, predicted.at(-1)),
   };
 }
 
@@ -123,18 +124,18 @@ async function readHistory(
 const nearlyEqual = 0.999;
 
 /** With what the run's report counts. `state`: what was predicted in place of the recorded one. */
-function toKept(sample: DatasetSample, completion: WorldCompletion, state: string | undefined) {
+function toKept(sample: DatasetSample, completion: WorldCompletion, state: string | undefined): string {
   const { explain, shown } = completion;
   const query = fieldsOf(sample, state);
   const fields = (["action", "state", "task"] as const).filter((field) => query[field].trim() !== "");
   const isNear = (index: number) =>
     shown[index]?.nextState === sample.next_state &&
     fields.every((field) => (explain.examples[index]?.by[field] ?? 0) >= nearlyEqual);
-  return {
-    leaves_out: explain.left_out.trajectory > 0,
-    near_duplicate: explain.examples.some((_, index) => isNear(index)),
+  return toKeptText({
+    leavesOut: explain.left_out.trajectory > 0,
+    nearDuplicate: explain.examples.some((_, index) => isNear(index)),
     world: toStoredWorld(completion),
-  };
+  });
 }
 
 /** What is kept of an answer through a world: the records have no model. */

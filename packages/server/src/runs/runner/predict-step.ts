@@ -41,8 +41,8 @@ const maxCalls = maxTries * callsOfTry;
 const secondCallMs = 250;
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
-/** Until other responses have been read. */
-const memoryPauseMs = 1_000;
+/** Until other responses have been read, or an index is there. */
+const overloadPauseMs = 1_000;
 
 /** What the steps of a run share. */
 interface StepsOfRun {
@@ -87,7 +87,7 @@ async function predictStep(
       if (failure !== undefined && calls >= maxCalls) return { failure };
     } catch (error) {
       if (!signal.aborted && isOverloaded(error)) {
-        pace.limited(memoryPauseMs, "memory");
+        pace.limited(overloadPauseMs, "memory");
         continue;
       }
       if (signal.aborted || !(error instanceof UpstreamError)) {
@@ -135,7 +135,24 @@ function countRetry({ retried }: RunTries, category: StepFailure["category"]): v
   retried[category] = (retried[category] ?? 0) + 1;
 }
 
-/** The responses in progress leave no memory for this one. That says nothing about the deployment. */
+/** What is answered here, once an index is searchable. Undefined: the run was paused first. */
+async function whenReady(
+  answer: () => Promise<StepOutcome>,
+  { isStopping }: Pick<StepsOfRun, "isStopping">,
+  signal: AbortSignal,
+): Promise<StepOutcome | undefined> {
+  while (!isStopping()) {
+    try {
+      return await answer();
+    } catch (error) {
+      if (!isOverloaded(error)) throw error;
+    }
+    await sleep(overloadPauseMs, undefined, { signal });
+  }
+  return undefined;
+}
+
+/** The responses in progress leave no memory for this one, or an index is not searchable yet. That says nothing about the deployment. */
 function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
 }
@@ -180,8 +197,11 @@ export function createPredictor(run: Run, services: PredictorServices): Predicto
       };
     case "retrieval":
       return async (step, predicted, signal) => {
-        const found = await services.answerFromRecords?.(step, predicted.at(-1), signal);
-        return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
+        const answer = async () => {
+          const found = await services.answerFromRecords?.(step, predicted.at(-1), signal);
+          return here(found ?? predicted.at(-1) ?? stateOf(step.sample));
+        };
+        return await whenReady(answer, services, signal);
       };
     case "imported":
     case "external":
@@ -227,8 +247,11 @@ function ofWorld(run: Run, services: PredictorServices): Predictor {
     return async (step, predicted, signal) => {
       if (promptOf(step.sample).length === 0) return nothingToAsk;
       const asked = await throughWorld(through, step, predicted);
-      const completion = await asked.complete({ messages: [] }, signal);
-      return { response: { ...readWorldAnswer(asked, completion), latencyMs: null } };
+      const answer = async () => {
+        const completion = await asked.complete({ messages: [] }, signal);
+        return { response: { ...readWorldAnswer(asked, completion), latencyMs: null } };
+      };
+      return await whenReady(answer, services, signal);
     };
   return ofDeployment(run, services, async (step, predicted) => ({
     deployment: deploymentOf(through.services, world),
