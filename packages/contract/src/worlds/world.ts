@@ -239,7 +239,7 @@ export const WorldCalibrationRequest = z
         "A finished run of the world's latest revision, on samples that are neither examples nor tested.",
     }),
     split: shortText(200).nullish().meta({
-      description: "Only samples of the run whose tag `split` is this.",
+      description: "Only samples of the run whose tag `split` is this; not `test`.",
     }),
     evaluator: shortText(200).nullish().meta({
       default: "exact-match",

@@ -108,6 +108,9 @@ async function findCalibrationRun(
   id: string,
 ): Promise<Run & { dataset: RunDataset }> {
   if (!config.confidence) throw refused("run_id", "The world has no `confidence`: name its methods first");
+  // The others would be fitted on what is above the old threshold alone.
+  if (config.confidence.min_confidence && config.confidence.below === "escalate")
+    throw refused("run_id", "The world escalates: calibrate a revision without `min_confidence`");
   const run = withDataset(await findRun(services, requester, id));
   const { target } = run;
   if (target.kind !== "world" || target.name !== name)

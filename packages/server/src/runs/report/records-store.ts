@@ -85,7 +85,7 @@ export async function selectWorldScores(
     .execute();
   return rows.flatMap(({ position, repeat, request }) => {
     // The runner wrote it.
-    const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld & { escalated?: boolean } };
+    const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
     if (world?.escalated) return [];
     return [{ position: Number(position), repeat: Number(repeat), scores: world?.scores ?? {} }];
   });
