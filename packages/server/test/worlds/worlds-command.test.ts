@@ -146,6 +146,28 @@ test.each(places)(
   },
 );
 
+test.each(places)(
+  "a file's line has no example of its own task where the world says so, in %s",
+  async (place) => {
+    const run = commandsIn(place);
+    const file = join(directory, "tasks.jsonl");
+    const recorded = ["a", "a", "b"].map((task, trajectory) => ({
+      ...{ trajectory_id: `k-${trajectory}`, step: 0, tags: { task } },
+      interaction: { state: "Start.", action: "open box" },
+      next_state: `A box of ${task}.`,
+    }));
+    await Bun.write(file, toLines(recorded));
+    expect(await run("import", file, "--name", "chores")).toMatchObject({ code: 0 });
+    const made = await run("worlds", "create", "chores", "--examples", "chores", "--exclude-by", "tag:task");
+    expect(made).toMatchObject({ code: 0 });
+    const { stdout } = await run("predict", "--world", "chores", "--file", file, "--json");
+    const answers = stdout.trimEnd().split("\n");
+    expect(answers.map((line) => JSON.parse(line).prediction.response.content)).toEqual([
+      ...["A box of b.", "A box of b.", "A box of a."],
+    ]);
+  },
+);
+
 test.each(places)("what cannot be is refused, in %s", async (place) => {
   const run = commandsIn(place);
   const refusals: [string[], string][] = [
