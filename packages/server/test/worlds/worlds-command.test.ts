@@ -266,6 +266,25 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
 });
 
+test.each(places)(
+  "what somebody else made under a name that --evaluate needs is left alone, in %s",
+  async (place) => {
+    const run = commandsIn(place);
+    await Bun.write(join(directory, "free.jsonl"), toLines(lines));
+    for (const name of ["free", "free-test"])
+      await run("import", join(directory, "free.jsonl"), "--name", name);
+    await run("worlds", "create", "free-records", "--examples", "free");
+    const measured = ["--examples", "free", "--model", "default", "--evaluate"];
+    const first = await run("worlds", "create", "free", ...measured);
+    expect([first.code, first.stderr]).toEqual([1, expect.stringContaining("The world free-records")]);
+    expect((await run("worlds", "list")).stdout).toMatch(/^free-records@1 /m);
+    await run("worlds", "delete", "free-records");
+    await run("worlds", "delete", "free");
+    const second = await run("worlds", "create", "free", ...measured);
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("The dataset free-test")]);
+  },
+);
+
 test.each(places)("a world is calibrated, and a threshold proposed for it, in %s", async (place) => {
   const run = commandsIn(place);
   // Every third answer is luck, which records say: they do not agree.
