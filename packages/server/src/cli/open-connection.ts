@@ -264,8 +264,9 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
         const { datasets, next } = await listDatasets({ store }, requester, page);
         return { items: datasets.map(toDataset), next };
       }),
-    async create({ name }) {
-      const dataset = await createDataset({ store }, requester, { name, userId: owner.id });
+    async create({ name, description }) {
+      const wanted = { name, description, userId: owner.id };
+      const dataset = await createDataset({ store }, requester, wanted);
       return toDataset({ ...dataset, latest: undefined });
     },
     async upload(datasetId, files, options = {}) {

@@ -1,4 +1,9 @@
-import { type WorldModelPrediction, WorldModelRequest, type WorldPreview } from "@presage/contract";
+import {
+  type World,
+  type WorldModelPrediction,
+  WorldModelRequest,
+  type WorldPreview,
+} from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import { composeDeployments, needsSandbox } from "../app/compose-deployments.ts";
@@ -28,6 +33,7 @@ import {
 } from "./files.ts";
 import { withRunConnection } from "./open-connection.ts";
 import { describeExamples } from "./worlds/play.ts";
+import { withoutOwn } from "./worlds/samples.ts";
 
 /** `presage predict`. */
 export function addPredictCommand(program: Command): void {
@@ -95,10 +101,11 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
   refuseContradictions(options);
   if (file === undefined) {
     const request = readRequest(options);
-    await withPredictor(config, options, async (predict, preview) => {
+    await withPredictor(config, options, async (predict, through) => {
       const { response } = await predict(request);
       process.stdout.write(`${response.content}\n`);
-      if (options.explain && preview) printNotice(describeExamples(await preview(request)).join("\n"));
+      if (options.explain && through)
+        printNotice(describeExamples(await through.preview(request)).join("\n"));
     });
     return;
   }
@@ -112,10 +119,9 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     output,
     concurrency: readConcurrency(options.concurrency),
     keepsContext: options.keepContext ?? false,
-    isOfWorld: options.world !== undefined,
   };
-  await withPredictor(config, options, async (predict) => {
-    const failures = await predictFile(predict, fileOptions);
+  await withPredictor(config, options, async (predict, through) => {
+    const failures = await predictFile(predict, { ...fileOptions, world: through?.world });
     if (failures > 0) process.exitCode = 1;
   });
 }
@@ -140,15 +146,19 @@ function refuseContradictions(options: PredictOptions): void {
 async function withPredictor(
   config: Config,
   { server, file, world, explain }: PredictOptions,
-  work: (predict: Predict, preview?: PreviewStep) => Promise<void>,
+  work: (predict: Predict, through?: { world: World; preview: PreviewStep }) => Promise<void>,
 ): Promise<void> {
   if (world !== undefined) {
     await withRunConnection(config, { server }, async ({ call }) => {
       // Otherwise each line of a file would find out by itself that there is no such world.
-      await call(({ worlds }) => worlds.get(world));
+      const found = await call(({ worlds }) => worlds.get(world));
       await work(
         (request) => call((client) => client.predict({ ...request, world, ...(explain && { explain }) })),
-        ({ context, interaction }) => call(({ worlds }) => worlds.preview(world, { context, interaction })),
+        {
+          world: found,
+          preview: ({ context, interaction }) =>
+            call(({ worlds }) => worlds.preview(world, { context, interaction })),
+        },
       );
     });
     return;
@@ -213,7 +223,7 @@ function readJson(option: string, text: string): unknown {
 interface LineOptions {
   /** Whether output lines include the context, which is their longest part. */
   keepsContext: boolean;
-  isOfWorld: boolean;
+  world: World | undefined;
 }
 
 interface PredictFileOptions
@@ -231,7 +241,7 @@ interface Counts {
 /** Predicts each line of a file, prints a summary and returns the number of failures. */
 async function predictFile(
   predict: Predict,
-  { keepsContext, isOfWorld, ...options }: PredictFileOptions,
+  { keepsContext, world, ...options }: PredictFileOptions,
 ): Promise<number> {
   const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
   const reasons = collectFailureReasons();
@@ -239,7 +249,7 @@ async function predictFile(
     ...options,
     noun: "predictions",
     isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
-    process: (input, digest) => predictLine(predict, input, digest, { keepsContext, isOfWorld }),
+    process: (input, digest) => predictLine(predict, input, digest, { keepsContext, world }),
     onLine(line) {
       count(counts, line);
       if (line.error !== undefined) reasons.add(line.line, line.error.detail);
@@ -286,7 +296,7 @@ async function predictLine(
   predict: Predict,
   { number, text }: NumberedLine,
   digest: string,
-  { keepsContext, isOfWorld }: LineOptions,
+  { keepsContext, world }: LineOptions,
 ): Promise<PredictionLine> {
   const head = { line: number, digest };
   try {
@@ -296,8 +306,7 @@ async function predictLine(
       ...(context !== undefined && { context }),
       ...(params !== undefined && { params }),
       ...(rest.interaction !== undefined && { interaction: rest.interaction }),
-      ...(isOfWorld &&
-        typeof rest.trajectory_id === "string" && { exclude: { trajectory_ids: [rest.trajectory_id] } }),
+      ...(world && { exclude: withoutOwn(world, rest) }),
     });
     const prediction = await predict(request);
     return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };

@@ -146,6 +146,28 @@ test.each(places)(
   },
 );
 
+test.each(places)(
+  "a file's line has no example of its own task where the world says so, in %s",
+  async (place) => {
+    const run = commandsIn(place);
+    const file = join(directory, "tasks.jsonl");
+    const recorded = ["a", "a", "b"].map((task, trajectory) => ({
+      ...{ trajectory_id: `k-${trajectory}`, step: 0, tags: { task } },
+      interaction: { state: "Start.", action: "open box" },
+      next_state: `A box of ${task}.`,
+    }));
+    await Bun.write(file, toLines(recorded));
+    expect(await run("import", file, "--name", "chores")).toMatchObject({ code: 0 });
+    const made = await run("worlds", "create", "chores", "--examples", "chores", "--exclude-by", "tag:task");
+    expect(made).toMatchObject({ code: 0 });
+    const { stdout } = await run("predict", "--world", "chores", "--file", file, "--json");
+    const answers = stdout.trimEnd().split("\n");
+    expect(answers.map((line) => JSON.parse(line).prediction.response.content)).toEqual([
+      ...["A box of b.", "A box of b.", "A box of a."],
+    ]);
+  },
+);
+
 test.each(places)("what cannot be is refused, in %s", async (place) => {
   const run = commandsIn(place);
   const refusals: [string[], string][] = [
@@ -243,6 +265,25 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
   expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
 });
+
+test.each(places)(
+  "what somebody else made under a name that --evaluate needs is left alone, in %s",
+  async (place) => {
+    const run = commandsIn(place);
+    await Bun.write(join(directory, "free.jsonl"), toLines(lines));
+    for (const name of ["free", "free-test"])
+      await run("import", join(directory, "free.jsonl"), "--name", name);
+    await run("worlds", "create", "free-records", "--examples", "free");
+    const measured = ["--examples", "free", "--model", "default", "--evaluate"];
+    const first = await run("worlds", "create", "free", ...measured);
+    expect([first.code, first.stderr]).toEqual([1, expect.stringContaining("The world free-records")]);
+    expect((await run("worlds", "list")).stdout).toMatch(/^free-records@1 /m);
+    await run("worlds", "delete", "free-records");
+    await run("worlds", "delete", "free");
+    const second = await run("worlds", "create", "free", ...measured);
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("The dataset free-test")]);
+  },
+);
 
 test.each(places)("a world is calibrated, and a threshold proposed for it, in %s", async (place) => {
   const run = commandsIn(place);

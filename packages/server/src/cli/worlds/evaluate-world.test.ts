@@ -7,10 +7,15 @@ const bare = {
   interval: { level: 0.95, lower: -0.2, upper: -0.05 },
   min_detectable: 0.08,
 };
-const lost = { outcome: "worse", why: null } as const;
+const within = (lower: number, upper: number) => ({
+  ...({ outcome: "undecided", difference: (lower + upper) / 2 } as const),
+  interval: { level: 0.95, lower, upper },
+});
+const lost = { ...within(-0.3, -0.1), outcome: "worse" } as const;
+const helps = "Examples help: +12.3 points (+5.0 to +20.0).";
 
 test.each([
-  [{ ...bare, outcome: "worse" }, lost, "Examples help: +12.3 points (+5.0 to +20.0)."],
+  [{ ...bare, outcome: "worse" }, lost, helps],
   [{ ...bare, difference: 0.02, interval: null, outcome: "better" }, lost, "Examples hurt: −2.0 points."],
   [
     { ...bare, outcome: "undecided" },
@@ -19,15 +24,28 @@ test.each([
   ],
   [
     { ...bare, outcome: "worse" },
-    { outcome: "undecided", why: "within_noise" },
-    "The records alone are as good as the model: you may not need it.",
+    within(-0.015, 0.02),
+    `${helps} The records alone are as good as the model, within 2 points (−1.5 to +2.0): you may not need it.`,
   ],
   [
     { ...bare, outcome: "worse" },
-    { outcome: "undecided", why: "few_trajectories" },
-    "Examples help: +12.3 points (+5.0 to +20.0).",
+    within(-0.021, 0.001),
+    `${helps} No difference between the records alone and the model was found.`,
+  ],
+  [
+    { ...bare, outcome: "worse" },
+    { outcome: "undecided", difference: 0, interval: null },
+    `${helps} No difference between the records alone and the model was found.`,
+  ],
+  [
+    { ...bare, outcome: "worse" },
+    { ...within(0.05, 0.15), outcome: "better" },
+    `${helps} The records alone are better than the model: +10.0 points (+5.0 to +15.0).`,
   ],
   [undefined, undefined, "Nothing can be said: no sample has both verdicts."],
-] as const)("what examples are worth is one sentence (%#)", (ofBare, records, sentence) => {
-  expect(describeExamplesWorth({ bare: ofBare, records })).toBe(sentence);
-});
+] as const)(
+  "what examples are worth is said, and of the records only what is shown (%#)",
+  (ofBare, records, text) => {
+    expect(describeExamplesWorth({ bare: ofBare, records })).toBe(text);
+  },
+);

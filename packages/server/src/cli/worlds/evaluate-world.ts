@@ -9,6 +9,8 @@ import type {
   WorldConfig,
 } from "@presage/contract";
 import { formatPoints } from "@presage/contract/describe-runs";
+import { PresageError } from "@presage/sdk";
+import { ServiceError } from "../../platform/errors.ts";
 import { printable } from "../../platform/words.ts";
 import { CommandError, printNotice } from "../command.ts";
 import { readEvaluator } from "../evaluate/evaluators.ts";
@@ -38,6 +40,9 @@ export async function evaluateWorld(
   if (examples === null) throw new CommandError("--evaluate needs --examples: there is nothing to predict");
   const { dataset_id, revision } = examples;
   const reference = `${world.name}@${world.revision}`;
+  const { model } = world.config;
+  // First what may be refused, before anything is paid for.
+  const records = model && "kind" in model ? undefined : await recordsOf(connection, world);
   const side = (await testSide(connection, examples)) ?? { dataset_id, revision };
   const run = async (what: string, target: RunTarget, on: Side, params?: Params): Promise<Run> => {
     const name = what === "" ? reference : what;
@@ -59,15 +64,14 @@ export async function evaluateWorld(
     // It learns from the other trajectories, which the side that tests does not have.
     await run("most frequent", { baseline: "most-frequent" }, { dataset_id, revision }),
   ];
-  const { model } = world.config;
-  if (model && "kind" in model) {
+  if (records === undefined) {
     printComparison(await compare(connection, [ofWorld, ...others]));
     return;
   }
-  const records = await recordsOf(connection, world);
   const alone = await run("records", { world: records }, side);
-  const deployment = model?.deployment ?? (await connection.findDefaultDeployment());
-  const bare = await run("model alone", { deployment }, side, { temperature: 0, ...model?.params });
+  const asked = model && "kind" in model ? undefined : model;
+  const deployment = asked?.deployment ?? (await connection.findDefaultDeployment());
+  const bare = await run("model alone", { deployment }, side, { temperature: 0, ...asked?.params });
   const comparison = await compare(connection, [ofWorld, ...others, alone, bare]);
   printComparison(comparison);
   const found = (id: string) => comparison.evaluators[0]?.candidates.find(({ run_id }) => run_id === id);
@@ -93,9 +97,10 @@ async function testSide(
   }
   const name = `${named}-test`;
   const all = await connection.call(({ datasets }) => datasets.list());
-  const dataset =
-    all.find((one) => one.name === name) ??
-    (await connection.call(({ datasets }) => datasets.create({ name })));
+  const description = `${mark}: the samples of ${named} with the tag split=test.`;
+  const known = all.find((one) => one.name === name);
+  if (known !== undefined && known.description !== description) throw notMade("dataset", name);
+  const dataset = known ?? (await connection.call(({ datasets }) => datasets.create({ name, description })));
   const stream = Readable.toWeb(Readable.from(testLines(connection, wanted)));
   const uploaded = await connection.call(({ datasets }) =>
     datasets.upload(dataset.id, stream as ReadableStream<Uint8Array>, { format: "presage" }),
@@ -113,13 +118,24 @@ async function* testLines(
     if (isTest(JSON.parse(line))) yield encoder.encode(`${line}\n`);
 }
 
+/** How the descriptions of what is made here begin. Nothing else is changed. */
+const mark = "Made by presage worlds create --evaluate";
+
+function notMade(kind: "dataset" | "world", name: string): CommandError {
+  return new CommandError(
+    `The ${kind} ${printable(name)} was not made by --evaluate, which needs its name: delete it, or give the new world another name or dataset.`,
+  );
+}
+
 /** The same world without its model, archived so that lists do not show it. */
 async function recordsOf({ call }: RunConnection, { name, config, pinned }: World): Promise<string> {
   const ofRecords = `${name.slice(0, 55)}-records`;
   const examples = config.examples && { ...config.examples, revision: pinned.examples?.revision };
-  const wanted: WorldConfig = { ...config, examples, model: { kind: "retrieval" } };
+  const description = `${mark}: the records of ${name} alone.`;
+  const wanted: WorldConfig = { ...config, description, examples, model: { kind: "retrieval" } };
   const made = await call(async ({ worlds }) => {
-    const known = await worlds.get(ofRecords).catch(() => undefined);
+    const known = await worlds.get(ofRecords).catch(unlessFound);
+    if (known !== undefined && known.config.description !== description) throw notMade("world", ofRecords);
     const world = known
       ? await worlds.revise(ofRecords, wanted)
       : await worlds.create({ name: ofRecords, ...wanted });
@@ -129,20 +145,35 @@ async function recordsOf({ call }: RunConnection, { name, config, pinned }: Worl
   return `${made.name}@${made.revision}`;
 }
 
-/** What examples are worth, in a sentence. Both are compared with the world, whose model is shown its examples. */
+function unlessFound(error: unknown): undefined {
+  const isMissing =
+    (error instanceof ServiceError && error.code === "not_found") ||
+    (error instanceof PresageError && error.status === 404);
+  if (!isMissing) throw error;
+}
+
+type Compared = Pick<Candidate, "outcome" | "difference" | "interval">;
+
+/** What examples are worth, and whether the model is. Both are compared with the world, whose model is shown its examples. */
 export function describeExamplesWorth({
   bare,
   records,
 }: {
-  bare: Pick<Candidate, "outcome" | "difference" | "interval" | "min_detectable"> | undefined;
-  records: Pick<Candidate, "outcome" | "why"> | undefined;
+  bare: (Compared & Pick<Candidate, "min_detectable">) | undefined;
+  records: Compared | undefined;
 }): string {
   if (bare === undefined || bare.difference === null)
     return "Nothing can be said: no sample has both verdicts.";
-  if (records !== undefined && records.outcome !== "worse" && records.why !== "few_trajectories")
-    return "The records alone are as good as the model: you may not need it.";
-  const { outcome, interval, min_detectable } = bare;
-  const points = `${formatPoints(-bare.difference)} points`;
+  return [describeExamples({ ...bare, difference: bare.difference }), ...describeRecords(records)].join(" ");
+}
+
+function describeExamples({
+  outcome,
+  difference,
+  interval,
+  min_detectable,
+}: Compared & Pick<Candidate, "min_detectable"> & { difference: number }): string {
+  const points = `${formatPoints(-difference)} points`;
   const range =
     interval === null ? "" : ` (${formatPoints(-interval.upper)} to ${formatPoints(-interval.lower)})`;
   if (outcome === "worse") return `Examples help: ${points}${range}.`;
@@ -152,4 +183,21 @@ export function describeExamplesWorth({
       ? ""
       : ` One of ${formatPoints(min_detectable).slice(1)} points would have been seen.`;
   return `No difference between the model with examples and without was found.${seen}`;
+}
+
+/** Within this, records count as good as the model. That no difference was found would not show it. */
+const margin = 0.02;
+
+function describeRecords(records: Compared | undefined): string[] {
+  if (records === undefined || records.difference === null) return [];
+  const { outcome, difference, interval } = records;
+  const range =
+    interval === null ? "" : ` (${formatPoints(interval.lower)} to ${formatPoints(interval.upper)})`;
+  if (interval !== null && interval.lower >= -margin && interval.upper <= margin)
+    return [
+      `The records alone are as good as the model, within ${100 * margin} points${range}: you may not need it.`,
+    ];
+  if (outcome === "better")
+    return [`The records alone are better than the model: ${formatPoints(difference)} points${range}.`];
+  return outcome === "worse" ? [] : ["No difference between the records alone and the model was found."];
 }

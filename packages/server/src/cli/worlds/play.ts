@@ -6,7 +6,7 @@ import { printable, printableJson } from "../../platform/words.ts";
 import { fieldsOf } from "../../worlds/fields.ts";
 import { CommandError, printNotice } from "../command.ts";
 import type { RunConnection } from "../open-connection.ts";
-import { findStart } from "./samples.ts";
+import { findStart, withoutOwn } from "./samples.ts";
 
 interface PlayOptions {
   state?: string;
@@ -53,12 +53,14 @@ export async function playWorld(
 
 async function beginScene(
   connection: RunConnection,
-  { config, pinned: { examples } }: World,
+  world: World,
   { state, sample: id }: PlayOptions,
 ): Promise<Scene> {
   if (state !== undefined && id !== undefined)
     throw new CommandError("--state cannot be combined with --sample");
   if (state !== undefined) return { state, history: [] };
+  const { config, pinned } = world;
+  const { examples } = pinned;
   if (examples === null) throw new CommandError("The world has no records to begin with: give --state.");
   const { dataset_id: dataset, revision } = examples;
   const sample = await findStart(connection, { dataset, revision }, id);
@@ -66,13 +68,7 @@ async function beginScene(
   const context =
     sample.context ?? (task === "" || config.context?.task_context ? undefined : { task_context: task });
   printNotice(`It begins as ${printable(sample.dataset_sample_id)} did, whose trajectory is no example.`);
-  const group = config.retrieval?.exclude_by?.startsWith("tag:") ? config.retrieval.exclude_by.slice(4) : "";
-  const value = sample.tags?.[group];
-  const exclude = {
-    trajectory_ids: [sample.trajectory_id],
-    ...(value !== undefined && { tags: { [group]: value } }),
-  };
-  return { state: first, context, exclude, history: [] };
+  return { state: first, context, exclude: withoutOwn(world, sample), history: [] };
 }
 
 /** Takes a step. A person may try again what fails; a pipe ends there. */

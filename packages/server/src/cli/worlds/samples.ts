@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import type { DatasetSample } from "@presage/contract";
+import type { DatasetSample, World, WorldPreviewRequest } from "@presage/contract";
 import { CommandError } from "../command.ts";
 import { type Connection, findDataset } from "../connect.ts";
 
@@ -82,4 +82,19 @@ export async function findStart(
   const start = from[Math.floor(Math.random() * from.length)];
   if (start === undefined) throw new CommandError("The world's dataset has no samples.");
   return start;
+}
+
+/** What is no example for a recorded step: its own trajectory, and what has its value of the tag that the world excludes by. */
+export function withoutOwn(
+  { config }: Pick<World, "config">,
+  { trajectory_id: id, tags }: { trajectory_id?: unknown; tags?: unknown },
+): NonNullable<WorldPreviewRequest["exclude"]> {
+  const by = config.retrieval?.exclude_by;
+  const tag = by?.startsWith("tag:") ? by.slice("tag:".length) : undefined;
+  const isTagged = tag !== undefined && typeof tags === "object" && tags !== null && Object.hasOwn(tags, tag);
+  const value: unknown = isTagged ? (tags as Record<string, unknown>)[tag] : undefined;
+  return {
+    ...(typeof id === "string" && { trajectory_ids: [id] }),
+    ...(isTagged && typeof value === "string" && { tags: { [tag]: value } }),
+  };
 }

@@ -78,15 +78,26 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
   };
 }
 
-/** Examples are made searchable anew in each command. However many they are, it waits for them. */
-async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
+const pauseMs = 1_000;
+
+/** Examples are made searchable anew in each command. However many they are, it waits for them, and for nothing else. */
+export async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ServiceError && error.code === "overloaded")) throw error;
+      if (!isNotSearchableYet(error)) throw error;
+      await Bun.sleep(pauseMs);
     }
   }
+}
+
+function isNotSearchableYet(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    error.code === "overloaded" &&
+    error.message === "The world's examples are not searchable yet."
+  );
 }
 
 function nameField(error: unknown): never {
