@@ -11,7 +11,7 @@ import { withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 
 /** `presage worlds calibrate` and `threshold`. */
-export function addCalibrationCommands(worlds: Command): void {
+export function addCalibrationVerbs(worlds: Command): void {
   worlds
     .command("calibrate <name>")
     .summary("make confidences of a world's numbers")

@@ -18,7 +18,7 @@ import { checkFiles, describeIssues } from "../files.ts";
 import { type RunConnection, withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { type Column, printList } from "../terminal.ts";
-import { addCalibrationCommands, describeCalibration } from "./calibration.ts";
+import { addCalibrationVerbs, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, playWorld, showText } from "./play.ts";
@@ -90,7 +90,7 @@ export function addWorldsCommands(program: Command): void {
     )
     .action((name: string, options) => reviseCommand(configure(), name, options));
   addReadingCommands(worlds);
-  addCalibrationCommands(worlds);
+  addCalibrationVerbs(worlds);
   addEndingCommands(worlds);
   addPlayCommand(program);
 }
