@@ -189,7 +189,7 @@ describe("the examples of the README", () => {
     expect(lines[5]).toMatch(/^invalid 422 \S+$/);
     expect(lines[6]).toMatch(/^body\.interaction\.state String should have at least 1 character/);
     expect(lines[7]).toMatch(/^imported: \d+$/);
-    expect(lines[8]).toBe("[ 'test-model' ]");
+    expect(lines[8]).toBe("[ 'test-model', 'shop' ]");
     expect(lines[9]).toMatch(/total;dur=/);
     expect(lines).toHaveLength(10);
   });

@@ -152,7 +152,7 @@ const listModels = route({
   tag,
   summary: "List the upstream's models",
   description:
-    "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first. The account's worlds follow, then the default deployment's models.",
+    "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first, followed by the default one's models. The account's worlds come last.",
   responses: {
     "200": response(
       "The upstream's list, unchanged where there is one deployment and no world",
@@ -167,11 +167,14 @@ const listModels = route({
   async handle(services: ModelServices & { settings: { listsDeployments: boolean } }, { call, requester }) {
     const { deployments, settings, store } = services;
     const named = settings.listsDeployments ? modelsOf(deployments) : [];
-    const own = [...named, ...(await worldNames(store, requester)).map(toModel)];
     const { bytes, models } = await listUpstream(deployments, call);
-    if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
-    const names = new Set(own.map(({ id }) => id));
-    return Response.json({ object: "list", data: [...own, ...models.filter(({ id }) => !names.has(id))] });
+    const worlds = (await worldNames(store, requester)).map(toModel);
+    if (named.length + worlds.length === 0)
+      return new Response(bytes, { headers: { "content-type": "application/json" } });
+    const names = new Set([...named, ...worlds].map(({ id }) => id));
+    // Clients take the first for what is served.
+    const data = [...named, ...models.filter(({ id }) => !names.has(id)), ...worlds];
+    return Response.json({ object: "list", data });
   },
 });
 
