@@ -41,7 +41,7 @@ export const WorldExamples = z
         "Whether the world refuses to answer once the dataset is deleted, or answers without examples.",
     }),
     max_per_trajectory: z.int().min(1).nullish().meta({
-      description: "Only so many samples of a trajectory, its first ones.",
+      description: "At most this many samples of each trajectory, the first ones.",
     }),
   })
   .meta({ id: "WorldExamples" });
@@ -118,7 +118,7 @@ export const WorldConfidence = z
   .strictObject({
     methods: list(ConfidenceMethod).min(1).max(4).meta({
       description:
-        "`agreement`: the share of equal answers among several. `logprob`: the mean probability of the tokens, where the upstream returns it. `stated`: the model is asked after the answer. `retrieval`: how far the records bear it. Of several the mean, until a calibration weighs them.",
+        "`agreement`: the share of equal answers among several. `logprob`: the mean probability of the tokens, where the upstream returns it. `stated`: the model is asked after the answer. `retrieval`: how well the records support it. With several methods the score is their mean, until a calibration weighs them.",
     }),
     samples: z.int().min(2).max(32).nullish().meta({
       default: 5,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { adaptAnswer } from "./adapt-answer.ts";
-import { fieldsOf } from "./fields.ts";
+import { fieldsOf } from "./features.ts";
 
 test.each([
   [

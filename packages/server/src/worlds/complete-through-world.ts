@@ -28,7 +28,7 @@ import {
   withUsageOf,
 } from "./confidence.ts";
 import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
-import { type Asked, composeTurns, type ReadyWorld, type ShownExample } from "./world.ts";
+import { type Asked, composeTurns, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** Finds what a world asks among the deployments. */
 export function findIn(
@@ -99,7 +99,7 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
     : {};
   const fromRecords = async (scores: WorldScores) =>
     completeFromRecords(world, ofStep, await choose(ofStep), scores);
-  if (model && "kind" in model) return await fromRecords(records);
+  if (isRecords(model)) return await fromRecords(records);
   const chosen = await choose(asked);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
     const asks = { ...request, messages: composeTurns(world, asked, examples) };
@@ -190,7 +190,7 @@ export function paramsThrough(
   { config: { model } }: Pick<ReadyWorld, "config">,
   params: Readonly<Record<string, unknown>> | null | undefined,
 ): Record<string, unknown> {
-  return { temperature: 0, ...(model && "kind" in model ? {} : model?.params), ...params };
+  return { temperature: 0, ...(isRecords(model) ? {} : model?.params), ...params };
 }
 
 /** What answers where no deployment does. */
@@ -220,7 +220,7 @@ export function answerFromRecords(
   { examples: [nearest], query }: ChosenExamples,
 ): string | undefined {
   if (nearest === undefined) return undefined;
-  const isNearest = model && "kind" in model && model.answer === "nearest";
+  const isNearest = isRecords(model) && model.answer === "nearest";
   return isNearest ? nearest.nextState : adaptAnswer(query.action, nearest);
 }
 

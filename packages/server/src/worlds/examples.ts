@@ -4,7 +4,7 @@ import { readSamplesAt } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { type Fields, fieldsOf } from "./fields.ts";
+import { type Fields, fieldsOf } from "./features.ts";
 import { defaultWeights, type Wanted } from "./find-examples.ts";
 import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
 import { createIndexes, type Indexes, UnusableExamplesError } from "./indexes.ts";

@@ -1,4 +1,5 @@
 import { type ExampleIndex, group, tagOf } from "./example-index.ts";
+import type { Fields } from "./features.ts";
 import {
   compareWith,
   eachFeature,
@@ -8,7 +9,6 @@ import {
   normalForm,
   weightOf,
 } from "./features.ts";
-import type { Fields } from "./fields.ts";
 
 /** Which examples are wanted of an index. */
 export interface Wanted {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
 import { serveRequests } from "../platform/storage/thread.ts";
 import { collectExamples, type ExampleIndex, measureIndex } from "./example-index.ts";
-import { type Fields, fieldsOf } from "./fields.ts";
+import { type Fields, fieldsOf } from "./features.ts";
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
 
 // The entry file of the thread that holds the indexes of examples. It has no connection to the database.

@@ -3,7 +3,7 @@ import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
-import type { Fields } from "./fields.ts";
+import type { Fields } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { ExampleFilter, Found, IndexFigures, IndexReply, IndexRequest } from "./index-thread.ts";
 
@@ -187,8 +187,15 @@ async function soonEnough(
   }
 }
 
+const notReadyYet = "The world's examples are not searchable yet.";
+
 function notReady(): ServiceError {
-  return new ServiceError("overloaded", "The world's examples are not searchable yet.", { retryAfterS });
+  return new ServiceError("overloaded", notReadyYet, { retryAfterS });
+}
+
+/** Whether it is worth waiting for an index. */
+export function isNotReady(error: unknown): boolean {
+  return error instanceof ServiceError && error.message === notReadyYet;
 }
 
 function tooMany(what: string): UnusableExamplesError {

@@ -3,6 +3,7 @@ import type {
   HistoryStep,
   PromptMessage,
   WorldConfig,
+  WorldModel,
   WorldPins,
   WorldPreviewRequest,
 } from "@presage/contract";
@@ -31,6 +32,11 @@ export interface ReadyWorld extends WorldRevision {
 
 /** Whether the records alone answer. */
 export function isOfRecords({ model }: WorldConfig): boolean {
+  return isRecords(model);
+}
+
+/** Whether the records alone are what answers. */
+export function isRecords(model: WorldConfig["model"]): model is Extract<WorldModel, { kind: "retrieval" }> {
   return model !== null && model !== undefined && "kind" in model;
 }
 

@@ -127,7 +127,7 @@ const getWorld = route({
   params: WorldPath,
   responses: { "200": response("The world", World, exampleWorld), ...noSuch("world") },
   handle: async (services: Services, { requester, params: { name } }) =>
-    reply(200, toWorld(await findReferred(services, requester, name))),
+    reply(200, toWorld(await findByReference(services, requester, name))),
 });
 
 const reviseWorldRoute = route({
@@ -284,7 +284,7 @@ export async function previewThrough(
 }
 
 /** A world by its name, or NAME@NUMBER. */
-export async function findReferred(
+export async function findByReference(
   services: Pick<WorldVerbServices, "store">,
   requester: Requester,
   reference: string,

@@ -8,7 +8,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
-import { systemTurnOf, type WorldRevision } from "./world.ts";
+import { isRecords, systemTurnOf, type WorldRevision } from "./world.ts";
 import {
   deleteWorldRows,
   insertWorld,
@@ -201,7 +201,7 @@ async function pin(
 ): Promise<WorldPins> {
   const { model, confidence } = config;
   const named: [name: unknown, path: string[]][] = [
-    [model && "kind" in model ? undefined : model?.deployment, ["model", "deployment"]],
+    [isRecords(model) ? undefined : model?.deployment, ["model", "deployment"]],
     [confidence?.escalate_to, ["confidence", "escalate_to"]],
   ];
   for (const [name, path] of named) {

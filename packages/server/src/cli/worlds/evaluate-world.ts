@@ -12,6 +12,7 @@ import { formatPoints } from "@presage/contract/describe-runs";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../../platform/errors.ts";
 import { printable } from "../../platform/words.ts";
+import { isRecords } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
 import { readEvaluator } from "../evaluate/evaluators.ts";
 import type { RunConnection } from "../open-connection.ts";
@@ -42,7 +43,7 @@ export async function evaluateWorld(
   const reference = `${world.name}@${world.revision}`;
   const { model } = world.config;
   // First what may be refused, before anything is paid for.
-  const records = model && "kind" in model ? undefined : await recordsOf(connection, world);
+  const records = isRecords(model) ? undefined : await recordsOf(connection, world);
   const side = (await testSide(connection, examples)) ?? { dataset_id, revision };
   const run = async (what: string, target: RunTarget, on: Side, params?: Params): Promise<Run> => {
     const name = what === "" ? reference : what;
@@ -69,7 +70,7 @@ export async function evaluateWorld(
     return;
   }
   const alone = await run("records", { world: records }, side);
-  const asked = model && "kind" in model ? undefined : model;
+  const asked = isRecords(model) ? undefined : model;
   const deployment = asked?.deployment ?? (await connection.findDefaultDeployment());
   const bare = await run("model alone", { deployment }, side, { temperature: 0, ...asked?.params });
   const comparison = await compare(connection, [ofWorld, ...others, alone, bare]);

@@ -1,7 +1,6 @@
 import { readWorldReference, type World, type WorldModelRequest } from "@presage/contract";
 import type { Presage } from "@presage/sdk";
 import type { Changer } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import { predictThrough } from "../../predictions/through-world.ts";
 import { calibrateWorld } from "../../runs/calibrate-world.ts";
@@ -9,6 +8,7 @@ import { createClientCounts } from "../../runs/client/client-counts.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import type { WorldParts } from "../../worlds/examples.ts";
 import { noSuchWorld } from "../../worlds/find-world.ts";
+import { isNotReady } from "../../worlds/indexes.ts";
 import {
   createWorld,
   deleteWorld,
@@ -17,7 +17,7 @@ import {
   type WorldUses,
   type WorldVerbServices,
 } from "../../worlds/worlds.ts";
-import { findReferred, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
+import { findByReference, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
 import { selectWorldRevisions, selectWorlds } from "../../worlds/worlds-store.ts";
 import { CommandError } from "../command.ts";
 
@@ -51,14 +51,14 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
         } while (after !== undefined);
         return all;
       },
-      get: async (name) => toWorld(await findReferred(services, requester, name)),
+      get: async (name) => toWorld(await findByReference(services, requester, name)),
       create: async ({ name, ...config }) =>
         toWorld(await createWorld(services, requester, { name, config, userId }).catch(nameField)),
       revise: async (name, changes) =>
         toWorld(await reviseWorld(services, requester, name, changes).catch(nameField)),
       delete: (name) => deleteWorld(services, requester, name),
       async listRevisions(name) {
-        const { revision } = await findReferred(services, requester, name);
+        const { revision } = await findByReference(services, requester, name);
         const all = { name, limit: revision, below: undefined };
         return (await selectWorldRevisions(store.briefReader(requester), accountId, all)).map(toWorld);
       },
@@ -86,18 +86,10 @@ export async function onceSearchable<Value>(work: () => Promise<Value>): Promise
     try {
       return await work();
     } catch (error) {
-      if (!isNotSearchableYet(error)) throw error;
+      if (!isNotReady(error)) throw error;
       await Bun.sleep(pauseMs);
     }
   }
-}
-
-function isNotSearchableYet(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    error.code === "overloaded" &&
-    error.message === "The world's examples are not searchable yet."
-  );
 }
 
 function nameField(error: unknown): never {

@@ -14,7 +14,7 @@ import {
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
-import { fieldsOf } from "../../worlds/fields.ts";
+import { fieldsOf } from "../../worlds/features.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
 import { type Asked, isOfRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toKeptText } from "../report/records-store.ts";

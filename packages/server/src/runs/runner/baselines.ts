@@ -4,7 +4,7 @@ import { type PositionedSample, readRevision, readSamplesAt } from "../../datase
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { adaptAnswer } from "../../worlds/adapt-answer.ts";
 import { type ExampleServices, readExamples } from "../../worlds/examples.ts";
-import { fieldsOf } from "../../worlds/fields.ts";
+import { fieldsOf } from "../../worlds/features.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./missing-work.ts";
 
