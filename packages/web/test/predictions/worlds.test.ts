@@ -4,6 +4,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
+import type { Page } from "../support/page.ts";
 
 /** Without an upstream, so the sandbox responds. */
 const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
@@ -50,9 +51,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await leanedOn.getByText("Action: open cupboard").waitFor();
 });
 
-dashboardTest("A recorded step is answered without its own trajectory", async ({ visit, client }) => {
-  await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
-  const page = await visit("/worlds/drawn");
+async function answerRecordedStep(page: Page): Promise<void> {
   await page.getByRole("button", { name: "A recorded step" }).click();
   await page
     .locator("textarea")
@@ -64,6 +63,12 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
     .getByText(/Exactly what was recorded|Recorded$/)
     .first()
     .waitFor();
+}
+
+dashboardTest("A recorded step is answered without its own trajectory", async ({ visit, client }) => {
+  await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
+  const page = await visit("/worlds/drawn");
+  await answerRecordedStep(page);
   await page.getByText("Left out: 2 excluded", { exact: false }).waitFor();
 });
 
@@ -197,17 +202,7 @@ browserTest("An answer and its examples are accessible, wide and narrow, light a
   const { visit, client } = visitor;
   await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });
   const page = await visit("/worlds/seen", { viewport: wide, reducedMotion: "reduce" });
-  await page.getByRole("button", { name: "A recorded step" }).click();
-  await page
-    .locator("textarea")
-    .filter({ hasText: /You see/ })
-    .first()
-    .waitFor();
-  await page.getByRole("button", { name: "Answer", exact: true }).click();
-  await page
-    .getByText(/Exactly what was recorded|Recorded$/)
-    .first()
-    .waitFor();
+  await answerRecordedStep(page);
   await page
     .getByRole("listitem")
     .getByText(/^action /)
