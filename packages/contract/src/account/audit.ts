@@ -27,6 +27,8 @@ export const AuditAction = z.enum([
   "experiment.create",
   "experiment.update",
   "prediction.delete",
+  "goal.set",
+  "goal.remove",
   "project.create",
   "run.create",
   "run.add_evaluators",

@@ -31,6 +31,8 @@ import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
+import { goalRoutes } from "../runs/goals-route.ts";
+import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
@@ -75,6 +77,8 @@ const operations: readonly Operation<Services>[] = [
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...goalRoutes,
+  ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
   ...comparisonRoutes,
