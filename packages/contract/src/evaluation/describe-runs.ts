@@ -1,7 +1,7 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunGoal } from "./goal.ts";
-import type { RunProgress } from "./run.ts";
+import type { ReportEvaluator, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
 import type { RunFigures, RunPrevious, RunReport } from "./run-report.ts";
 
@@ -63,6 +63,17 @@ export function describeAgainstRecords(
   if (outcome === "better") return `The model beats its own records by ${points.replace("+", "")}.`;
   if (outcome === "worse") return `The model does not beat its own records: ${points}.`;
   return `It is not shown that the model beats its own records: ${points}.`;
+}
+
+type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
+
+/** Whether an evaluator is the one that is named by its id or its family, and perhaps by its profile. */
+export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: NamedEvaluator): boolean {
+  const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  return (
+    (evaluator === wanted.evaluator || family === wanted.evaluator) &&
+    (wanted.profile_name === null || wanted.profile_name === profile_name)
+  );
 }
 
 /** Says whether a run reaches its goal, with the figure and why: what the server decided, never another decision. */

@@ -99,9 +99,7 @@ describe("--max-regression", () => {
   test("falls short if nothing could be compared", () => {
     const nothing = { difference: null, interval: null, p_adjusted: null, outcome: "undecided" } as const;
     expect(check({ ...nothing, count: 0, trajectories: 0 })).toEqual({
-      worse: [
-        "exact-match: no sample has a verdict in both runs, so --max-regression 1 was not checked",
-      ],
+      worse: ["exact-match: no sample has a verdict in both runs, so --max-regression 1 was not checked"],
       undecided: [],
     });
   });

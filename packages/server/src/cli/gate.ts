@@ -1,4 +1,5 @@
 import type { Comparison, RunReport } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command.ts";
@@ -148,13 +149,4 @@ function isOfMinimum({ name }: Minimum, one: NamedEvaluator): boolean {
   if (name === undefined) return true;
   const [family = "", ...profile] = name.split("=");
   return isMeant({ evaluator: family, profile_name: profile.length === 0 ? null : profile.join("=") }, one);
-}
-
-/** Whether an evaluator is the one that is named by its id or its family, and perhaps by its profile. */
-export function isMeant(
-  { evaluator: wanted, profile_name: profile }: NamedEvaluator,
-  { evaluator, profile_name }: NamedEvaluator,
-): boolean {
-  const isSame = evaluator === wanted || evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "") === wanted;
-  return isSame && (profile === null || profile === profile_name);
 }

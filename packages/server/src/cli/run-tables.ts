@@ -6,13 +6,14 @@ import {
   describeLeftOut,
   describePrevious,
   describeTrouble,
+  isMeant,
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
 import { printNotice } from "./command.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
-import { describeP, isMeant, nameOf } from "./gate.ts";
+import { describeP, nameOf } from "./gate.ts";
 import { type Column, textTable } from "./terminal.ts";
 
 const maxTableWidth = 80;

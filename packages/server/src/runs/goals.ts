@@ -1,4 +1,5 @@
 import type { Goal, GoalRequest, ReportEvaluator, RunFigures, RunGoal } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import type { Selectable } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
@@ -63,18 +64,6 @@ export function toGoal(goal: StoredGoal): Goal {
   return { ...what, set_by: created_by, set_at: toIsoInstant(created_at) };
 }
 
-/** The evaluator that a goal means, among those of a run. */
-export function findGoalEvaluator<One extends Pick<ReportEvaluator, "evaluator" | "profile_name">>(
-  { evaluator, profile_name: profile }: Pick<StoredGoal, "evaluator" | "profile_name">,
-  evaluators: readonly One[],
-): One | undefined {
-  return evaluators.find(
-    (one) =>
-      (one.evaluator === evaluator || one.evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "") === evaluator) &&
-      (profile === null || one.profile_name === profile),
-  );
-}
-
 type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<RunFigures, "pass_rate" | "pass_interval" | "pass_rate_failures_as_zero">;
 
@@ -88,7 +77,7 @@ export function judgeGoal(
   const decide = (): Pick<RunGoal, "state" | "why"> => {
     const undecided = (why: RunGoal["why"]) => ({ state: "undecided" as const, why });
     if (isPreliminary) return undecided("not_ended");
-    const figures = findGoalEvaluator(goal, evaluators);
+    const figures = evaluators.find((one) => isMeant(goal, one));
     if (figures === undefined || figures.pass_rate === null) return undecided("no_figure");
     const { pass_interval: interval, pass_rate_failures_as_zero: withFailures } = figures;
     if (interval === null) return undecided("no_interval");

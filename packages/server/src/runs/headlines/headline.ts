@@ -1,8 +1,9 @@
 import type { HeadlineFigures, ListedRun, ReportEvaluator, RunHeadline } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import type { Prices } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
-import { findGoalEvaluator, judgeGoal, type StoredGoal } from "../goals.ts";
+import { judgeGoal, type StoredGoal } from "../goals.ts";
 import { selectGoalsOf } from "../goals-store.ts";
 import { readOutcomes, runCost, totalPredictions } from "../report/outcomes.ts";
 import { overallFigures, reportMemoryBytes } from "../report/report-run.ts";
@@ -85,7 +86,7 @@ function toHeadline(
   goal: StoredGoal | undefined,
   prices: Prices | undefined,
 ): RunHeadline | null {
-  const main = (goal && findGoalEvaluator(goal, evaluators)) ?? evaluators[0];
+  const main = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
   if (main === undefined) return null;
   const tokensByModel = new Map(
     tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [

@@ -11,10 +11,10 @@ import {
   describeLeftOut,
   describePrevious,
   describeTrouble,
+  isMeant,
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
-import { findGoalEvaluator } from "../goals.ts";
 import type { ReportPart } from "./pages.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
@@ -135,7 +135,7 @@ const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
 function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] {
   const parts: ReportPart[] = [];
   if (goal !== null) {
-    const meant = findGoalEvaluator(goal, evaluators);
+    const meant = evaluators.find((one) => isMeant(goal, one));
     parts.push(paragraph(describeGoal(goal, meant, nameOf(meant ?? goal))));
   }
   const [first] = previous?.evaluators ?? [];
