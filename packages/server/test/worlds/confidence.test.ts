@@ -215,7 +215,14 @@ onAnyDatabase((database) => {
       const { provenance } = (await response.json()) as RunReport;
       return [provenance.leaky, provenance.warnings.some((warning) => warning.startsWith("Leaky: "))];
     };
+    const ofWorld = async () => {
+      const response = await presage.call("GET", "/v1/worlds/fitted/calibration");
+      const { run_id, detail } = (await response.json()) as { run_id?: string; detail?: string };
+      return [response.status, run_id ?? detail];
+    };
+    expect(await ofWorld()).toEqual([404, "No run through fitted@1 has finished."]);
     const first = await run();
+    expect(await ofWorld()).toEqual([200, first]);
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
     expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);
     const second = await run();
