@@ -32,6 +32,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
   [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
+  [["label", "agree"], async () => (await import("./cli/labels.ts")).addLabelCommands],
   [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],

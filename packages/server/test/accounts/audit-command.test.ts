@@ -100,6 +100,7 @@ const unrecorded: Record<string, string> = {
   "worlds preview": reads,
   "worlds threshold": reads,
   calibrate: reads,
+  agree: reads,
   play: "predictions are their own records",
   migrate: "is about the schema",
   backup: "writes a file",
@@ -174,6 +175,9 @@ test("every command that changes something leaves its event", async () => {
   await presage("import", file, "--name", "many");
   const ofMany = ["--dataset", "many", "--world", "w", "--evaluator", "exact-match"];
   await presage("run", ...ofMany, "--name", "to-calibrate-on");
+  await change("label", ["to-calibrate-on", "--draw", "1"], ["evaluation_result.draw"]);
+  await Bun.write(file, JSON.stringify({ result_id: "1", annotator: "ada", label: "pass" }));
+  await change("label", [file], ["evaluation_result.label"]);
   await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
