@@ -8,7 +8,7 @@ from .uploads import Lines, TraceImports, send_lines
 
 class Labels(TraceImports):
     def label(self, labels: Lines, timeout_s: float | None = None) -> dict[str, Any]:
-        """Stores people's labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
+        """Stores labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
 
         In place of `result_id` a line may have `run_id` and `dataset_sample_id`. Without `annotator` it is yours, and
         then it corrects a verdict that it disagrees with. None as `label` takes an earlier one back.

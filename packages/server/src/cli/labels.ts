@@ -36,8 +36,8 @@ const byEvaluator = [
 /** `presage label` and `presage agree`. */
 export function addLabelCommands(program: Command): void {
   program
-    .command("label <what> [verdict]")
-    .summary("say what people think of outputs, or draw verdicts to label")
+    .command("label <what...>")
+    .summary("store people's labels, or draw what to label")
     .description(
       "store people's labels: of the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}), or of one result by its id; or draw verdicts of a run, and print them as such lines",
     )
@@ -58,9 +58,7 @@ export function addLabelCommands(program: Command): void {
         "presage label nightly --draw 20 --by verdict > to-label.jsonl",
       ),
     )
-    .action((what: string, verdict: string | undefined, options) =>
-      labelCommand(configure(), what, verdict, options),
-    );
+    .action(([what = "", verdict]: string[], options) => labelCommand(configure(), what, verdict, options));
   program
     .command("agree <run>")
     .summary("say how far an evaluator agrees with people")
