@@ -25,6 +25,7 @@ import {
   evaluatorProfiles,
   evaluators,
 } from "./resources/evaluators.ts";
+import { type Labels, labels } from "./resources/labels.ts";
 import {
   type ChatCompletions,
   chatCompletions,
@@ -91,6 +92,7 @@ export interface Presage {
   imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
+  labels: Labels;
   environments: Environments;
   episodes: Episodes;
   worlds: Worlds;
@@ -138,6 +140,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    labels: labels(transport),
     environments: environments(transport),
     episodes: episodes(transport),
     worlds: worlds(transport),

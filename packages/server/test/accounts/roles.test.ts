@@ -84,6 +84,9 @@ const table: Row[] = [
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
       GET /v1/worlds/:name/calibration
+      GET /v1/runs/:id/label-samples
+      GET /v1/agreement
+      GET /v1/evaluation-results/:id/labels
       GET /v1/runs/:id/events
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report
@@ -148,6 +151,9 @@ const table: Row[] = [
       POST /v1/evaluations/batch
       POST /v1/evaluation-results/:id/correction
       DELETE /v1/evaluation-results/:id/correction
+      POST /v1/evaluation-results/:id/labels
+      POST /v1/evaluation-labels
+      POST /v1/runs/:id/label-sample
       POST /v1/evaluator-criteria
       POST /v1/evaluator-criteria/:public_id/revision
       PATCH /v1/evaluator-criteria/:public_id/archive

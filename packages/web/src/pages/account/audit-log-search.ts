@@ -36,6 +36,8 @@ export const actionWords: Record<AuditAction, string> = {
   "error_taxonomy.remove_labels": "Removed labels of a taxonomy",
   "evaluation_result.correct": "Corrected a result",
   "evaluation_result.delete": "Deleted results",
+  "evaluation_result.draw": "Drew results to label",
+  "evaluation_result.label": "Labelled results",
   "evaluation_result.withdraw_correction": "Withdrew a correction",
   "evaluator_profile.create": "Created a profile",
   "evaluator_profile.revise": "Revised a profile",
