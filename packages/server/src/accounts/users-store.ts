@@ -44,6 +44,11 @@ export async function deleteUserRows(
   withAccount: boolean,
 ): Promise<Map<string, number>> {
   const deleted = new Map<string, number>();
+  await transaction
+    .deleteFrom("budgets")
+    .where("account_id", "=", account_id)
+    .where("api_key_id", "in", (keys) => keys.selectFrom("api_keys").select("id").where("user_id", "=", id))
+    .execute();
   for (const table of ofUser) {
     const { numDeletedRows } = await transaction
       .deleteFrom(table)
@@ -54,7 +59,8 @@ export async function deleteUserRows(
   await transaction.deleteFrom("users").where("id", "=", id).execute();
   deleted.set("users", 1);
   if (withAccount) {
-    await transaction.deleteFrom("audit_events").where("account_id", "=", account_id).execute();
+    for (const table of ["audit_events", "budgets"] as const)
+      await transaction.deleteFrom(table).where("account_id", "=", account_id).execute();
     await transaction.deleteFrom("accounts").where("id", "=", account_id).execute();
     deleted.set("accounts", 1);
   }

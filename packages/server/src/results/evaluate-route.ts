@@ -19,6 +19,7 @@ import {
   InvalidEvaluatorsError,
   toEvaluatorIssues,
 } from "../evaluators/resolve-evaluators.ts";
+import { spenderOf } from "../http/caller.ts";
 import { body, errorResponse, response, unavailable } from "../http/describe.ts";
 import { admit, countUsage, type HttpServices } from "../http/exchange.ts";
 import { reserveResults } from "../http/memory.ts";
@@ -116,7 +117,7 @@ const evaluateSample = route({
     const evaluationRequest: EvaluationRequest = {
       accountId,
       actor: requester.actor,
-      keyId: exchange.keyId,
+      keyId: spenderOf(caller).keyId,
       sample,
       evaluators: references,
       metadata: readResultMetadata(body),

@@ -76,6 +76,15 @@ export const migrations: Record<string, Migration> = {
         await sql.raw(`alter table predictions add column ${column} double precision`).execute(db);
     },
   },
+  "039-budgets": {
+    async up(db: Kysely<unknown>) {
+      await sql`create table budgets (
+        account_id text not null, api_key_id text not null, limit_micros bigint not null, stops integer not null,
+        warned_month bigint not null, constraint budgets_of_an_account primary key (account_id, api_key_id))`.execute(
+        db,
+      );
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {
