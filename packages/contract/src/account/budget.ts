@@ -11,12 +11,9 @@ export type BudgetState = z.infer<typeof BudgetState>;
 /** What an account, or one of its keys, may spend in a calendar month (UTC), and what it has spent. */
 export const Budget = z
   .object({
-    api_key_id: z
-      .uuid()
-      .nullable()
-      .meta({
-        description: "The key that it is for; null: the account, with all that its keys and users ask.",
-      }),
+    api_key_id: z.uuid().nullable().meta({
+      description: "The key that it is for; null: the account, with all that its keys and users ask.",
+    }),
     limit: limitField.meta({ description: "For one calendar month (UTC), in `currency` of the list." }),
     stops: z.boolean().meta({
       description:
@@ -58,11 +55,9 @@ export const BudgetRequest = z
       .guid()
       .nullish()
       .meta({ format: "uuid", description: "The key that the budget is for; null or absent: the account." }),
-    limit: limitField
-      .nullable()
-      .meta({
-        description: "For one calendar month (UTC), in the currency of the price list; null: no budget.",
-      }),
+    limit: limitField.nullable().meta({
+      description: "For one calendar month (UTC), in the currency of the price list; null: no budget.",
+    }),
     stops: z.boolean().optional().meta({
       description:
         "Whether what would cost more is refused once the limit is reached. Absent: it only warns.",

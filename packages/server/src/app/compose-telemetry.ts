@@ -9,6 +9,7 @@ import { type Log, type Logger, watchOutage } from "../platform/observability/lo
 import {
   type Metrics,
   type ReplicaFigures,
+  watchBudgets,
   watchCounts,
   watchReplicas,
 } from "../platform/observability/metrics.ts";
@@ -22,7 +23,7 @@ import type { CompletionCache } from "../upstream/cache.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
-import { createSpending } from "../usage/spending.ts";
+import { createSpending, type Spending, type SpentBudget, usedShare } from "../usage/spending.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { ObservedAnswer, WorldParts } from "../worlds/examples.ts";
 import type { ComposedLimits } from "./compose-deployments.ts";
@@ -92,13 +93,15 @@ interface Watched {
   capture: Pick<Capture, "heldBytes">;
   completions: Pick<CompletionCache, "bytes">;
   worlds: Pick<WorldParts, "indexes">;
+  usage: { spending: Pick<Spending, "all"> };
 }
 
 /** Metrics that are read when `/metrics` is requested. */
 export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage }: Watched,
 ): void {
+  watchBudgets(registry, () => usage.spending.all().flatMap(usedRatio));
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -121,6 +124,12 @@ export function countWorldAnswer(
   metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
   metrics.retrievalSeconds.observe(retrievalMs / 1000);
   if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
+}
+
+/** What the metrics say of a budget: nothing, if its share is not known. */
+function usedRatio(budget: SpentBudget) {
+  const ratio = usedShare(budget);
+  return ratio === null ? [] : [{ accountId: budget.account_id, keyId: budget.api_key_id, ratio }];
 }
 
 /** What the metrics say of a deployment's replicas. */

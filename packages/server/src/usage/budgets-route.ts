@@ -8,7 +8,7 @@ import { type PriceList, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { deleteBudget, isKeyOf, upsertBudget } from "./budgets-store.ts";
-import { monthAt, resetsAt, type Spending, type SpentBudget, stateOf } from "./spending.ts";
+import { monthAt, resetsAt, type Spending, type SpentBudget, stateOf, usedShare } from "./spending.ts";
 
 interface BudgetServices {
   store: Store;
@@ -139,7 +139,7 @@ function toBudget(budget: SpentBudget): Budget {
     limit,
     stops: stops === 1,
     spent: spent === null ? null : withoutNoise(spent),
-    share: spent === null || limit === 0 ? null : spent / limit,
+    share: usedShare(budget),
     state: stateOf(budget),
   };
 }

@@ -40,6 +40,11 @@ export interface SpentBudget extends BudgetsTable {
   spent: number | null;
 }
 
+/** Null: it is not known, or the budget is 0. */
+export function usedShare({ limit_micros, spent }: SpentBudget): number | null {
+  return spent === null || limit_micros === 0 ? null : spent / (limit_micros / microsPerUnit);
+}
+
 export function stateOf({ limit_micros, stops, spent }: SpentBudget): BudgetState {
   const limit = limit_micros / microsPerUnit;
   if (spent === null || spent < limit * warningShare) return "ok";

@@ -88,7 +88,9 @@ const table: Row[] = [
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
       GET /v1/usage
-      GET /v1/usage/latency`,
+      GET /v1/usage/latency
+      GET /v1/usage/people
+      GET /v1/budgets`,
   },
   {
     roles: ["owner", "member"],
