@@ -198,6 +198,7 @@ const table: Row[] = [
     scope: "manage",
     routes: `
       GET /v1/members
+      PATCH /v1/budgets
       PATCH /v1/members/:user_id
       GET /v1/audit-events
       DELETE /v1/evaluation-results

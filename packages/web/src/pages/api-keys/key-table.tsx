@@ -1,7 +1,9 @@
-import type { ApiKeyResponse } from "@presage/sdk";
+import type { ApiKeyResponse, BudgetListResponse } from "@presage/sdk";
 import { clsx } from "clsx";
 import { type ReactNode, useMemo, useState } from "react";
+import { counted } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
+import { BudgetBar, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -10,8 +12,9 @@ import { DataTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
+import { Select } from "../../ui/form/select.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
-import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
+import { KeySettingsDialog, RevokeKeysDialog } from "./key-dialogs.tsx";
 import { describeLimits } from "./read-key-form.ts";
 
 type KeyState = "active" | "expires soon" | "expired" | "revoked";
@@ -26,24 +29,37 @@ interface KeyTableProps {
   keys: readonly ApiKeyResponse[] | undefined;
   /** Names of users by their ids, where the keys are those of several. */
   userNames: ReadonlyMap<string, string> | undefined;
+  /** Undefined while loading. */
+  budgets: BudgetListResponse | undefined;
+  /** Absent: the user may set none. */
+  onBudget: ((holder: BudgetHolder) => void) | undefined;
   empty: ReactNode;
 }
 
-export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
+export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTableProps) {
   const nowMs = useNow();
-  const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
+  const [toRevoke, setToRevoke] = useState<readonly ApiKeyResponse[]>([]);
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const [owner, setOwner] = useState("");
   const [toChange, setToChange] = useState<ApiKeyResponse>();
   const rows = useMemo(
-    () => keys?.map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
-    [keys, nowMs],
+    () =>
+      keys
+        ?.filter(({ user_id }) => owner === "" || user_id === owner)
+        .map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
+    [keys, owner, nowMs],
   );
   const columns = useMemo(
     () => [
+      tickColumn(ticked, setTicked),
       ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
-      actionsColumn(setToChange, setToRevoke),
+      ...budgetColumns(budgets),
+      actionsColumn(setToChange, (apiKey) => setToRevoke([apiKey]), onBudget),
     ],
-    [userNames],
+    [userNames, ticked, budgets, onBudget],
   );
+  const revocable = rows?.filter(({ state }) => state !== "revoked").map(({ apiKey }) => apiKey) ?? [];
+  const chosen = revocable.filter(({ id }) => ticked.has(id));
   const view = useTableView("api-keys", columns, { isInAddress: true });
   const table = useDataTable({
     label: "API keys",
@@ -55,10 +71,44 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
     isMain: true,
   });
   return (
-    <Card title="Keys" actions={<TableTools table={table} />}>
+    <Card
+      title="Keys"
+      actions={
+        <>
+          {userNames !== undefined && (
+            <Select
+              aria-label="Whose keys"
+              value={owner}
+              options={[
+                { value: "", label: "Everyone" },
+                ...[...userNames].map(([value, label]) => ({ value, label })),
+              ]}
+              onChange={setOwner}
+            />
+          )}
+          {owner !== "" && revocable.length > chosen.length && (
+            <Button size="small" onClick={() => setTicked(new Set(revocable.map(({ id }) => id)))}>
+              Select all {revocable.length}
+            </Button>
+          )}
+          {chosen.length > 0 && (
+            <Button variant="danger" size="small" onClick={() => setToRevoke(chosen)}>
+              Revoke {counted(chosen.length, "key")}
+            </Button>
+          )}
+          <TableTools table={table} />
+        </>
+      }
+    >
       <DataTable table={table} expectedRows={4} empty={empty} />
       <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
-      <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
+      <RevokeKeysDialog
+        apiKeys={toRevoke}
+        onClose={() => {
+          setToRevoke([]);
+          setTicked(new Set());
+        }}
+      />
     </Card>
   );
 }
@@ -163,6 +213,62 @@ const factColumns: DataColumn<KeyRow>[] = [
   },
 ];
 
+function tickColumn(
+  ticked: ReadonlySet<string>,
+  onChange: (ticked: ReadonlySet<string>) => void,
+): DataColumn<KeyRow> {
+  return {
+    id: "tick",
+    label: "Select",
+    cell: ({ apiKey: { id, name }, state }, tabIndex) =>
+      state !== "revoked" && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          tabIndex={tabIndex}
+          className="block size-4 accent-accent"
+          checked={ticked.has(id)}
+          onChange={({ target }) => {
+            const next = new Set(ticked);
+            if (target.checked) next.add(id);
+            else next.delete(id);
+            onChange(next);
+          }}
+        />
+      ),
+    widthPx: 40,
+    isFixed: true,
+    isActions: true,
+  };
+}
+
+/** What a key may spend in a month, where any key has a budget. */
+function budgetColumns(budgets: BudgetListResponse | undefined): DataColumn<KeyRow>[] {
+  const { currency = null, data = [] } = budgets ?? {};
+  const budgetOf = new Map(data.map((budget) => [budget.api_key_id, budget]));
+  if (currency === null || !data.some(({ api_key_id }) => api_key_id !== null)) return [];
+  return [
+    {
+      id: "budget",
+      label: "Budget",
+      hint: "What the key spent of its budget in this calendar month, UTC",
+      value: ({ apiKey }) => budgetOf.get(apiKey.id)?.share,
+      cell({ apiKey }) {
+        const budget = budgetOf.get(apiKey.id);
+        if (budget === undefined) return "–";
+        return (
+          <span className="flex flex-col gap-1 tabular-nums">
+            {describeBudget(budget, currency)}
+            <BudgetBar budget={budget} label={`Budget of ${apiKey.name}`} />
+          </span>
+        );
+      },
+      widthPx: 136,
+      isWideOnly: true,
+    },
+  ];
+}
+
 function userColumns(names: ReadonlyMap<string, string> | undefined): DataColumn<KeyRow>[] {
   if (names === undefined) return [];
   const value = ({ apiKey: { user_id: id = "" } }: KeyRow) => names.get(id) ?? id;
@@ -172,6 +278,7 @@ function userColumns(names: ReadonlyMap<string, string> | undefined): DataColumn
 function actionsColumn(
   onChange: (key: ApiKeyResponse) => void,
   onRevoke: (key: ApiKeyResponse) => void,
+  onBudget: ((holder: BudgetHolder) => void) | undefined,
 ): DataColumn<KeyRow> {
   return {
     id: "actions",
@@ -187,6 +294,16 @@ function actionsColumn(
           >
             Settings
           </Button>
+          {onBudget !== undefined && (
+            <Button
+              variant="quiet"
+              size="small"
+              onClick={() => onBudget({ apiKeyId: apiKey.id, name: apiKey.name })}
+              aria-label={`Set the budget of ${apiKey.name}`}
+            >
+              Budget
+            </Button>
+          )}
           <Button
             variant="quiet"
             size="small"
@@ -197,7 +314,7 @@ function actionsColumn(
           </Button>
         </span>
       ),
-    widthPx: 160,
+    widthPx: onBudget === undefined ? 160 : 224,
     isFixed: true,
     isActions: true,
   };
