@@ -58,7 +58,7 @@ export function BudgetDialog({ holder, budgets, onClose }: BudgetDialogProps) {
       isOpen={holder !== undefined}
       onClose={onClose}
       title="Monthly budget"
-      hint="For each calendar month, in UTC. A warning comes at 80 %."
+      hint={"For each calendar month, in UTC. A warning comes at 80\u00a0%."}
     >
       {holder !== undefined &&
         (currency === null ? (

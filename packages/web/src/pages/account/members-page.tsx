@@ -96,6 +96,7 @@ function costColumns(spending: SpendingResponse | undefined): DataColumn<Member>
       cell: (member) => formatCost(value(member), currency),
       widthPx: 116,
       isNumber: true,
+      isWideOnly: true,
     },
   ];
 }
@@ -115,9 +116,14 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Name",
       value: nameOfMember,
       cell: (member) => (
-        <span className="flex items-center gap-2 font-medium">
-          <span className="truncate">{nameOfMember(member)}</span>
-          {member.id === ownId && <Badge tone="accent">You</Badge>}
+        <span className="flex min-w-0 flex-col">
+          <span className="flex items-center gap-2 font-medium">
+            <span className="truncate">{nameOfMember(member)}</span>
+            {member.id === ownId && <Badge tone="accent">You</Badge>}
+          </span>
+          <span className="text-xs text-ink-3 md:hidden">
+            {member.last_seen_at ? <Time at={member.last_seen_at} /> : "Never here"}
+          </span>
         </span>
       ),
       widthPx: 160,
@@ -132,6 +138,7 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ last_seen_at }) => last_seen_at,
       cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : "Never"),
       widthPx: 136,
+      isWideOnly: true,
       isNewestFirst: true,
     },
     {

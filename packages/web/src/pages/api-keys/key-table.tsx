@@ -53,8 +53,8 @@ export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTable
     () => [
       tickColumn(ticked, setTicked),
       ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
-      ...budgetColumns(budgets),
-      actionsColumn(setToChange, (apiKey) => setToRevoke([apiKey]), onBudget),
+      ...budgetColumns(budgets, onBudget),
+      actionsColumn(setToChange, (apiKey) => setToRevoke([apiKey])),
     ],
     [userNames, ticked, budgets, onBudget],
   );
@@ -126,17 +126,26 @@ export function keyState(
   return leftMs <= soonMs ? "expires soon" : "active";
 }
 
+function scopesOf({ scopes }: Pick<ApiKeyResponse, "scopes">): string {
+  return scopes?.join(", ") ?? "all";
+}
+
 const factColumns: DataColumn<KeyRow>[] = [
   {
     id: "name",
     label: "Name",
     value: ({ apiKey }) => apiKey.name,
     cell: ({ apiKey, state }) => (
-      <span
-        title={apiKey.name}
-        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
-      >
-        {apiKey.name}
+      <span className="flex min-w-0 flex-col">
+        <span
+          title={apiKey.name}
+          className={clsx("truncate font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+        >
+          {apiKey.name}
+        </span>
+        <span className="font-mono text-xs text-ink-3">
+          {apiKey.prefix}…{apiKey.last_four}
+        </span>
       </span>
     ),
     widthPx: 140,
@@ -144,23 +153,21 @@ const factColumns: DataColumn<KeyRow>[] = [
     isFixed: true,
   },
   {
-    id: "key",
-    label: "Key",
-    value: ({ apiKey: { prefix, last_four } }) => `${prefix}…${last_four}`,
-    cell: ({ apiKey: { prefix, last_four } }) => (
-      <span className="font-mono text-xs">
-        {prefix}…{last_four}
-      </span>
-    ),
-    widthPx: 124,
-    isWideOnly: true,
-  },
-  {
     id: "state",
     label: "State",
     value: ({ state }) => state,
-    cell: ({ state }) => <StateBadge state={state} />,
-    widthPx: 136,
+    cell: ({ state, apiKey: { expires_at } }) => (
+      <span className="flex flex-col items-start">
+        <StateBadge state={state} />
+        {expires_at && state !== "revoked" && (
+          <span className="text-xs text-ink-3">
+            {state === "expired" ? "" : "ends "}
+            <Time at={expires_at} />
+          </span>
+        )}
+      </span>
+    ),
+    widthPx: 116,
   },
   {
     id: "created",
@@ -168,7 +175,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     value: ({ apiKey }) => apiKey.created_at,
     cell: ({ apiKey }) => <Time at={apiKey.created_at} />,
     widthPx: 120,
-    isWideOnly: true,
+    isExtra: true,
     isNewestFirst: true,
   },
   {
@@ -176,31 +183,26 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "Expires",
     value: ({ apiKey }) => apiKey.expires_at,
     cell: ({ apiKey: { expires_at } }) => (expires_at ? <Time at={expires_at} /> : "Never"),
-    widthPx: 104,
-    isWideOnly: true,
+    widthPx: 120,
+    isExtra: true,
   },
   {
     id: "scopes",
-    label: "Scopes",
-    hint: "What the key may do, within its user’s role",
-    value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all",
-    widthPx: 128,
+    label: "Scopes, limits",
+    hint: "What the key may do within its user’s role, how many requests it may make if not as many as the server lets it, and which of its predictions are stored",
+    value: ({ apiKey }) => [scopesOf(apiKey), describeLimits(apiKey)].filter(Boolean).join("; "),
+    cell: ({ apiKey: { capture, ...apiKey } }) => {
+      const limits = describeLimits(apiKey);
+      return (
+        <>
+          {scopesOf(apiKey)}
+          {limits && <span className="block text-xs text-ink-3">{limits}</span>}
+          {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
+        </>
+      );
+    },
+    widthPx: 148,
     isWideOnly: true,
-  },
-  {
-    id: "limits",
-    label: "Limits",
-    hint: "How many requests a key may make, and which of its predictions are stored",
-    value: ({ apiKey }) => describeLimits(apiKey),
-    cell: ({ apiKey: { capture, ...limits } }) => (
-      <>
-        {describeLimits(limits) ?? "The server's"}
-        {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
-      </>
-    ),
-    widthPx: 128,
-    isWideOnly: true,
-    isSortable: false,
   },
   {
     id: "used",
@@ -242,28 +244,44 @@ function tickColumn(
   };
 }
 
-/** What a key may spend in a month, where any key has a budget. */
-function budgetColumns(budgets: BudgetListResponse | undefined): DataColumn<KeyRow>[] {
+/** What a key may spend in a month, where there are prices. */
+function budgetColumns(
+  budgets: BudgetListResponse | undefined,
+  onSet: ((holder: BudgetHolder) => void) | undefined,
+): DataColumn<KeyRow>[] {
   const { currency = null, data = [] } = budgets ?? {};
   const budgetOf = new Map(data.map((budget) => [budget.api_key_id, budget]));
-  if (currency === null || !data.some(({ api_key_id }) => api_key_id !== null)) return [];
+  if (currency === null) return [];
   return [
     {
       id: "budget",
       label: "Budget",
       hint: "What the key spent of its budget in this calendar month, UTC",
       value: ({ apiKey }) => budgetOf.get(apiKey.id)?.share,
-      cell({ apiKey }) {
-        const budget = budgetOf.get(apiKey.id);
-        if (budget === undefined) return "–";
+      cell({ apiKey: { id, name }, state }, tabIndex) {
+        const budget = budgetOf.get(id);
+        const words = budget && describeBudget(budget, currency);
+        const isFixed = onSet === undefined || state === "revoked";
         return (
-          <span className="flex flex-col gap-1 tabular-nums">
-            {describeBudget(budget, currency)}
-            <BudgetBar budget={budget} label={`Budget of ${apiKey.name}`} />
+          <span className="flex flex-col items-start gap-1 tabular-nums">
+            {isFixed ? (
+              (words ?? "–")
+            ) : (
+              <button
+                type="button"
+                tabIndex={tabIndex}
+                aria-label={`Set the budget of ${name}`}
+                className="text-accent-ink hover:underline"
+                onClick={() => onSet({ apiKeyId: id, name })}
+              >
+                {words ?? "Set"}
+              </button>
+            )}
+            {budget !== undefined && <BudgetBar budget={budget} label={`Budget of ${name}`} />}
           </span>
         );
       },
-      widthPx: 136,
+      widthPx: 148,
       isWideOnly: true,
     },
   ];
@@ -278,7 +296,6 @@ function userColumns(names: ReadonlyMap<string, string> | undefined): DataColumn
 function actionsColumn(
   onChange: (key: ApiKeyResponse) => void,
   onRevoke: (key: ApiKeyResponse) => void,
-  onBudget: ((holder: BudgetHolder) => void) | undefined,
 ): DataColumn<KeyRow> {
   return {
     id: "actions",
@@ -294,16 +311,6 @@ function actionsColumn(
           >
             Settings
           </Button>
-          {onBudget !== undefined && (
-            <Button
-              variant="quiet"
-              size="small"
-              onClick={() => onBudget({ apiKeyId: apiKey.id, name: apiKey.name })}
-              aria-label={`Set the budget of ${apiKey.name}`}
-            >
-              Budget
-            </Button>
-          )}
           <Button
             variant="quiet"
             size="small"
@@ -314,7 +321,7 @@ function actionsColumn(
           </Button>
         </span>
       ),
-    widthPx: onBudget === undefined ? 160 : 224,
+    widthPx: 160,
     isFixed: true,
     isActions: true,
   };

@@ -1,7 +1,7 @@
-import type { BudgetListResponse, SpendingResponse } from "@presage/sdk";
+import type { Budget, BudgetListResponse, SpendingResponse } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
 import { useRole } from "../../data/accounts.ts";
-import { counted, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import { formatCost, formatCount, formatShare, formatShortCount } from "../../format/numbers.ts";
 import { BudgetBar, BudgetDialog, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
@@ -63,10 +63,7 @@ export function MoneyCard({ month, budgets }: MoneyCardProps) {
               <>
                 <BudgetBar budget={budget} label="Budget of the account" />
                 <span className="text-xs text-ink-3">
-                  {budget.stops
-                    ? "Requests that ask a model are refused once it is spent. "
-                    : "It warns and refuses nothing. "}
-                  It starts anew on {day.format(new Date(budgets.resets_at))}, UTC.
+                  {wordsOf(budget)} It starts anew on {day.format(new Date(budgets.resets_at))}, UTC.
                 </span>
               </>
             )}
@@ -82,6 +79,11 @@ export function MoneyCard({ month, budgets }: MoneyCardProps) {
       <BudgetDialog holder={holder} budgets={budgets} onClose={() => setHolder(undefined)} />
     </Card>
   );
+}
+
+function wordsOf({ state, stops }: Budget): string {
+  if (state === "stopped") return "It is spent: requests that ask a model are refused.";
+  return stops ? "Requests that ask a model are refused once it is spent." : "It warns and refuses nothing.";
 }
 
 function Amount({ children }: { children: ReactNode }) {
@@ -103,7 +105,7 @@ function Unpriced({ month: { currency, total, unpriced_models: models } }: { mon
     <>
       <p className="tabular-nums">
         {formatShare(total.unpriced_tokens / tokens)}
-        <span className="text-ink-3"> of {counted(tokens, "token")}</span>
+        <span className="text-ink-3"> of {formatShortCount(tokens)} tokens</span>
       </p>
       <p className="text-xs wrap-anywhere text-ink-3">
         {names.length === 0

@@ -6,6 +6,8 @@ import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 
+const wideOnly = "max-sm:hidden";
+
 /** People, on demand their keys, and on demand the models that they asked with each. */
 export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   const { people, total, currency } = spending;
@@ -16,14 +18,18 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   return (
     <Card
       title="By person"
-      hint="Calls of runs and of judges count for the person and the key that started them."
+      hint={`Calls of runs and of judges count for the person and the key that started them.${currency !== null && total.unpriced_tokens > 0 ? " A + marks costs without the tokens that have no price." : ""}`}
     >
-      <Table label="Spending by person" className="min-w-xl">
+      <Table label="Spending by person">
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Person, key, model</HeaderCell>
-            <HeaderCell isNumber>Requests</HeaderCell>
-            <HeaderCell isNumber>Failed</HeaderCell>
+            <HeaderCell isNumber className={wideOnly}>
+              Requests
+            </HeaderCell>
+            <HeaderCell isNumber className={wideOnly}>
+              Failed
+            </HeaderCell>
             <HeaderCell isNumber>Tokens</HeaderCell>
             <HeaderCell isNumber>Cost</HeaderCell>
           </tr>
@@ -34,7 +40,7 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
           ))}
         </tbody>
         {people.length > 1 && (
-          <tfoot>
+          <tfoot className="border-t border-line">
             <Row depth={0} figures={total} currency={currency} name="All" isStrong />
           </tfoot>
         )}
@@ -156,8 +162,10 @@ function Row({ depth, name, note, figures, currency, isStrong = false, opened }:
           )}
         </span>
       </RowHeader>
-      <Cell isNumber>{requests === undefined ? "" : formatCount(requests)}</Cell>
-      <Cell isNumber>
+      <Cell isNumber className={wideOnly}>
+        {requests === undefined ? "" : formatCount(requests)}
+      </Cell>
+      <Cell isNumber className={wideOnly}>
         {requests !== undefined && failed !== undefined && (
           <>
             {formatCount(failed)}

@@ -1,6 +1,6 @@
 import type { SpendingResponse } from "@presage/sdk";
 import { useState } from "react";
-import { formatCost, formatCount, formatShortCount } from "../../format/numbers.ts";
+import { formatCost, formatCount, formatShortCost, formatShortCount } from "../../format/numbers.ts";
 import { stepStartsMs } from "../../format/times.ts";
 import { Card } from "../../ui/card.tsx";
 import { clipPeaks } from "../../ui/charts/scale.ts";
@@ -77,7 +77,7 @@ export function SpendingChart({ spending }: { spending: SpendingResponse }) {
         points={points}
         series={series}
         format={format}
-        formatTick={currency === null ? formatShortCount : format}
+        formatTick={currency === null ? formatShortCount : (cost) => formatShortCost(cost, currency)}
         // One large import must not flatten the rest.
         greatest={clipPeaks(
           points.map(({ values }) =>
