@@ -174,10 +174,12 @@ export const SpendingResponse = z
     total: Spent.extend(requestCounts).meta({ description: "All of the account." }),
     today: Spent.meta({ description: "Of the current UTC day, as far as it is in the period." }),
     unpriced_models: z
-      .array(z.object({
+      .array(
+        z.object({
           model: z.string().meta({ description: "The name that was sent." }),
           tokens: z.int().meta({ description: "Prompt and completion tokens." }),
-        }))
+        }),
+      )
       .meta({ description: "Models without a price that used tokens, the most tokens first; at most 20." }),
     people: z.array(SpentByPerson).meta({ description: "The most expensive first, then by tokens." }),
     data: z
