@@ -3,6 +3,8 @@ import {
   type AuditEvents,
   apiKeys,
   auditEvents,
+  type Budgets,
+  budgets,
   type Me,
   type Members,
   me,
@@ -98,6 +100,7 @@ export interface Presage {
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
+  budgets: Budgets;
   apps: Apps;
 }
 
@@ -146,6 +149,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
+    budgets: budgets(transport),
     apps: apps(transport),
   };
 }

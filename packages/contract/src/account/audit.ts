@@ -7,6 +7,8 @@ export const AuditAction = z.enum([
   "api_key.create",
   "api_key.update",
   "api_key.revoke",
+  "budget.set",
+  "budget.remove",
   "dataset.create",
   "dataset.delete",
   "dataset.add_revision",

@@ -38,6 +38,8 @@ import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
+import { budgetRoutes } from "../usage/budgets-route.ts";
+import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
@@ -51,6 +53,8 @@ const operations: readonly Operation<Services>[] = [
   ...sessionRoutes,
   ...auditEventRoutes,
   ...usageRoutes,
+  ...peopleRoutes,
+  ...budgetRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
   ...importRoutes,

@@ -220,6 +220,7 @@ onAnyDatabase((database) => {
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
     ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
+    ["PATCH", "/v1/budgets", { api_key_id: own.apiKey, limit: null }],
   ];
 
   /** Calls that list, search or count; none may reveal anything of the first account. */
@@ -255,6 +256,8 @@ onAnyDatabase((database) => {
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
+    ["GET", "/v1/usage/people"],
+    ["GET", "/v1/budgets"],
     ["GET", "/v1/models"],
     ["GET", "/v1/deployments"],
     ["GET", "/v1/evaluators"],

@@ -92,7 +92,9 @@ const table: Row[] = [
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
       GET /v1/usage
-      GET /v1/usage/latency`,
+      GET /v1/usage/latency
+      GET /v1/usage/people
+      GET /v1/budgets`,
   },
   {
     roles: ["owner", "member"],
@@ -203,6 +205,7 @@ const table: Row[] = [
     scope: "manage",
     routes: `
       GET /v1/members
+      PATCH /v1/budgets
       PATCH /v1/members/:user_id
       GET /v1/audit-events
       DELETE /v1/evaluation-results

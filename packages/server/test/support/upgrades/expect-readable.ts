@@ -86,6 +86,12 @@ const readings: Reading[] = [
     "/v1/usage?step=hour",
     { data: [{ operation: "predict", requests: 3, prompt_tokens: 2 ** 40, completion_tokens: 5 }] },
   ],
+  [
+    "budgets",
+    "GET",
+    "/v1/budgets",
+    { data: [{ api_key_id: idOf.key, limit: 12.5, stops: true, state: "ok" }] },
+  ],
   ["projects", "GET", "/v1/projects", { projects: [{ id: idOf.project, name: awkward.trim() }] }],
   [
     "runs",

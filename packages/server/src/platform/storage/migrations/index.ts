@@ -98,6 +98,15 @@ export const migrations: Record<string, Migration> = {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   },
+  "039-budgets": {
+    async up(db: Kysely<unknown>) {
+      await sql`create table budgets (
+        account_id text not null, api_key_id text not null, limit_micros bigint not null, stops integer not null,
+        warned_month bigint not null, constraint budgets_of_an_account primary key (account_id, api_key_id))`.execute(
+        db,
+      );
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {
