@@ -15,6 +15,7 @@ export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/exports.ts";
+export * from "./evaluation/goal.ts";
 export {
   DatasetFormat,
   DatasetImport,
@@ -47,6 +48,7 @@ export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
+export * from "./evaluation/run-headline.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";
 export * from "./prediction/chat-completion.ts";

@@ -47,7 +47,7 @@ import {
   projects,
 } from "./resources/projects.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -95,6 +95,7 @@ export interface Presage {
   runs: Runs;
   comparisons: Comparisons;
   labels: Labels;
+  goals: Goals;
   environments: Environments;
   episodes: Episodes;
   worlds: Worlds;
@@ -144,6 +145,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     runs: runs(transport),
     comparisons: comparisons(transport),
     labels: labels(transport),
+    goals: goals(transport),
     environments: environments(transport),
     episodes: episodes(transport),
     worlds: worlds(transport),

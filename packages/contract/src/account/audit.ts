@@ -31,6 +31,8 @@ export const AuditAction = z.enum([
   "experiment.create",
   "experiment.update",
   "prediction.delete",
+  "goal.set",
+  "goal.remove",
   "project.create",
   "run.create",
   "run.add_evaluators",

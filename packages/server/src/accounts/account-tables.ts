@@ -150,6 +150,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["lease_id"],
     rowsAtOnce: few,
   },
+  { table: "goals", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
   {
     table: "episodes",
     key: ["id"],

@@ -33,6 +33,8 @@ import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
+import { goalRoutes } from "../runs/goals-route.ts";
+import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
@@ -82,6 +84,8 @@ const operations: readonly Operation<Services>[] = [
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...goalRoutes,
+  ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
   ...runLabelRoutes,

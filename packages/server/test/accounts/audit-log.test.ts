@@ -197,6 +197,11 @@ onAnyDatabase((database) => {
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
 
+    const ofGoal = { run_name: "nightly" };
+    const goal = { evaluator: "exact-match", pass_rate: 0.8 };
+    await change("PUT /v1/goals/:run_name", "goal.set", ofGoal, goal);
+    await change("DELETE /v1/goals/:run_name", "goal.remove", ofGoal);
+
     await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
     await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });
     await change("DELETE /v1/worlds/:name", "world.delete", { name: "shop" });

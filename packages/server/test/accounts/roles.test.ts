@@ -80,6 +80,8 @@ const table: Row[] = [
       GET /v1/predictions/values
       GET /v1/projects
       GET /v1/projects/:id
+      GET /v1/goals
+      GET /v1/headlines
       GET /v1/runs
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
@@ -171,6 +173,8 @@ const table: Row[] = [
       POST /v1/datasets
       DELETE /v1/datasets/:id
       POST /v1/datasets/:id/revisions
+      PUT /v1/goals/:run_name
+      DELETE /v1/goals/:run_name
       POST /v1/runs
       DELETE /v1/runs/:id
       POST /v1/runs/:id/evaluators

@@ -122,6 +122,7 @@ const readings: Reading[] = [
     { data: [{ prediction: { id: idOf.prediction }, verdicts: [{ pass: true, score: awkwardScore }] }] },
   ],
   ["predictions", "GET", `/v1/predictions/${idOf.livePrediction}`, { output: awkward, reasoning: awkward }],
+  ["goals", "GET", "/v1/goals", { data: [{ run_name: awkward, pass_rate: awkwardScore }] }],
   ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [

@@ -28,6 +28,8 @@ export const actionWords: Record<AuditAction, string> = {
   "dataset.create": "Created a dataset",
   "dataset.delete": "Deleted a dataset",
   "dataset.add_revision": "Added a revision to a dataset",
+  "goal.set": "Set a goal of runs",
+  "goal.remove": "Removed a goal of runs",
   "environment.create": "Created an environment",
   "environment.revise": "Revised an environment",
   "environment.add_tasks": "Added tasks to an environment",
