@@ -1,5 +1,6 @@
 export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
+export * from "./account/budget.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
 export * from "./account/usage.ts";
 export * from "./account/user.ts";
@@ -24,6 +25,7 @@ export {
   LeftOutReason,
   SampleUsage,
 } from "./evaluation/imports.ts";
+export * from "./evaluation/labels.ts";
 export * from "./evaluation/project.ts";
 export {
   ConfidenceInterval,
@@ -32,11 +34,13 @@ export {
   CorrectionResponse,
   DeprecatedExplain,
   deprecated,
+  EvaluationLabel,
   EvaluationResult,
   EvaluationResultPath,
   EvaluationResultResponse,
   EvaluationStatus,
   ExplainStrategy,
+  LabelVerdict,
   Position,
 } from "./evaluation/result.ts";
 export * from "./evaluation/result-search.ts";

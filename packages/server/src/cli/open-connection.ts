@@ -78,6 +78,7 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
+import { labelsOfDatabase } from "./labels-of-database.ts";
 import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
 /** Connects a command to the server it names, or else to the configured database. */
@@ -235,6 +236,7 @@ function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { w
       export: (query) => bytesOf(exportEpisodes({ store }, requesterOf(store), query as EpisodeExportQuery)),
     },
     ...runsOf(store, config, runs),
+    labels: labelsOfDatabase(store, requesterOf(store)),
   };
   return {
     call: (work) => work(client),

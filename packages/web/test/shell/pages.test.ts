@@ -140,7 +140,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
   ],
   "/review": [{ title: "Review", shows: "left here" }],
-  "/usage": [{ title: "Usage", shows: "bootstrap" }],
+  "/usage": [{ title: "People & spend", shows: "Owner" }],
   "/api-keys": [
     { title: "API keys", shows: "training cluster" },
     { title: "API keys", shows: "training cluster", opens: { press: "Create key" } },

@@ -22,6 +22,8 @@ export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSea
 export const actionWords: Record<AuditAction, string> = {
   "api_key.create": "Created an API key",
   "api_key.update": "Changed an API key",
+  "budget.set": "Budget set",
+  "budget.remove": "Budget removed",
   "api_key.revoke": "Revoked an API key",
   "dataset.create": "Created a dataset",
   "dataset.delete": "Deleted a dataset",
@@ -38,6 +40,8 @@ export const actionWords: Record<AuditAction, string> = {
   "error_taxonomy.remove_labels": "Removed labels of a taxonomy",
   "evaluation_result.correct": "Corrected a result",
   "evaluation_result.delete": "Deleted results",
+  "evaluation_result.draw": "Drew results to label",
+  "evaluation_result.label": "Labelled results",
   "evaluation_result.withdraw_correction": "Withdrew a correction",
   "evaluator_profile.create": "Created a profile",
   "evaluator_profile.revise": "Revised a profile",
