@@ -23,6 +23,7 @@ export {
   LeftOutReason,
   SampleUsage,
 } from "./evaluation/imports.ts";
+export * from "./evaluation/labels.ts";
 export * from "./evaluation/project.ts";
 export {
   ConfidenceInterval,
@@ -31,11 +32,13 @@ export {
   CorrectionResponse,
   DeprecatedExplain,
   deprecated,
+  EvaluationLabel,
   EvaluationResult,
   EvaluationResultPath,
   EvaluationResultResponse,
   EvaluationStatus,
   ExplainStrategy,
+  LabelVerdict,
   Position,
 } from "./evaluation/result.ts";
 export * from "./evaluation/result-search.ts";

@@ -20,6 +20,8 @@ export const AuditAction = z.enum([
   "error_taxonomy.remove_labels",
   "evaluation_result.correct",
   "evaluation_result.delete",
+  "evaluation_result.draw",
+  "evaluation_result.label",
   "evaluation_result.withdraw_correction",
   "evaluator_profile.create",
   "evaluator_profile.revise",

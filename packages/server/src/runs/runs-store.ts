@@ -308,6 +308,9 @@ export async function selectDiscardedRun(database: Database): Promise<string | u
 }
 
 export async function deleteRunRow(database: Database, id: string): Promise<void> {
+  const samples = database.selectFrom("label_samples").select("id").where("run_id", "=", id);
+  await database.deleteFrom("label_sample_items").where("sample_id", "in", samples).execute();
+  await database.deleteFrom("label_samples").where("run_id", "=", id).execute();
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
 

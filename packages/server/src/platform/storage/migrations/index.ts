@@ -76,6 +76,28 @@ export const migrations: Record<string, Migration> = {
         await sql.raw(`alter table predictions add column ${column} double precision`).execute(db);
     },
   },
+  "038-labels": {
+    async up(db: Kysely<unknown>) {
+      const statements = [
+        `create table evaluation_labels (
+          id text primary key, account_id text not null, result_id bigint not null, user_id text, annotator text,
+          pass integer not null, score double precision, correction_id text, created_at bigint not null)`,
+        "create index evaluation_labels_of_a_result on evaluation_labels (result_id)",
+        "create index evaluation_labels_of_an_account on evaluation_labels (account_id, result_id)",
+        `create table label_samples (
+          id text primary key, account_id text not null, run_id text not null, evaluator_id text not null,
+          is_external integer not null, profile_name text, design text not null, seed bigint not null,
+          left_out bigint not null, strata text not null, created_by text not null, created_at bigint not null)`,
+        "create index label_samples_of_an_account on label_samples (account_id, run_id, created_at)",
+        `create table label_sample_items (
+          sample_id text not null, position bigint not null, result_id bigint not null,
+          probability double precision not null,
+          constraint label_sample_items_of_a_sample primary key (sample_id, position))`,
+        "create index label_sample_items_of_a_result on label_sample_items (result_id)",
+      ];
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {
