@@ -30,6 +30,8 @@ export const AuditAction = z.enum([
   "experiment.update",
   "prediction.delete",
   "project.create",
+  "reality_check.create",
+  "reality_check.delete",
   "run.create",
   "run.add_evaluators",
   "run.add_predictions",
