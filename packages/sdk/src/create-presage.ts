@@ -43,6 +43,7 @@ import {
   type Projects,
   projects,
 } from "./resources/projects.ts";
+import { type RealityChecks, realityChecks } from "./resources/reality-checks.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
 import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
@@ -93,6 +94,7 @@ export interface Presage {
   comparisons: Comparisons;
   environments: Environments;
   episodes: Episodes;
+  realityChecks: RealityChecks;
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
@@ -140,6 +142,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     comparisons: comparisons(transport),
     environments: environments(transport),
     episodes: episodes(transport),
+    realityChecks: realityChecks(transport),
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),

@@ -33,6 +33,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
   [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
+  [["reality"], async () => (await import("./cli/reality.ts")).addRealityCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
   [["sign-in"], async () => (await import("./cli/accounts/users.ts")).addSignInCommand],

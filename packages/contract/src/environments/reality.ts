@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { instant, shortText, storableText } from "../text.ts";
 
@@ -45,15 +46,11 @@ export const RealityCheckRequest = z
   .meta({ id: "RealityCheckRequest" });
 export type RealityCheckRequest = z.infer<typeof RealityCheckRequest>;
 
-const Interval = z.object({ level: z.number(), lower: z.number(), upper: z.number() });
-
 /** A figure of episodes. */
 export const RealityFigure = z
   .object({
     value: z.number().nullable().meta({ description: "Null if it is not defined." }),
-    interval: Interval.nullable().meta({
-      description: "At 95 %, clustered by task. Null with the reason in `note`.",
-    }),
+    interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
     count: count("Episodes that it is made of."),
     tasks: count("Their tasks."),
     effective_tasks: z.number().nullable().meta({

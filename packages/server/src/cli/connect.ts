@@ -30,6 +30,7 @@ export interface Client {
     | ("report" | "reportAs" | "calibration" | "export")
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
+  realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
 }
 
 /** What a command works on: a server, or what the owner has in the configured database. */

@@ -77,6 +77,7 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
+import { realityOfDatabase } from "./reality-of-database.ts";
 import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
 /** Connects a command to the server it names, or else to the configured database. */
@@ -234,6 +235,7 @@ function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { w
       export: (query) => bytesOf(exportEpisodes({ store }, requesterOf(store), query as EpisodeExportQuery)),
     },
     ...runsOf(store, config, runs),
+    realityChecks: realityOfDatabase({ store }, requesterOf(store), store.owner.id),
   };
   return {
     call: (work) => work(client),

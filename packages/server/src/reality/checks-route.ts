@@ -17,7 +17,7 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../platform/storage/schema/runs.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { createCheck, deleteCheck, findCheck, InvalidPairError, toPair } from "./checks.ts";
 import { selectChecks, selectEpisodesOf, selectEpisodesOfEnvironment } from "./checks-store.ts";
 import { realityFigures } from "./figures.ts";
@@ -115,10 +115,7 @@ const getRealityCheck = route({
     ...noSuch("reality check"),
   },
   async handle(services: Services, { requester, params: { id } }) {
-    const check = await findCheck(services, requester, id);
-    const episodes = await selectEpisodesOf(services.store.reader(requester), id);
-    const figures = await realityFigures(episodes.map(toPair), check.false_success_limit);
-    return reply(200, { ...toCheck(check), figures });
+    return reply(200, await describeCheck(services, requester, id));
   },
 });
 
@@ -153,13 +150,8 @@ const getEnvironmentReality = route({
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
   responses: { "200": response("The figures", RealityFigures, exampleFigures), ...noSuch("environment") },
-  async handle(services: Services, { requester, params: { name }, query: { policy } }) {
-    await findEnvironment(services, requester, name);
-    const reader = services.store.reader(requester);
-    const wanted = { environment: name, policy };
-    const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
-    return reply(200, await realityFigures(found.map(toPair), null));
-  },
+  handle: async (services: Services, { requester, params: { name }, query }) =>
+    reply(200, await describeEnvironment(services, requester, name, query)),
 });
 
 export const realityRoutes = [
@@ -170,7 +162,33 @@ export const realityRoutes = [
   getEnvironmentReality,
 ];
 
-function toCheck({ account_id: _, created_at, episodes, ...check }: RealityChecksTable): RealityCheck {
+/** A reality check with what it says. */
+export async function describeCheck(
+  services: Services,
+  requester: Requester,
+  id: string,
+): Promise<RealityCheckDetail> {
+  const check = await findCheck(services, requester, id);
+  const episodes = await selectEpisodesOf(services.store.reader(requester), id);
+  const figures = await realityFigures(episodes.map(toPair), check.false_success_limit);
+  return { ...toCheck(check), figures };
+}
+
+/** What all reality checks of an environment say together. */
+export async function describeEnvironment(
+  services: Services,
+  requester: Requester,
+  name: string,
+  { policy }: EnvironmentRealityQuery,
+): Promise<RealityFigures> {
+  await findEnvironment(services, requester, name);
+  const reader = services.store.reader(requester);
+  const wanted = { environment: name, policy };
+  const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
+  return await realityFigures(found.map(toPair), null);
+}
+
+export function toCheck({ account_id: _, created_at, episodes, ...check }: RealityChecksTable): RealityCheck {
   return { ...check, episodes: Number(episodes), created_at: toIsoInstant(Number(created_at)) };
 }
 

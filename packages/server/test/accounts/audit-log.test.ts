@@ -183,6 +183,9 @@ onAnyDatabase((database) => {
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
 
+    const pairs = [{ task_id: secret, simulated: true, real: false }];
+    const check = await change("POST /v1/reality-checks", "reality_check.create", {}, { name: "lab", pairs });
+    await change("DELETE /v1/reality-checks/:id", "reality_check.delete", { id: check.id });
     await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
     await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });
     await change("DELETE /v1/worlds/:name", "world.delete", { name: "shop" });
