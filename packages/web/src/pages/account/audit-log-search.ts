@@ -44,6 +44,8 @@ export const actionWords: Record<AuditAction, string> = {
   "experiment.update": "Changed an experiment",
   "prediction.delete": "Deleted predictions",
   "project.create": "Created a project",
+  "reality_check.create": "Reality checks stored",
+  "reality_check.delete": "Reality checks deleted",
   "run.create": "Created a run",
   "run.add_evaluators": "Added evaluators to a run",
   "run.add_predictions": "Uploaded a run's predictions",
