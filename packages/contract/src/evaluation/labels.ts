@@ -132,7 +132,7 @@ export type LabelSampleListResponse = z.infer<typeof LabelSampleListResponse>;
 export const AgreementOfLabelsQuery = z.object({
   run: storableText().optional().meta({
     description:
-      "The run's id. If not given, all labelled verdicts of `evaluator` count, which is then needed.",
+      "The run's id. If not given, all labelled verdicts of `evaluator` count, or else of the one with the most labels.",
   }),
   ...namedEvaluator,
   against: z.enum(["human", "evaluator"]).optional().meta({
@@ -166,7 +166,9 @@ export const LabelAgreement = z
       .string()
       .nullable()
       .meta({ description: "The run's id; null for all verdicts of the evaluator." }),
-    evaluator: z.string().meta({ description: "Whose verdicts are compared." }),
+    evaluator: z.string().nullable().meta({
+      description: "Whose verdicts are compared; null if no run is given and nobody has labelled anything.",
+    }),
     profile_name: z.string().nullable().meta({ description: "The evaluator's profile." }),
     against: z.string().meta({ description: "`human`, or the other evaluator." }),
     sentence: z.string().meta({ description: "What the figures say." }),
@@ -218,8 +220,14 @@ export const LabelAgreement = z
       })
       .meta({ description: "What more labels would bring." }),
     annotators: z
-      .array(z.object({ annotator: z.string(), labels: z.int(), agreed: z.int() }))
-      .meta({ description: "How many labels each person gave, and how many equal the evaluator's verdict." }),
+      .array(
+        z.object({
+          annotator: z.string().meta({ description: "Who." }),
+          labels: count("Labels given."),
+          agreed: count("Those that equal the evaluator's verdict."),
+        }),
+      )
+      .meta({ description: "The people." }),
   })
   .meta({ id: "LabelAgreement" });
 export type LabelAgreement = z.infer<typeof LabelAgreement>;

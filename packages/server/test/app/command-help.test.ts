@@ -32,7 +32,7 @@ const commands = [
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
   ...["worlds export", "worlds import"],
   "reality",
-  ...["worlds calibrate", "worlds threshold", "calibrate"],
+  ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
 ];
 
 describe("help", () => {

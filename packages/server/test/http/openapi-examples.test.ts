@@ -67,8 +67,10 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
 const order = [
   "POST",
   "POST with an id",
+  "PUT with an id",
   "GET",
   "GET with an id",
+  "PATCH",
   "PATCH with an id",
   "DELETE with an id",
   "DELETE",
@@ -157,6 +159,8 @@ function pathOf({ path }: Operation, ids: Record<string, string>): string {
 /** The example of a request's body, with the id of a project or a dataset that exists. */
 function bodyOf({ id, bodyExample }: Operation, ids: Record<string, string>, datasetId: string): unknown {
   if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
+  // To set one needs a price list, which the tests of budgets have.
+  if (id === "setBudget") return { limit: null };
   if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
   return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
 }
@@ -174,6 +178,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = {
+    "goals/{run_name}": "nightly",
     "sessions/{session_id}": other?.id ?? "",
     "members/{user_id}": memberId,
   };

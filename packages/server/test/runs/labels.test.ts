@@ -189,19 +189,38 @@ onEachDatabase((database) => {
     const found = await agreement();
     expect(found).toMatchObject({
       weighted: true,
-      undecided: expect.any(Number),
       annotators: [{ annotator: "ada" }, { annotator: "bo" }, { annotator: "cy" }],
     });
     expect(found.people_alpha.value).toBeGreaterThan(0);
     expect(found.krippendorff_alpha.value).toBeGreaterThan(found.people_alpha.value ?? 1);
     const all = LabelAgreement.parse((await call("GET", "/v1/agreement?evaluator=token-f1")).body);
-    expect({ ...all, run_id: run.id, profile_name: "x", sentence: "" }).toEqual({
+    expect({ ...all, profile_name: "x", sentence: "" }).toEqual({
       ...found,
+      run_id: null,
       evaluator: "token-f1",
       profile_name: "x",
       sentence: "",
     });
+    const most = LabelAgreement.parse((await call("GET", "/v1/agreement")).body);
+    expect(most).toEqual({ ...found, run_id: null });
     await upload(lines.map((line) => ({ ...line, label: null })));
+    const tied = { run_id: run.id, dataset_sample_id: idOf(1), evaluator: "exact-match" };
+    const [ada, bo] = [
+      { ...tied, annotator: "ada" },
+      { ...tied, annotator: "bo" },
+    ];
+    await upload([
+      { ...ada, label: "pass" },
+      { ...bo, label: "fail" },
+    ]);
+    expect(await agreement("&evaluator=exact-match")).toMatchObject({
+      undecided: 1,
+      agreement: { count: 0 },
+    });
+    await upload([
+      { ...ada, label: null },
+      { ...bo, label: null },
+    ]);
   });
 
   test("Two evaluators of a run are compared on all samples", async () => {
@@ -216,7 +235,8 @@ onEachDatabase((database) => {
   });
 
   test("What cannot be compared, drawn or labelled is refused", async () => {
-    expect((await call("GET", "/v1/agreement")).body.detail[0].loc).toEqual(["query", "evaluator"]);
+    const withoutRun = await call("GET", "/v1/agreement?against=evaluator");
+    expect(withoutRun.body.detail[0].loc).toEqual(["query", "run"]);
     const unknown = await call("GET", `/v1/agreement?run=${run.id}&evaluator=bleu`);
     expect(unknown).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "evaluator"] }] } });
     expect((await call("GET", `/v1/agreement?run=${Bun.randomUUIDv7()}`)).status).toBe(404);

@@ -142,3 +142,17 @@ export async function selectLabelledVerdicts(
     );
   return await query.execute();
 }
+
+/** The evaluator whose verdicts have the most labels. */
+export async function selectMostLabelled(reader: Database, accountId: string) {
+  return await reader
+    .selectFrom("evaluation_labels as label")
+    .innerJoin("evaluation_results as result", "result.id", "label.result_id")
+    .select(["result.evaluator_id", "result.is_external", "result.profile_name"])
+    .where("label.account_id", "=", accountId)
+    .groupBy(["result.evaluator_id", "result.is_external", "result.profile_name"])
+    .orderBy(({ fn }) => fn.countAll(), "desc")
+    .orderBy("result.evaluator_id")
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -10,10 +10,8 @@ import {
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
-import type { Requester } from "../../platform/storage/store.ts";
-import { noSuchResult, selectResults } from "../write/stored-results-store.ts";
 import { importLabels } from "./import-labels.ts";
-import { annotatorOf, type LabelServices, labelResult, labelsOf } from "./labels.ts";
+import { annotatorOf, type LabelServices, labelResult, listOfLabels } from "./labels.ts";
 
 const tag = "labels";
 const resultNotFound = noSuch("result", "evaluation result");
@@ -42,7 +40,7 @@ const listLabels = route({
     ...resultNotFound,
   },
   async handle(services: LabelServices, { requester, params }) {
-    return reply(200, await listOf(services, requester, readResultId(params.id)));
+    return reply(200, await listOfLabels(services, requester, readResultId(params.id)));
   },
 });
 
@@ -69,7 +67,7 @@ const addLabel = route({
     const by = annotatorOf(body.annotator, call.caller.userId);
     const label = { resultId, by, label: body.label, score: body.score ?? null };
     await labelResult(services, requester, label, once);
-    return reply(201, await listOf(services, requester, resultId));
+    return reply(201, await listOfLabels(services, requester, resultId));
   },
 });
 
@@ -108,16 +106,3 @@ const uploadLabels = route({
 });
 
 export const labelRoutes = [listLabels, addLabel, uploadLabels];
-
-async function listOf(
-  services: LabelServices,
-  requester: Requester,
-  resultId: number,
-): Promise<LabelListResponse> {
-  const [result] = await selectResults(services.store.reader(requester), requester.accountId, [resultId], 0);
-  if (result === undefined) throw noSuchResult();
-  return {
-    data: await labelsOf(services, requester, resultId),
-    correction: result.correction ?? null,
-  };
-}

@@ -1,4 +1,4 @@
-import type { EvaluationLabel } from "@presage/contract";
+import type { EvaluationLabel, LabelListResponse } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
@@ -9,7 +9,7 @@ import { appendCorrection, removeCorrection } from "../corrections.ts";
 import { selectLatestCorrection } from "../corrections-store.ts";
 import { lockResult } from "../write/counts-store.ts";
 import type { CountsMerger } from "../write/merge-counts.ts";
-import { noSuchResult } from "../write/stored-results-store.ts";
+import { noSuchResult, selectResults } from "../write/stored-results-store.ts";
 import {
   type Annotator,
   deleteLabel,
@@ -115,6 +115,21 @@ export async function labelsOf(
   resultId: number,
 ): Promise<EvaluationLabel[]> {
   return (await selectLabels(store.reader(requester), [resultId])).map(toLabel);
+}
+
+/** The same of any result, with the correction that counts. */
+export async function listOfLabels(
+  services: { store: Store },
+  requester: Requester,
+  resultId: number,
+): Promise<LabelListResponse> {
+  const reader = services.store.reader(requester);
+  const [result] = await selectResults(reader, requester.accountId, [resultId], 0);
+  if (result === undefined) throw noSuchResult();
+  return {
+    data: await labelsOf(services, requester, resultId),
+    correction: result.correction ?? null,
+  };
 }
 
 function toLabel(row: LabelRow): EvaluationLabel {

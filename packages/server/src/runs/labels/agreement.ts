@@ -1,4 +1,5 @@
 import type { AgreementOfLabelsQuery, LabelAgreement } from "@presage/contract";
+import { toExternalName } from "../../evaluators/outcome.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import {
   type AgreementFigure,
@@ -14,6 +15,7 @@ import {
   type LabelledVerdict,
   selectLabelledVerdicts,
   selectLabelSamples,
+  selectMostLabelled,
   selectSampleItems,
   storedEvaluator,
 } from "../../results/labels/label-samples-store.ts";
@@ -36,14 +38,19 @@ export async function agreementOf(
   requester: Requester,
   { run: runId, evaluator, profile_name, against = "human", ...other }: AgreementOfLabelsQuery,
 ): Promise<LabelAgreement> {
-  if (runId === undefined && (evaluator === undefined || against === "evaluator"))
-    throw new InvalidRequestError([missing(["query", evaluator === undefined ? "evaluator" : "run"], {})]);
+  if (runId === undefined && against === "evaluator")
+    throw new InvalidRequestError([missing(["query", "run"], {})]);
   const run = runId === undefined ? undefined : await findRun(services, requester, runId);
+  const reader = services.store.reader(requester);
+  const named = { evaluator, profile_name };
   const first =
     run === undefined
-      ? { evaluator: evaluator ?? "", profile_name: profile_name ?? null, index: 0 }
-      : evaluatorNamed(run, { evaluator, profile_name });
-  const reader = services.store.reader(requester);
+      ? {
+          profile_name: profile_name ?? null,
+          ...(evaluator === undefined ? await mostLabelled(reader, requester) : { evaluator }),
+          index: 0,
+        }
+      : evaluatorNamed(run, named);
   if (against === "human" || run === undefined) return await againstPeople(reader, requester, run, first);
   const second = evaluatorNamed(
     run,
@@ -51,6 +58,16 @@ export async function agreementOf(
     { field: "other", except: first },
   );
   return await againstEvaluator(reader, withDataset(run), first, second);
+}
+
+async function mostLabelled(
+  reader: Database,
+  { accountId }: Requester,
+): Promise<Pick<FoundEvaluator, "evaluator" | "profile_name">> {
+  const found = await selectMostLabelled(reader, accountId);
+  if (found === undefined) return { evaluator: "", profile_name: null };
+  const { evaluator_id: id, is_external, profile_name } = found;
+  return { evaluator: is_external === 1 ? toExternalName(id) : id, profile_name };
 }
 
 type Reference = Pick<LabelAgreement, "annotators" | "undecided" | "weighted"> & {
@@ -194,7 +211,7 @@ function toAgreement(
   notes: readonly string[],
 ): LabelAgreement {
   return {
-    ...{ run_id: run?.id ?? null, evaluator, profile_name, against },
+    ...{ run_id: run?.id ?? null, evaluator: evaluator === "" ? null : evaluator, profile_name, against },
     sentence: describeAgreement({ counts, ...figures }, evaluator, against),
     note: notes.length === 0 ? null : notes.join(" "),
     counts: {

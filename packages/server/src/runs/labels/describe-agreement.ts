@@ -14,7 +14,7 @@ export function describeAgreement(
   const reference = isOfPeople ? "people" : against;
   if (agreement.value === null)
     return isOfPeople
-      ? `Nobody has labelled a verdict of ${evaluator} yet.`
+      ? `Nobody has labelled a verdict${evaluator === "" ? "" : ` of ${evaluator}`} yet.`
       : `${evaluator} and ${against} have no sample in common that both gave a verdict on.`;
   const samples = `${agreement.count} ${agreement.count === 1 ? "sample" : "samples"}`;
   const beyond =
