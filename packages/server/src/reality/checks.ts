@@ -19,7 +19,7 @@ export class InvalidPairError extends Error {
   }
 }
 
-export function noSuchCheck(): ServiceError {
+function noSuchCheck(): ServiceError {
   return new ServiceError("not_found", "There is no such reality check.");
 }
 
