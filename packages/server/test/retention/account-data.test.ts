@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
 import { localIssuer } from "../../src/accounts/users-store.ts";
+import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { mainFile } from "../support/presage/main-file.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { totalsOf } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -87,6 +89,14 @@ onEachDatabase((database) => {
     const fields = Array.from({ length: 60 }, (_, index) => resultAt(index));
     const [first] = await storeResults(opened.database, account_id, fields.slice(1));
     await make(`/v1/evaluation-results/${first?.id}/correction`, { pass: false, score_raw: 0.1 });
+    const [key] = await opened.database.selectFrom("api_keys").select("id").execute();
+    const budget = { account_id, limit_micros: 12_500_000, stops: 1 as const, warned_month: 0 };
+    const budgets = ["", key?.id ?? ""].map((api_key_id) => ({ ...budget, api_key_id }));
+    await opened.database.insertInto("budgets").values(budgets).execute();
+    // Of the dashboard's user, whose id is another one where it is imported.
+    const counted = { accountId: account_id, promptTokens: 5, model: "test-model" };
+    const totals = [opened.owner.id, key?.id].map((keyId) => totalsOf(new Date(), { ...counted, keyId }));
+    await writeUsage(opened.database, new Map(totals.map((one, index) => [String(index), one])));
     const table = opened.database.selectFrom("usage_counts").select("hour");
     const predictions = opened.database.selectFrom("predictions").select("id").where("source", "=", "live");
     await eventually(

@@ -28,7 +28,7 @@ import { type Period, stepStartsMs } from "../format/times.ts";
 import { shortEvaluatorNames } from "../format/words.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
-import { IntervalBar } from "../ui/charts/sparkline.tsx";
+import { IntervalBar } from "../ui/charts/interval-bar.tsx";
 import { TimeChart } from "../ui/charts/time-chart.tsx";
 import type { ChartPoint } from "../ui/charts/time-series.ts";
 import { formatStep } from "../ui/charts/time-series.ts";

@@ -9,7 +9,7 @@ import { type Period, periodLabels } from "../../format/times.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { NewRunLink, RunStatus } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
-import { IntervalBar } from "../../ui/charts/sparkline.tsx";
+import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Skeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";

@@ -1,8 +1,9 @@
-import type { SpendingResponse, SpentByPerson, SpentOnModel, SpentWithKey } from "@presage/sdk";
+import type { SpendingResponse, SpentByPerson, SpentWithKey } from "@presage/sdk";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import { operationLabels } from "../../format/words.ts";
 import { Card } from "../../ui/card.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 
@@ -100,20 +101,12 @@ function KeyRows({ of, personId, open, toggle, currency }: Opening & { of: Spent
             figures={model}
             currency={currency}
             name={model.model ?? "Model not known"}
-            note={operationNotes[model.operation]}
+            note={operationLabels[model.operation]}
           />
         ))}
     </>
   );
 }
-
-/** What is no request of its own. */
-const operationNotes: Partial<Record<SpentOnModel["operation"], string>> = {
-  run: "in runs",
-  judge: "by judges",
-  chat: "chat completions",
-  predict: "predictions",
-};
 
 interface RowProps {
   depth: 0 | 1 | 2;

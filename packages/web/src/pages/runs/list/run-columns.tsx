@@ -4,7 +4,7 @@ import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
 import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
-import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
+import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
