@@ -15,6 +15,7 @@ export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/exports.ts";
+export * from "./evaluation/goal.ts";
 export {
   DatasetFormat,
   DatasetImport,
@@ -24,6 +25,7 @@ export {
   LeftOutReason,
   SampleUsage,
 } from "./evaluation/imports.ts";
+export * from "./evaluation/labels.ts";
 export * from "./evaluation/project.ts";
 export {
   ConfidenceInterval,
@@ -32,11 +34,13 @@ export {
   CorrectionResponse,
   DeprecatedExplain,
   deprecated,
+  EvaluationLabel,
   EvaluationResult,
   EvaluationResultPath,
   EvaluationResultResponse,
   EvaluationStatus,
   ExplainStrategy,
+  LabelVerdict,
   Position,
 } from "./evaluation/result.ts";
 export * from "./evaluation/result-search.ts";
@@ -44,6 +48,7 @@ export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
+export * from "./evaluation/run-headline.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";
 export * from "./prediction/chat-completion.ts";

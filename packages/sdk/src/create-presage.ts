@@ -27,6 +27,7 @@ import {
   evaluatorProfiles,
   evaluators,
 } from "./resources/evaluators.ts";
+import { type Labels, labels } from "./resources/labels.ts";
 import {
   type ChatCompletions,
   chatCompletions,
@@ -46,7 +47,7 @@ import {
   projects,
 } from "./resources/projects.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -93,6 +94,8 @@ export interface Presage {
   imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
+  labels: Labels;
+  goals: Goals;
   environments: Environments;
   episodes: Episodes;
   worlds: Worlds;
@@ -141,6 +144,8 @@ export function createPresage(options: PresageOptions = {}): Presage {
     imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    labels: labels(transport),
+    goals: goals(transport),
     environments: environments(transport),
     episodes: episodes(transport),
     worlds: worlds(transport),

@@ -10,7 +10,8 @@ export type RowOwner =
   | "runs"
   | "environments"
   | "episodes"
-  | "worlds";
+  | "worlds"
+  | "label_samples";
 
 /** One of the tables with an account's own data, as opposed to what is counted from it. */
 export interface AccountTable {
@@ -149,6 +150,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["lease_id"],
     rowsAtOnce: few,
   },
+  { table: "goals", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
   {
     table: "episodes",
     key: ["id"],
@@ -183,6 +185,29 @@ export const accountTables: readonly AccountTable[] = [
     key: ["id"],
     owner: ofAccount,
     users: ["user_id"],
+    results: ["result_id"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "evaluation_labels",
+    key: ["id"],
+    owner: ofAccount,
+    users: ["user_id"],
+    results: ["result_id"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "label_samples",
+    key: ["id"],
+    owner: ofAccount,
+    owns: { as: "label_samples", column: "id" },
+    users: ["created_by"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "label_sample_items",
+    key: ["position"],
+    owner: { of: "label_samples", column: "sample_id" },
     results: ["result_id"],
     rowsAtOnce: many,
   },

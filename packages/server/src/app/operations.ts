@@ -23,6 +23,7 @@ import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { resultImportRoutes } from "../results/imports.ts";
+import { labelRoutes } from "../results/labels/labels-route.ts";
 import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
@@ -31,6 +32,9 @@ import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
+import { goalRoutes } from "../runs/goals-route.ts";
+import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
+import { runLabelRoutes } from "../runs/labels/labels-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
@@ -76,11 +80,15 @@ const operations: readonly Operation<Services>[] = [
   ...resultImportRoutes,
   ...resultDeletionRoutes,
   ...agreementRoutes,
+  ...labelRoutes,
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...goalRoutes,
+  ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
+  ...runLabelRoutes,
   ...comparisonRoutes,
   ...runRoutes,
   ...runEventRoutes,

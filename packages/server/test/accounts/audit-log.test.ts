@@ -159,6 +159,9 @@ onAnyDatabase((database) => {
     const ofResult = "/v1/evaluation-results/:id/correction";
     await change(`POST ${ofResult}`, "evaluation_result.correct", { id }, correction);
     await change(`DELETE ${ofResult}`, "evaluation_result.withdraw_correction", { id });
+    const label = { label: "pass", annotator: secret };
+    await change("POST /v1/evaluation-results/:id/labels", "evaluation_result.label", { id }, label);
+    await change("POST /v1/evaluation-labels", "evaluation_result.label", {}, { result_id: id, ...label });
     await change("DELETE /v1/evaluation-results/:id", "evaluation_result.delete", { id });
     await change("DELETE /v1/evaluation-results?app=none&expected_count=0", "evaluation_result.delete");
 
@@ -189,8 +192,15 @@ onAnyDatabase((database) => {
     await change("POST /v1/runs/:id/finish", "run.finish", { id: other.id });
     const third = await change("POST /v1/runs", "run.create", {}, newRun);
     await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
+    const drawn = { size: 5 };
+    await change("POST /v1/runs/:id/label-sample", "evaluation_result.draw", { id: third.id }, drawn);
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
+
+    const ofGoal = { run_name: "nightly" };
+    const goal = { evaluator: "exact-match", pass_rate: 0.8 };
+    await change("PUT /v1/goals/:run_name", "goal.set", ofGoal, goal);
+    await change("DELETE /v1/goals/:run_name", "goal.remove", ofGoal);
 
     await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
     await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });

@@ -65,6 +65,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
 const order = [
   "POST",
   "POST with an id",
+  "PUT with an id",
   "GET",
   "GET with an id",
   "PATCH",
@@ -175,6 +176,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = {
+    "goals/{run_name}": "nightly",
     "sessions/{session_id}": other?.id ?? "",
     "members/{user_id}": memberId,
   };
@@ -187,8 +189,8 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const documented = document.operations.filter(({ path }) => !(path in openRewardStandardPaths()));
   for (const operation of inOrder(documented)) {
     const { id, method } = operation;
-    // It needs fifty predictions through the world: the test of confidences makes them.
-    if (id === "calibrateWorld") continue;
+    // They need predictions through the world: the test of confidences makes them.
+    if (id === "calibrateWorld" || id === "getWorldCalibration") continue;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
     const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
     const response = await presage.call(method, path, bodyOf(operation, ids, runs.datasetId), headers);

@@ -97,6 +97,8 @@ onEachDatabase((database) => {
     const counted = { accountId: account_id, promptTokens: 5, model: "test-model" };
     const totals = [opened.owner.id, key?.id].map((keyId) => totalsOf(new Date(), { ...counted, keyId }));
     await writeUsage(opened.database, new Map(totals.map((one, index) => [String(index), one])));
+    await make(`/v1/evaluation-results/${first?.id}/labels`, { label: "pass", annotator: "ada" });
+    await make(`/v1/runs/${id}/label-sample`, { size: 1 });
     const table = opened.database.selectFrom("usage_counts").select("hour");
     const predictions = opened.database.selectFrom("predictions").select("id").where("source", "=", "live");
     await eventually(

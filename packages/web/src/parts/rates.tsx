@@ -28,7 +28,7 @@ import { type Period, stepStartsMs } from "../format/times.ts";
 import { shortEvaluatorNames } from "../format/words.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
-import { IntervalBar } from "../ui/charts/interval-bar.tsx";
+import { IntervalBar } from "../ui/charts/sparkline.tsx";
 import { TimeChart } from "../ui/charts/time-chart.tsx";
 import type { ChartPoint } from "../ui/charts/time-series.ts";
 import { formatStep } from "../ui/charts/time-series.ts";
@@ -152,7 +152,7 @@ function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
 }
 
 /** In place of rates, while there are none; `count` is of the evaluations without a verdict. */
-export function NoVerdicts({ count }: { count: number }) {
+function NoVerdicts({ count }: { count: number }) {
   return (
     <EmptyState
       icon={ListChecks}

@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { describeInterval, describeVerdicts, explainInterval, formatShare } from "../format/numbers.ts";
-import { IntervalBar } from "./charts/interval-bar.tsx";
+import { IntervalBar } from "./charts/sparkline.tsx";
 import { Explained } from "./tooltip.tsx";
 
 /** The pass rate of one evaluator and profile, with its interval and with how many verdicts and clusters it has. */

@@ -29,9 +29,9 @@ type RoutePath = keyof ReturnType<typeof createAppRouter>["routesByPath"];
 /** Every route of the router, or this file does not compile. */
 const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
   "/": [
-    { title: "Overview", shows: "close enough" },
-    { title: "Overview", shows: "close enough", opens: { keys: "Control+k" } },
-    { title: "Overview", shows: "close enough", opens: { keys: "?" } },
+    { title: "Overview", shows: "Can I train in it?" },
+    { title: "Overview", shows: "Can I train in it?", opens: { keys: "Control+k" } },
+    { title: "Overview", shows: "Can I train in it?", opens: { keys: "?" } },
   ],
   "/playground": [{ title: "Playground", shows: "Domain knowledge" }],
   "/worlds": [

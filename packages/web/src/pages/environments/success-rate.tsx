@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
 import { counted, describeInterval, formatShare } from "../../format/numbers.ts";
-import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
+import { IntervalBar } from "../../ui/charts/sparkline.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 
 /** With fewer tasks an interval is itself uncertain. */

@@ -119,23 +119,23 @@ interface RowProps {
   opened?: { isOpen: boolean; toggle(): void };
 }
 
-const indents = ["", "pl-5", "pl-14"] as const;
+const indents = ["", "pl-3 sm:pl-5", "pl-9 sm:pl-14"] as const;
 
 function Row({ depth, name, note, figures, currency, isStrong = false, opened }: RowProps) {
   const { requests, failed, cost, unpriced_tokens } = figures;
   const tokens = figures.prompt_tokens + figures.completion_tokens;
   const label: ReactNode = (
-    <>
+    <span className="flex min-w-0 flex-col sm:flex-row sm:items-baseline sm:gap-2">
       <span className={clsx("wrap-anywhere", isStrong && "font-medium")}>{name}</span>
-      {note !== undefined && <span className="shrink-0 text-xs text-ink-3">{note}</span>}
-    </>
+      {note !== undefined && <span className="text-xs text-ink-3">{note}</span>}
+    </span>
   );
   return (
     <tr className={clsx("border-b border-line last:border-b-0", depth > 0 && "bg-sunken/50")}>
       <RowHeader>
         <span className={clsx("flex min-w-0 items-center gap-2", indents[depth])}>
           {opened === undefined ? (
-            <span className={clsx("flex items-baseline gap-2", depth < 2 && "pl-6")}>{label}</span>
+            <span className={clsx(depth < 2 && "pl-6")}>{label}</span>
           ) : (
             <button
               type="button"

@@ -1,7 +1,7 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
 import type { ReactNode } from "react";
 import { counted, describeInterval, formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
-import { IntervalBar } from "../../../ui/charts/interval-bar.tsx";
+import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { canSucceed, countSuccess, explainSuccess } from "../success-rate.tsx";
 
