@@ -1,6 +1,7 @@
 export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
+export * from "./account/share.ts";
 export * from "./account/usage.ts";
 export * from "./account/user.ts";
 export { maxIssues } from "./custom-schemas.ts";

@@ -333,6 +333,7 @@ const reserved: ReadonlySet<string> = new Set([
   ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
   ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
   ...["projects", "experiments", "apps", "worlds", "usage", "api-keys", "users", "teams"],
+  ...["log", "share"],
   // Protocols.
   ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
   ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],

@@ -36,6 +36,7 @@ import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
+import { shareRoutes } from "../shares/shares-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
@@ -75,6 +76,7 @@ const operations: readonly Operation<Services>[] = [
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...shareRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
   ...comparisonRoutes,

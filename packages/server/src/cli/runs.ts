@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Run } from "@presage/contract";
-import { describeFailures } from "@presage/contract/describe-runs";
+import { describeFailures, describeTarget } from "@presage/contract/describe-runs";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
@@ -104,17 +104,9 @@ const runColumns: readonly Column<Run>[] = [
   { heading: "STATUS", text: ({ status }) => status },
   { heading: "DONE", text: ({ progress }) => `${progress.evaluated}/${progress.samples}`, align: "right" },
   { heading: "ID", text: ({ id }) => id },
-  { heading: "TARGET", text: ({ target }) => printable(targetName(target)), canWrap: true },
+  { heading: "TARGET", text: ({ target }) => printable(describeTarget(target)), canWrap: true },
   { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
 ];
-
-/** What predicts, in words. */
-function targetName(target: Run["target"]): string {
-  if ("deployment" in target) return [target.deployment, target.model].filter(Boolean).join(", ");
-  if ("baseline" in target) return target.baseline;
-  if ("world" in target) return target.world;
-  return "predictions" in target ? "imported predictions" : "a client";
-}
 
 /** Prints a run and its figures so far. */
 async function showRun(
@@ -143,7 +135,7 @@ function describe(run: Run): string[] {
     id,
     `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}`,
     ...describeFailures(progress),
-    `${targetName(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
+    `${describeTarget(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
     ...(run.dataset_id === null ? [] : [`dataset ${run.dataset_id}, revision ${run.revision}`]),
     ...(params === null ? [] : [`params ${JSON.stringify(params)}`]),
   ];

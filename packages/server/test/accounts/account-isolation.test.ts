@@ -34,6 +34,7 @@ onAnyDatabase((database) => {
     episode: "",
     apiKey: "",
     session: "",
+    share: "",
     user: "",
   };
 
@@ -98,6 +99,7 @@ onAnyDatabase((database) => {
         evaluators: [{ evaluator: "exact-match" }],
       })
     ).id;
+    own.share = (await make("/v1/shares", { kind: "run", ids: [own.run] })).id;
     await make("/v1/environments", { name: environment, description: mark });
     await make("/v1/worlds", { name: environment, description: mark, instructions: mark });
     await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
@@ -213,6 +215,8 @@ onAnyDatabase((database) => {
     ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
+    ["DELETE", `/v1/shares/${own.share}`],
+    ["POST", "/v1/shares", { kind: "run", ids: [own.run] }],
     ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
   ];
 
@@ -243,6 +247,7 @@ onAnyDatabase((database) => {
     ["GET", "/v1/evaluation-results/tags"],
     ["GET", "/v1/api-keys"],
     ["GET", "/v1/sessions"],
+    ["GET", "/v1/shares"],
     ["GET", "/v1/members"],
     ["GET", "/v1/audit-events"],
     ["GET", `/v1/audit-events?object_id=${own.dataset}`],

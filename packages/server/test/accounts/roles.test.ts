@@ -87,6 +87,7 @@ const table: Row[] = [
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
+      GET /v1/shares
       GET /v1/usage
       GET /v1/usage/latency`,
   },
@@ -170,6 +171,8 @@ const table: Row[] = [
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
+      POST /v1/shares
+      DELETE /v1/shares/:id
       POST /v1/worlds
       POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name

@@ -10,7 +10,7 @@ import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
+import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { clientMemoryBytes } from "../client/client-counts.ts";
 import {
@@ -135,14 +135,8 @@ const compareOwnRuns = route({
     "404": errorResponse("The account does not have all of these runs", "There is no such run."),
   },
   async handle(services: FindNeeds, { call, requester, query }) {
-    const runs = await findRuns(services, requester, query.runs);
-    const ofClients = await clientMemoryBytes(services, requester, runs);
-    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + ofClients);
-    const { leftOut, ...differences } = await compareRuns(services, requester, runs);
-    // The client may read slowly.
-    reserveResponse(call.exchange, usualComparisonBytes);
-    const compared = runs.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
-    return reply(200, { runs: compared, ...differences });
+    const { comparison } = await makeComparison(services, call.exchange, requester, query.runs);
+    return reply(200, comparison);
   },
 });
 
@@ -189,6 +183,23 @@ const listDifferingSamples = route({
 });
 
 export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
+
+/** Runs, by their ids separated by commas, with what they differ in, within the memory of a request. */
+export async function makeComparison(
+  services: FindNeeds,
+  exchange: Holder,
+  requester: Requester,
+  ids: string,
+): Promise<{ runs: [Run, ...Run[]]; comparison: Comparison }> {
+  const runs = await findRuns(services, requester, ids);
+  const ofClients = await clientMemoryBytes(services, requester, runs);
+  reserveBytes(exchange, comparisonMemoryBytes(runs) + ofClients);
+  const { leftOut, ...differences } = await compareRuns(services, requester, runs);
+  // The client may read slowly.
+  reserveResponse(exchange, usualComparisonBytes);
+  const compared = runs.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
+  return { runs, comparison: { runs: compared, ...differences } };
+}
 
 async function findRuns(services: FindNeeds, requester: Requester, ids: string): Promise<[Run, ...Run[]]> {
   const [first = "", ...others] = ids.split(",");

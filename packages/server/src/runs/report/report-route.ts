@@ -3,17 +3,17 @@ import { selectDataset } from "../../datasets/datasets-store.ts";
 import { noSuch } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
+import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
-import { exampleEvaluator, exampleFinishedRun, exampleProvenance, toRun } from "../run.ts";
+import { exampleEvaluator, exampleFinishedRun, exampleProvenance, type Run, toRun } from "../run.ts";
 import { findRun } from "../runs.ts";
 import { reportDocument } from "./document.ts";
 import { reportPolicy, toHtml, toMarkdown } from "./pages.ts";
 import { reportMemoryBytes, reportRun } from "./report-run.ts";
 
-interface ReportServices {
+export interface ReportServices {
   store: Store;
   clientCounts: ClientCounts;
   prices: PriceList;
@@ -109,21 +109,31 @@ const getReport = route({
     ...noSuch("run"),
   },
   async handle(services: ReportServices, { call, requester, params, query }) {
-    const run = await findRun(services, requester, params.id);
-    const ofClients = await clientMemoryBytes(services, requester, [run]);
-    reserveBytes(call.exchange, reportMemoryBytes(run) + ofClients);
-    const findings = await reportRun(services, requester, run, services.prices.current());
-    const report: RunReport = { run: toRun(run), ...findings };
-    // The client may read slowly.
-    reserveResponse(call.exchange, usualReportBytes);
+    const { report } = await makeReport(services, call.exchange, requester, params.id);
     const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
     if (format === "json") return reply(200, report, { vary: "accept" });
     const text = await writeReport(services, requester, report, format);
-    return documentResponse(run.id, format, text);
+    return documentResponse(report.run.id, format, text);
   },
 });
 
 export const runReportRoutes = [getReport];
+
+/** A run with its report, within the memory of a request. */
+export async function makeReport(
+  services: ReportServices,
+  exchange: Holder,
+  requester: Requester,
+  id: string,
+): Promise<{ run: Run; report: RunReport }> {
+  const run = await findRun(services, requester, id);
+  const ofClients = await clientMemoryBytes(services, requester, [run]);
+  reserveBytes(exchange, reportMemoryBytes(run) + ofClients);
+  const findings = await reportRun(services, requester, run, services.prices.current());
+  // The client may read slowly.
+  reserveResponse(exchange, usualReportBytes);
+  return { run, report: { run: toRun(run), ...findings } };
+}
 
 /** A report for people, as a page or as Markdown. */
 export async function writeReport(
@@ -135,7 +145,7 @@ export async function writeReport(
   const { name, dataset_id: id } = report.run;
   const dataset =
     id === null ? undefined : await selectDataset(store.briefReader(requester), requester.accountId, id);
-  const document = reportDocument(report, dataset?.name);
+  const document = reportDocument(report, { dataset: dataset?.name });
   return format === "md" ? toMarkdown(document) : toHtml(`Run ${name}`, document);
 }
 
