@@ -60,7 +60,10 @@ export async function selectShareByDigest(
   digest: string,
   now: Micros,
 ): Promise<StoredShare | undefined> {
-  return await selectLive(database, now).select(listed).where("shares.digest", "=", digest).executeTakeFirst();
+  return await selectLive(database, now)
+    .select(listed)
+    .where("shares.digest", "=", digest)
+    .executeTakeFirst();
 }
 
 /** An account's links that work, newest first; with an object, only those to it. */
