@@ -44,7 +44,7 @@ import {
   projects,
 } from "./resources/projects.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type Comparisons, comparisons, type Runs, runs, type Shares, shares } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -91,6 +91,7 @@ export interface Presage {
   imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
+  shares: Shares;
   environments: Environments;
   episodes: Episodes;
   worlds: Worlds;
@@ -138,6 +139,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    shares: shares(transport),
     environments: environments(transport),
     episodes: episodes(transport),
     worlds: worlds(transport),

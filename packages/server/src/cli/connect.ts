@@ -29,7 +29,7 @@ export interface Client {
     | ("list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete")
     | ("report" | "reportAs" | "calibration" | "export")
   >;
-  comparisons: Pick<Presage["comparisons"], "get">;
+  comparisons: Pick<Presage["comparisons"], "get" | "getAs">;
 }
 
 /** What a command works on: a server, or what the owner has in the configured database. */

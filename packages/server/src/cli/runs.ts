@@ -25,12 +25,15 @@ export function addRunsCommands(program: Command): void {
     .command("compare <runs...>")
     .description("compare runs with the first one")
     .option("--json", "print the comparison as JSON")
+    .addOption(choice("--format <format>", "write a report in place of tables", ["html", "md"]))
+    .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
       "after",
       examples(
         "presage compare before after",
         "presage compare 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 after --json",
+        "presage compare before after --format html --out comparison.html",
       ),
     )
     .action(async (runs: string[], options) => compareCommand(configure(), runs, options));
@@ -166,20 +169,36 @@ async function deleteRunCommand(config: Config, nameOrId: string, options: Conne
   });
 }
 
-/** Prints how runs differ from the first one. */
+interface CompareOptions extends ConnectionOptions {
+  json?: boolean;
+  format?: "html" | "md";
+  out?: string;
+}
+
+/** Prints how runs differ from the first one, or writes it as a report. */
 async function compareCommand(
   config: Config,
   names: readonly string[],
-  { json, ...options }: ConnectionOptions & { json?: boolean },
+  { json, format, out, ...options }: CompareOptions,
 ): Promise<void> {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
+  if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
+  if (out !== undefined) checkOutputFile(out);
   await withConnection(config, options, async (connection) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findRun(connection, name)).id);
+    if (format !== undefined)
+      return await write(await connection.call(({ comparisons }) => comparisons.getAs(ids, format)), out);
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
   });
+}
+
+/** Writes a text into a file, or to standard output. */
+async function write(text: string, out: string | undefined): Promise<void> {
+  if (out === undefined) process.stdout.write(text);
+  else await writeFile(out, text);
 }
 
 interface ReportOptions extends ConnectionOptions {
@@ -200,7 +219,6 @@ async function reportCommand(
       format === "json"
         ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
         : await connection.call(({ runs }) => runs.reportAs(id, format));
-    if (out === undefined) process.stdout.write(text);
-    else await writeFile(out, text);
+    await write(text, out);
   });
 }

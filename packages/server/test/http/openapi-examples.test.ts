@@ -15,6 +15,7 @@ import {
   Project,
   Run,
   SessionListResponse,
+  ShareCreateResponse,
   StoredPredictionListResponse,
   World,
 } from "@presage/contract";
@@ -58,6 +59,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
     return { "environments/{name}": name, "openenv/{env_name}": name };
   },
   createWorld: (response) => ({ "worlds/{name}": World.parse(response).name }),
+  createShare: (response) => ({ "shares/{id}": ShareCreateResponse.parse(response).id }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -153,9 +155,14 @@ function pathOf({ path }: Operation, ids: Record<string, string>): string {
 }
 
 /** The example of a request's body, with the id of a project or a dataset that exists. */
-function bodyOf({ id, bodyExample }: Operation, ids: Record<string, string>, datasetId: string): unknown {
+function bodyOf(
+  { id, bodyExample }: Operation,
+  ids: Record<string, string>,
+  { datasetId, idOf }: Awaited<ReturnType<typeof prepareRuns>>,
+): unknown {
   if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
   if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
+  if (id === "createShare") return { ...bodyExample, ids: [idOf(id)["runs/{id}"]] };
   return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
 }
 
@@ -188,7 +195,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
     if (id === "calibrateWorld") continue;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
     const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
-    const response = await presage.call(method, path, bodyOf(operation, ids, runs.datasetId), headers);
+    const response = await presage.call(method, path, bodyOf(operation, ids, runs), headers);
     const text = await response.text();
     const difference = differenceOf(operation, response, text, schemas);
     if (difference !== undefined) differences.push(`${id}: ${difference}`);

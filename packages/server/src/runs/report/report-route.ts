@@ -85,6 +85,15 @@ export const exampleReport = {
 /** With 1,000 steps and 20 evaluators it may be a few times as long. */
 const usualReportBytes = 2_000_000;
 
+/** A report as a page or as Markdown, in the document. */
+export function documentContent(markdown: string) {
+  const schema = { type: "string" } as const;
+  return {
+    "text/html": { schema, example: "<!doctype html>" },
+    "text/markdown": { schema, example: markdown },
+  };
+}
+
 const getReport = route({
   method: "GET",
   path: "/v1/runs/:id/report",
@@ -102,18 +111,17 @@ const getReport = route({
       description: "The report",
       content: {
         "application/json": { schema: RunReport, example: exampleReport },
-        "text/html": { schema: { type: "string" }, example: "<!doctype html>" },
-        "text/markdown": { schema: { type: "string" }, example: "# Run sandbox, teacher-forced" },
+        ...documentContent("# Run sandbox, teacher-forced"),
       },
     },
     ...noSuch("run"),
   },
   async handle(services: ReportServices, { call, requester, params, query }) {
     const { report } = await makeReport(services, call.exchange, requester, params.id);
-    const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
+    const format = query.format ?? preferredFormat(call.request.headers);
     if (format === "json") return reply(200, report, { vary: "accept" });
     const text = await writeReport(services, requester, report, format);
-    return documentResponse(report.run.id, format, text);
+    return documentResponse(`report-${report.run.id}`, format, text);
   },
 });
 
@@ -150,17 +158,18 @@ export async function writeReport(
 }
 
 /** Browsers ask for HTML. */
-function preferredFormat(accept: string): "json" | "html" {
+export function preferredFormat(headers: Headers): "json" | "html" {
+  const accept = headers.get("accept") ?? "";
   return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
 }
 
 /** To be saved: opened from here, a page would have the origin of the dashboard. */
-function documentResponse(id: string, format: "html" | "md", text: string): Response {
+export function documentResponse(name: string, format: "html" | "md", text: string): Response {
   return new Response(text, {
     headers: {
       "content-type": `text/${format === "html" ? "html" : "markdown"}; charset=utf-8`,
       "content-security-policy": reportPolicy,
-      "content-disposition": `attachment; filename="report-${id}.${format}"`,
+      "content-disposition": `attachment; filename="${name}.${format}"`,
       "cache-control": "no-store",
       vary: "accept",
     },
