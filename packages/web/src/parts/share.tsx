@@ -61,13 +61,13 @@ function ShareContent({ kind, ids }: ShareProps) {
     });
   return (
     <div className="flex flex-col gap-4">
-      <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
+      <div className="flex items-end justify-between gap-4">
         <SelectField label="Ends" value={days} options={ends} onChange={setDays} />
-        <Switch label="With texts of samples and models" isOn={withTexts} onChange={setWithTexts} />
         <Button variant="primary" isBusy={create.isPending} onClick={make}>
           Make a link
         </Button>
       </div>
+      <Switch label="With texts of samples and models" isOn={withTexts} onChange={setWithTexts} />
       {(create.error ?? error) !== null && <ErrorNotice error={create.error ?? error} />}
       {address !== undefined && (
         <div className="flex flex-col gap-1.5" role="status">

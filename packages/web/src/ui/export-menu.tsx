@@ -69,10 +69,23 @@ export function ExportMenu<Row>({ label, table, isDrawn = false, children }: Exp
   );
 }
 
-/** The cells of the table that stands in the same card, as texts. */
+/** The cells of the table that stands in the same card, as texts, without columns that are only drawn. */
 function shownCells(inside: Element | null): string[][] {
-  const rows = inside?.closest("section")?.querySelectorAll("table tr") ?? [];
-  return [...rows].map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim()));
+  const rows = [...(inside?.closest("section")?.querySelectorAll("table tr") ?? [])].map((row) =>
+    [...row.querySelectorAll("th, td")].map(textOf),
+  );
+  const isRead = (_: string, index: number) => rows.slice(1).some((cells) => (cells[index] ?? "") !== "");
+  return rows.map((cells) => cells.filter(isRead));
+}
+
+function textOf(cell: Element): string {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const texts: string[] = [];
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.parentElement?.closest("svg, [aria-hidden=true]") == null)
+      texts.push(node.textContent?.trim() ?? "");
+  }
+  return texts.filter(Boolean).join(" ");
 }
 
 function asTable([head = [], ...rows]: readonly string[][]): Copied<string[]> {

@@ -28,7 +28,10 @@ export function comparisonDocument(
   if (reference === undefined) return [];
   return [
     heading(1, `Compared with ${reference.name}`),
-    ...evaluators.flatMap((evaluator) => sentencesOf(evaluator, named, reference, preliminary)),
+    paragraph(`${runs.length} runs, paired by sample.`),
+    ...evaluators.flatMap((evaluator, index) =>
+      sentencesOf(evaluator, named, reference, { preliminary, isFirst: index === 0 }),
+    ),
     ...(evaluators.length === 0 ? [paragraph("These runs have no evaluator in common.")] : []),
     heading(2, "Runs"),
     {
@@ -57,16 +60,16 @@ function sentencesOf(
   evaluator: ComparedEvaluator,
   named: readonly Named[],
   reference: Named,
-  preliminary: boolean,
+  { preliminary, isFirst }: { preliminary: boolean; isFirst: boolean },
 ): ReportPart[] {
-  return evaluator.candidates.map((candidate) => {
+  return evaluator.candidates.map((candidate, index) => {
     const names = { candidate: nameById(named, candidate.run_id), reference: reference.name };
     const { sentence, caveats } = describeComparison(candidate, {
       ...names,
       evaluator: nameOf(evaluator),
       preliminary,
     });
-    return paragraph([sentence, ...caveats].join(" "));
+    return paragraph([sentence, ...caveats].join(" "), isFirst && index === 0);
   });
 }
 
@@ -74,7 +77,7 @@ function runCells({ run, letter }: Named, datasetNames: ReadonlyMap<string, stri
   const { dataset_id: id, revision } = run;
   const dataset = id === null ? "–" : `${datasetNames.get(id) ?? id}, revision ${revision}`;
   const predictions = `${run.progress.evaluated} of ${run.progress.samples}`;
-  const target = describePredictor(run.target);
+  const target = describePredictor(run.target).replace(/^Predicted by |\.$/g, "");
   return [letter, run.name, target, dataset, run.mode, run.status, predictions, String(run.left_out)];
 }
 

@@ -87,8 +87,8 @@ export function reportDocument(
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
-    ...provenance.warnings.map(paragraph),
-    ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
+    ...provenance.warnings.map((text) => paragraph(text)),
+    ...report.evaluators.map((one, index) => paragraph(describeEvaluator(one), index === 0)),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
@@ -98,13 +98,11 @@ export function reportDocument(
       columns: evaluatorColumns,
       rows: report.evaluators.map(evaluatorCells),
     },
-    ...report.evaluators.flatMap((one) =>
-      one.note === null ? [] : [paragraph(`${fullName(one)}: ${one.note}`)],
-    ),
+    ...noteParts(report.evaluators),
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
     ...teacherForcedParts(report),
-    ...report.evaluators.flatMap((one) => strataParts(one, withTexts)),
+    ...report.evaluators.flatMap((one) => strataParts(one, nameAmong(report.evaluators)(one), withTexts)),
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
     heading(2, "Provenance"),
@@ -156,6 +154,20 @@ function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string
   return profile === null ? evaluator : `${evaluator} ${profile}`;
 }
 
+/** The names of evaluators without what is the same in all of them. */
+function nameAmong(all: readonly ReportEvaluator[]): (one: ReportEvaluator) => string {
+  const isUnique = new Set(all.map(nameOf)).size === all.length;
+  return isUnique ? nameOf : fullName;
+}
+
+/** What is to be known of the figures, once for all evaluators of which it is said. */
+function noteParts(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
+  const byNote = Map.groupBy(evaluators, ({ note }) => note);
+  return [...byNote].flatMap(([note, of]) =>
+    note === null ? [] : [paragraph(`${of.map(nameAmong(evaluators)).join(", ")}: ${note}`)],
+  );
+}
+
 function profileText({ profile_name: name, profile_revision: revision }: ReportEvaluator): string {
   return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
@@ -201,15 +213,16 @@ function figureCells(figures: RunFigures): string[] {
 const textual: readonly string[] = ["verb", "trajectory"];
 
 function strataParts(
-  { strata, strata_left_out: leftOut, ...evaluator }: RunEvaluatorReport,
+  { strata, strata_left_out: leftOut }: RunEvaluatorReport,
+  name: string,
   withTexts: boolean,
 ): ReportPart[] {
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   return [
-    heading(2, fullName(evaluator)),
-    ...stepChart(fullName(evaluator), strata.step),
-    ...strataTitles.flatMap(([name, title]) =>
-      withTexts || !textual.includes(name) ? strataTable(title, strata[name], more[name]) : [],
+    heading(2, name),
+    ...stepChart(name, strata.step),
+    ...strataTitles.flatMap(([group, title]) =>
+      withTexts || !textual.includes(group) ? strataTable(title, strata[group], more[group]) : [],
     ),
   ];
 }
@@ -357,8 +370,8 @@ export function heading(level: 1 | 2 | 3, text: string): ReportPart {
   return { kind: "heading", level, text };
 }
 
-export function paragraph(text: string): ReportPart {
-  return { kind: "paragraph", text };
+export function paragraph(text: string, isLead = false): ReportPart {
+  return { kind: "paragraph", text, isLead };
 }
 
 export function block(text: string): ReportPart {

@@ -3,7 +3,8 @@ import { type ChartPoint, chartSvg, type IntervalAxis, type IntervalRow, interva
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
   | { kind: "heading"; level: 1 | 2 | 3; text: string }
-  | { kind: "paragraph"; text: string }
+  /** `isLead`: what the report comes to. */
+  | { kind: "paragraph"; text: string; isLead?: boolean }
   | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
   /** Shares by step, which a table below it has as well. */
   | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
@@ -45,7 +46,7 @@ function toElement(part: ReportPart): string {
     case "heading":
       return `<h${part.level}>${escapeText(part.text)}</h${part.level}>`;
     case "paragraph":
-      return `<p>${escapeText(part.text)}</p>`;
+      return `<p${part.isLead ? ' class="lead"' : ""}>${escapeText(part.text)}</p>`;
     case "block":
       return `<pre>${Bun.escapeHTML(toLines(part.text).join("\n"))}</pre>`;
     case "chart":
@@ -64,10 +65,11 @@ function toFigure(caption: string, svg: string): string {
   return `<figure>\n<figcaption>${escapeText(caption)}</figcaption>\n${svg}\n</figure>`;
 }
 
-/** Figures stay on one line. */
+/** Figures, and nothing, stay on one line and take no more room than they need. */
+const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+)?$|^.$|^p [<=] [\d.]+$/;
+
 function toCell(text: string): string {
-  const isFigure = /^[\d.]+( to [\d.]+)?$|^–$/.test(text);
-  return `<td${isFigure ? ' class="n"' : ""}>${escapeText(text)}</td>`;
+  return `<td${figure.test(text) ? ' class="n"' : ""}>${escapeText(text)}</td>`;
 }
 
 function escapeText(text: string): string {
@@ -120,7 +122,9 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem
 table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 th { overflow-wrap: normal; }
-td { min-width: 9em; }
+h1 + p { color: #777; margin-top: -.5rem; }
+p.lead { font-size: 1.15rem; font-weight: 600; }
+td { min-width: 7em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
@@ -142,7 +146,7 @@ circle { fill: #6b63f0; }
   table { display: table; width: 100%; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, p:has(+ pre) { break-after: avoid; }
 }`;
 
 /** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
