@@ -76,7 +76,7 @@ export function composeEnvironments(
 /** Warns of environments whose clients do not find them where they did. */
 export async function warnOfReservedNames(
   { database }: Pick<Store, "database">,
-  { logger }: Log,
+  { logger }: Pick<Log, "logger">,
 ): Promise<void> {
   const environments = await selectUsedNames(database, lateReservedNames);
   if (environments.length > 0)

@@ -46,7 +46,7 @@ const exampleCandidate = {
 const [exampleEvaluator] = exampleReference.evaluators;
 const exampleInterval = { level: 0.95, lower: -0.071, upper: 0.031 };
 
-const exampleComparison: Comparison = {
+export const exampleComparison: Comparison = {
   runs: [
     { ...exampleReference, left_out: 0 },
     { ...exampleCandidate, left_out: 0 },
