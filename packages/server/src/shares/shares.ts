@@ -101,11 +101,11 @@ export async function findShare(
 }
 
 /** What a link is to, as it is stored: the ids in their order. */
-export function toObject(ids: readonly string[]): string {
+function toObject(ids: readonly string[]): string {
   return ids.join(",");
 }
 
-export function toIds(object: string): string[] {
+function toIds(object: string): string[] {
   return object.split(",");
 }
 

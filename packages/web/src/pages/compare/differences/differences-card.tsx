@@ -6,7 +6,6 @@ import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../pa
 import { Card } from "../../../ui/card.tsx";
 import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/interval-plot.tsx";
 import { domainWithZero, type Range } from "../../../ui/charts/scale.ts";
-import { ExportMenu } from "../../../ui/export-menu.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Tooltip } from "../../../ui/tooltip.tsx";
 import type { MarkedRun } from "../run-mark.tsx";
@@ -25,7 +24,6 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
     <Card
       title="Differences"
       hint="Of the mean scores from the reference’s, in percentage points, on the samples that all runs have a verdict for."
-      actions={<ExportMenu label="Differences" />}
     >
       <Table label="Differences from the reference">
         <thead>

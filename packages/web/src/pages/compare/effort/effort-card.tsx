@@ -2,7 +2,6 @@ import type { RunReport } from "@presage/sdk";
 import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import { ExportMenu } from "../../../ui/export-menu.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import type { MarkedRun } from "../run-mark.tsx";
@@ -44,11 +43,7 @@ const measures: Measure[] = [
 /** What each run took: time, tokens and money, and what failed. */
 export function EffortCard({ marked, reports }: EffortCardProps) {
   return (
-    <Card
-      title="Costs and latency"
-      hint="Of the whole runs, not only of the samples that are compared."
-      actions={<ExportMenu label="Costs and latency" />}
-    >
+    <Card title="Costs and latency" hint="Of the whole runs, not only of the samples that are compared.">
       <Table label="Costs and latency">
         <thead>
           <tr className="border-b border-line">
