@@ -211,6 +211,10 @@ export const RunProvenance = z
     in_sample: z.boolean().meta({
       description: "Whether a baseline learnt from the revision that it predicts.",
     }),
+    leaky: z.literal(true).optional().meta({
+      description:
+        "True if the world was calibrated on samples of the dataset that it predicts. Such a run passes no gate.",
+    }),
   })
   .meta({ id: "RunProvenance" });
 export type RunProvenance = z.infer<typeof RunProvenance>;

@@ -279,6 +279,10 @@ async function conclude(
   if (json) process.stdout.write(`${printableJson(report)}\n`);
   else printReport(report);
   const missed = findShortfalls(report.evaluators, minimums);
+  if (report.provenance.leaky && (minimums.length > 0 || maxRegression !== undefined))
+    missed.push(
+      "The world was calibrated on samples of this dataset: use others, such as those with the tag split=test",
+    );
   const untold: string[] = [];
   if (against !== undefined) {
     const comparison = await connection.call(({ comparisons }) => comparisons.get([against.id, run.id]));

@@ -171,6 +171,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/runs/${own.run}/export`],
     ["GET", `/v1/runs/${own.run}/report`],
     ["GET", `/v1/runs/${own.run}/calibration?evaluator=exact-match`],
+    ["GET", `/v1/worlds/${environment}/calibration`],
     ["POST", `/v1/runs/${own.run}/predictions`, { index: 0, prediction: "x" }],
     ["POST", `/v1/runs/${own.run}/evaluators`, { evaluators: [{ evaluator: "exact-match" }] }],
     ["POST", `/v1/runs/${own.run}/cancel`],

@@ -98,6 +98,7 @@ const unrecorded: Record<string, string> = {
   "worlds show": reads,
   "worlds diff": reads,
   "worlds preview": reads,
+  "worlds export": reads,
   "worlds threshold": reads,
   calibrate: reads,
   play: "predictions are their own records",
@@ -175,6 +176,8 @@ test("every command that changes something leaves its event", async () => {
   const ofMany = ["--dataset", "many", "--world", "w", "--evaluator", "exact-match"];
   await presage("run", ...ofMany, "--name", "to-calibrate-on");
   await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
+  await Bun.write(file, (await presage("worlds", "export", "w")).stdout);
+  await change("worlds import", [file, "--name", "w2"], ["world.create"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
 

@@ -83,6 +83,7 @@ const table: Row[] = [
       GET /v1/runs
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
+      GET /v1/worlds/:name/calibration
       GET /v1/runs/:id/events
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report

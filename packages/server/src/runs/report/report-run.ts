@@ -324,12 +324,14 @@ function predictionsPerSecond(run: Run, { asked, lastAt }: PredictionTotals): nu
 }
 
 function warningsOf(run: Run): string[] {
-  const { models, in_sample: isInSample } = run.provenance;
+  const { models, in_sample: isInSample, leaky: isLeaky } = run.provenance;
   const warnings: string[] = [];
   if (models.length > 1) {
     warnings.push(`The model changed while the run was running: ${models.join(", ")}.`);
   }
   if (isInSample) warnings.push("The baseline learnt from the revision that it predicts.");
+  if (isLeaky)
+    warnings.push("Leaky: the world was calibrated on samples of this dataset. The run passes no gate.");
   if (isPreliminary(run)) warnings.push(preliminaryNote);
   else if (run.status !== "finished") warnings.push(`The run is ${run.status}: the figures are of a part.`);
   return warnings;

@@ -108,6 +108,7 @@ export type StoredPrediction =
 
 export interface StoredRun {
   name?: string;
+  isLeaky?: boolean;
   status?: RunStatus;
   statusReason?: string;
   mode?: RunMode;
@@ -168,6 +169,7 @@ export async function storeRun(
       dataset_digest: null,
       models: given.models ?? ["sandbox"],
       in_sample: false,
+      ...(given.isLeaky && { leaky: true as const }),
     },
     notes: given.notes ?? [],
     created_by: Bun.randomUUIDv7(),
