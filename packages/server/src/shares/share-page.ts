@@ -1,58 +1,13 @@
-import type { ShareKind } from "@presage/contract";
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import { type Call, keepOpen } from "../http/call.ts";
 import { openSecretPage, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { selectNames } from "../platform/storage/rows.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import { makeComparison } from "../runs/compare/compare-route.ts";
-import { comparisonDocument } from "../runs/compare/comparison-document.ts";
-import { paragraph, reportDocument } from "../runs/report/document.ts";
-import { type ReportPart, reportPolicy, toHtml } from "../runs/report/pages.ts";
-import { makeReport, type ReportServices } from "../runs/report/report-route.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { paragraph } from "../runs/report/document.ts";
+import { reportPolicy, toHtml } from "../runs/report/pages.ts";
+import { type PageServices, shareKinds } from "./share-kinds.ts";
 import { findShare } from "./shares.ts";
 import type { StoredShare } from "./shares-store.ts";
-import { failingSamples, worseSamples } from "./shown-texts.ts";
-
-type PageServices = ReportServices & { store: Store; keyDigest: KeyDigest };
-
-/** A page for people who are not signed in. */
-interface Shown {
-  title: string;
-  parts: readonly ReportPart[];
-}
-
-interface Showing {
-  services: PageServices;
-  exchange: Call["exchange"];
-  requester: Requester;
-  share: StoredShare;
-}
-
-/** What a link to each kind shows. */
-const show: Record<ShareKind, (showing: Showing) => Promise<Shown>> = {
-  async run({ services, exchange, requester, share }) {
-    const { run, report } = await makeReport(services, exchange, requester, share.object);
-    const withTexts = share.with_texts === 1;
-    const names = await namesOf(services, requester, [run.dataset?.datasetId ?? null]);
-    const dataset = names.get(run.dataset?.datasetId ?? "");
-    const samples = withTexts ? await failingSamples(services, requester, run) : [];
-    const parts = [...reportDocument(report, { dataset, withTexts }), ...samples];
-    return { title: `Run ${run.name}`, parts };
-  },
-  async comparison({ services, exchange, requester, share }) {
-    const { runs, comparison } = await makeComparison(services, exchange, requester, share.object);
-    const datasetIds = runs.map(({ dataset }) => dataset?.datasetId ?? null);
-    const names = await namesOf(services, requester, datasetIds);
-    const samples = share.with_texts === 1 ? await worseSamples(services, requester, runs, comparison) : [];
-    const parts = [...comparisonDocument(comparison, names), ...samples];
-    return { title: `Compared with ${runs[0].name}`, parts };
-  },
-};
-
-function namesOf({ store }: PageServices, requester: Requester, ids: readonly (string | null)[]) {
-  return selectNames(store.briefReader(requester), requester.accountId, ids);
-}
 
 const path = "/share/:token";
 
@@ -62,7 +17,7 @@ export function sharePath(token: string): string {
 }
 
 /** Of one link, at most one page is made at a time: whoever opens it meanwhile gets the same one. */
-export function sharePageRoutes(services: PageServices): Route[] {
+export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest }): Route[] {
   const inProgress = new Map<string, Promise<string>>();
   return [
     openSecretPage(path, async (call) => {
@@ -88,7 +43,7 @@ const unending = new AbortController().signal;
 async function writePage(services: PageServices, { exchange }: Call, share: StoredShare): Promise<string> {
   const requester: Requester = { accountId: share.account_id, signal: unending };
   try {
-    const { title, parts } = await show[share.kind]({ services, exchange, requester, share });
+    const { title, parts } = await shareKinds[share.kind].show({ services, exchange, requester, share });
     const until = new Date(share.expires_at / 1_000).toISOString().slice(0, "2026-01-31".length);
     return toHtml(title, [...parts, paragraph(`Made with Presage. This link works until ${until}.`)], true);
   } catch (error) {

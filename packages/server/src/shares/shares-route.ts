@@ -15,7 +15,8 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { type FindNeeds, findRun } from "../runs/runs.ts";
+import type { FindNeeds } from "../runs/runs.ts";
+import { shareKinds } from "./share-kinds.ts";
 import { sharePath } from "./share-page.ts";
 import { createShare, readShareEnd, revokeShare, toShare } from "./shares.ts";
 import { selectShares } from "./shares-store.ts";
@@ -58,24 +59,16 @@ const createLink = route({
     { call, requester, body },
   ) {
     const { kind, with_texts: withTexts = false } = body;
-    refuseWrongIds(body);
+    const issue = shareKinds[kind].idsIssue(body.ids);
+    if (issue !== undefined) throw new InvalidRequestError([valueError(["body", "ids"], issue, body.ids)]);
     const createdAt = nowMicros();
     const expiresAt = readShareEnd(body.expires_at, createdAt);
-    const ids: string[] = [];
-    for (const id of body.ids) ids.push((await findRun(services, requester, id)).id);
+    const ids = await shareKinds[kind].find(services, requester, body.ids);
     const newShare = { kind, ids, createdAt, expiresAt, withTexts };
     const share = await createShare(services, accessChangerOf(call), newShare);
     return reply(201, { ...toShare(share), path: sharePath(share.token) });
   },
 });
-
-function refuseWrongIds({ kind, ids }: ShareCreateRequest): void {
-  const error =
-    kind === "run"
-      ? ids.length > 1 && "a run has one id"
-      : (ids.length < 2 || new Set(ids).size < ids.length) && "a comparison has two different ids or more";
-  if (error) throw new InvalidRequestError([valueError(["body", "ids"], error, ids)]);
-}
 
 const listLinks = route({
   method: "GET",

@@ -83,7 +83,7 @@ onEachDatabase((database) => {
     expect(html).toContain("<h1>Compared with before &lt;b&gt;</h1>");
     expect(html).toContain("No difference between after and before &lt;b&gt; can be shown");
     expect(html).toContain("Better / worse / same");
-    expect(html).toContain("<td>0 / 1 / 5</td>");
+    expect(html).toContain(`<td class="n">0 / 1 / 5</td>`);
   });
 
   test("An address that is no link, or was one, answers alike, and never repeats its token", async () => {
