@@ -64,7 +64,12 @@ export async function createShare(
     await recordChange(transaction, changer, {
       action: "share.create",
       objectId: share.id,
-      detail: { kind, ids: [...ids], with_texts: withTexts, expires_at: toIsoInstant(expiresAt) },
+      detail: {
+        kind,
+        shown_ids: [...ids],
+        with_texts: withTexts,
+        expires_at: toIsoInstant(expiresAt),
+      },
     });
   });
   return { ...share, token };
@@ -86,7 +91,7 @@ export async function revokeShare(
       await recordChange(transaction, requester, {
         action: "share.revoke",
         objectId: id,
-        detail: { kind, ids: toIds(object), user_id: share.user_id },
+        detail: { kind, shown_ids: toIds(object), user_id: share.user_id },
       });
     });
 }

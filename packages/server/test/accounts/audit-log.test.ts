@@ -181,6 +181,8 @@ onAnyDatabase((database) => {
     const third = await change("POST /v1/runs", "run.create", {}, newRun);
     await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
     const shared = await change("POST /v1/shares", "share.create", {}, { kind: "run", ids: [third.id] });
+    const [made] = await listEvents("&action=share.create");
+    expect(made?.names).toMatchObject({ [third.id]: third.name });
     await change("DELETE /v1/shares/:id", "share.revoke", { id: shared.id });
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
