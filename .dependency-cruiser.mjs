@@ -18,6 +18,7 @@ const serverFloors = {
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
+  reality: ["http", "environments"],
   config: ["upstream"],
   app: [
     ...[
@@ -35,6 +36,7 @@ const serverFloors = {
     "environments",
     "exports",
     "shares",
+    "reality",
     "config",
   ],
 };

@@ -9,6 +9,7 @@ import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
 import { checkOutputFile } from "./files.ts";
 import { withConnection } from "./open-connection.ts";
+import { printAddress } from "./run.ts";
 import { printComparison, printReport } from "./run-tables.ts";
 import { type Column, printList } from "./terminal.ts";
 import { addRunExport } from "./traces/export.ts";
@@ -127,6 +128,7 @@ async function showRun(
     process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
     // A client's run has results, and no figures of its own.
     if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
+    await printAddress(connection, `/runs/${run.id}`);
   });
 }
 
@@ -192,6 +194,7 @@ async function compareCommand(
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
+    await printAddress(connection, `/compare?runs=${ids.join(",")}`);
   });
 }
 
@@ -220,5 +223,6 @@ async function reportCommand(
         ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
         : await connection.call(({ runs }) => runs.reportAs(id, format));
     await write(text, out);
+    await printAddress(connection, `/runs/${id}`);
   });
 }

@@ -13,6 +13,7 @@ import {
   ExperimentResponse,
   ModelListResponse,
   Project,
+  RealityCheck,
   Run,
   SessionListResponse,
   ShareCreateResponse,
@@ -58,6 +59,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
     const { name } = Environment.parse(response);
     return { "environments/{name}": name, "openenv/{env_name}": name };
   },
+  createRealityCheck: (response) => ({ "reality-checks/{id}": RealityCheck.parse(response).id }),
   createWorld: (response) => ({ "worlds/{name}": World.parse(response).name }),
   createShare: (response) => ({ "shares/{id}": ShareCreateResponse.parse(response).id }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
@@ -67,8 +69,10 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
 const order = [
   "POST",
   "POST with an id",
+  "PUT with an id",
   "GET",
   "GET with an id",
+  "PATCH",
   "PATCH with an id",
   "DELETE with an id",
   "DELETE",
@@ -161,6 +165,8 @@ function bodyOf(
   { datasetId, idOf }: Awaited<ReturnType<typeof prepareRuns>>,
 ): unknown {
   if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
+  // To set one needs a price list, which the tests of budgets have.
+  if (id === "setBudget") return { limit: null };
   if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
   if (id === "createShare") return { ...bodyExample, ids: [idOf(id)["runs/{id}"]] };
   return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
@@ -179,6 +185,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
   const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
   const ids: Record<string, string> = {
+    "goals/{run_name}": "nightly",
     "sessions/{session_id}": other?.id ?? "",
     "members/{user_id}": memberId,
   };

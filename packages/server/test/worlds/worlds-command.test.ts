@@ -257,7 +257,7 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
     "no change": "0.000",
     records: "0.000",
   }))
-    expect(measured.stdout).toMatch(new RegExp(`^(exact-match system:default)? +${name} +${mean} `, "m"));
+    expect(measured.stdout).toMatch(new RegExp(`^(exact-match)? +${name} +${mean} `, "m"));
   expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
   expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
   expect((await run("worlds", "list")).stdout).not.toContain("graded-records");

@@ -6,7 +6,15 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
-import { describeLeftOut, describeTarget, describeTrouble } from "@presage/contract/describe-runs";
+import {
+  describeGoal,
+  describeLeftOut,
+  describePrevious,
+  describeTarget,
+  describeTrouble,
+  isMeant,
+  nameOfPrevious,
+} from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import type { IntervalAxis } from "./charts.ts";
 import type { ReportPart } from "./pages.ts";
@@ -89,6 +97,7 @@ export function reportDocument(
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
     ...provenance.warnings.map((text) => paragraph(text)),
     ...report.evaluators.map((one, index) => paragraph(describeEvaluator(one), index === 0)),
+    ...decisionParts(report),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
@@ -185,6 +194,21 @@ const figureColumns = [
 ];
 
 const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+
+/** Whether the goal is reached, and what changed since the run before. */
+function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] {
+  const parts: ReportPart[] = [];
+  if (goal !== null) {
+    const meant = evaluators.find((one) => isMeant(goal, one));
+    parts.push(paragraph(describeGoal(goal, meant, nameOf(meant ?? goal))));
+  }
+  const [first] = previous?.evaluators ?? [];
+  if (previous !== null) {
+    const by = first === undefined ? "" : ` by ${nameOf(first)}`;
+    parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first)}.`));
+  }
+  return parts;
+}
 
 function leftOutParts({ world }: RunReport): ReportPart[] {
   const text = describeLeftOut(world);

@@ -136,8 +136,19 @@ export function evaluatorNamed(id: string, revision = 1): RunEvaluator {
 
 const predictedAfterS = 10;
 
-/** Stores a run with its predictions and verdicts. Returns its id. */
+/** Stores a run with its predictions and verdicts at once, as a process makes figures of one that has ended. Returns its id. */
 export async function storeRun(
+  database: Database,
+  accountId: string,
+  dataset: StoredRevision | undefined,
+  run: StoredRun,
+): Promise<string> {
+  return await database
+    .transaction()
+    .execute((transaction) => storeRunRows(transaction, accountId, dataset, run));
+}
+
+async function storeRunRows(
   database: Database,
   accountId: string,
   dataset: StoredRevision | undefined,

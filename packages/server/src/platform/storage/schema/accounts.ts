@@ -6,7 +6,7 @@ import type {
   UsageFailure,
   UsageOperation,
 } from "@presage/contract";
-import type { Micros } from "../columns.ts";
+import type { Flag, Micros } from "../columns.ts";
 
 /** Accounts, who acts for them, and what they used. */
 export interface AccountTables {
@@ -21,6 +21,7 @@ export interface AccountTables {
   usage_counts: UsageCountsTable;
   usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
+  budgets: BudgetsTable;
 }
 
 /**
@@ -139,7 +140,7 @@ export interface UsageCountsTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** Empty: requests with a session. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
   key_id: string;
   operation: UsageOperation;
   /** Empty: they succeeded; otherwise why they failed. */
@@ -156,7 +157,7 @@ export interface UsageModelTokensTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** Empty: requests with a session. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
   key_id: string;
   operation: UsageOperation;
   model: string;
@@ -177,4 +178,17 @@ export interface UsageLatenciesTable {
   measure: LatencyMeasure;
   bucket: number;
   count: number;
+}
+
+/** What an account or one of its keys may spend in a calendar month. */
+export interface BudgetsTable {
+  account_id: string;
+  /** Empty: the whole account. */
+  api_key_id: string;
+  /** Millionths of the currency of the price list. */
+  limit_micros: number;
+  /** Whether what would cost more is refused. */
+  stops: Flag;
+  /** The last month for which the warning was logged, as months since 1970-01. */
+  warned_month: number;
 }
