@@ -231,6 +231,8 @@ export function toStored(
     // No key has such a digest.
     Object.assign(row, { digest: `imported:${row.id}`, revoked_at: nowMicros(), last_used_at: null });
   }
+  // It is no link here, and goes with the others that have ended.
+  if (table.table === "shares") Object.assign(row, { digest: `imported:${row.id}`, expires_at: nowMicros() });
   // Texts are those of their row, whatever they name.
   const texts = table.texts &&
     line.texts && { ...line.texts, [table.texts.column]: row[table.texts.key] ?? null };

@@ -47,7 +47,14 @@ const pages = [
   "GET /worlds/:name",
 ];
 /** Undocumented and public: the sign-in routes and the pages' files. */
-const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
+const waysIn = [
+  "GET /sign-in",
+  "POST /auth/local",
+  "GET /auth/sign-in",
+  "GET /auth/callback",
+  // Whoever has the address may see what it shows.
+  "GET /share/:token",
+];
 /** OpenAPI describes it in words. It needs a key. */
 const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [

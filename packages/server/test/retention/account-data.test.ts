@@ -77,6 +77,7 @@ onEachDatabase((database) => {
       async () => Run.parse(await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
       (status) => status === "finished",
     );
+    await make("/v1/shares", { kind: "run", ids: [id] });
     await make("/v1/runs", {
       dataset_id: dataset.id,
       target: { predictions: "imported" },
@@ -123,6 +124,10 @@ onEachDatabase((database) => {
     const other = await startPresage({ PRESAGE_DATABASE_URL: url });
     await using opened = await openStore(url);
     await expectSoundRollups(other, opened.database);
+    expect(exported).toContain('{"table":"shares","row":');
+    // A link works where it was made, and nowhere else.
+    const shares = await other.call("GET", "/v1/shares");
+    expect([shares.status, await shares.json()]).toEqual([200, { data: [], next: null }]);
     // What is stored next has a number of its own.
     await storeResults(opened.database, opened.owner.account_id, [resultAt(1)]);
     await expectSoundRollups(other, opened.database);

@@ -159,7 +159,8 @@ browserTest(
     const colleague = await visit(new URL(address).pathname + new URL(address).search);
     const figures = colleague.getByRole("figure", { name: "Mean score by evaluator" });
     await figures.getByRole("row").filter({ hasText: "exact-match" }).getByText("95.7 %").waitFor();
-    await figures.getByRole("button", { name: "Copy as a table" }).click();
+    await figures.getByRole("button", { name: /^Options of / }).click();
+    await colleague.getByRole("menuitem", { name: "Copy for a spreadsheet" }).click();
     await colleague.context().grantPermissions(["clipboard-read"]);
   },
 );

@@ -7,9 +7,10 @@ import { usePresage } from "../../data/client.ts";
 import { comparedReportQuery, comparisonQuery } from "../../data/comparisons.ts";
 import { evaluatorKey, nameEvaluator } from "../../parts/evaluators.tsx";
 import { ExampleNote } from "../../parts/example.tsx";
+import { ShareButton } from "../../parts/share.tsx";
 import { Button, CopyButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Menu, MenuDownload, MenuItem } from "../../ui/menu.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
@@ -74,23 +75,31 @@ function ComparePage() {
 /** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
 function ShareActions({ comparison }: { comparison: Comparison }) {
   const { href } = useLocation();
+  const ids = comparison.runs.map(({ id }) => id);
   const markdown = comparisonMarkdown(comparison, location.origin + href);
   return (
     <>
       <CopyButton text={markdown} label="Copy as Markdown">
         Copy as Markdown
       </CopyButton>
+      <ShareButton kind="comparison" ids={ids} />
       <Menu trigger={<Button icon={<Download aria-hidden />}>Download</Button>}>
+        <MenuDownload
+          href={`/v1/comparisons?runs=${ids.join(",")}&format=html`}
+          icon={<FileText aria-hidden />}
+        >
+          As a page (HTML)
+        </MenuDownload>
         <MenuItem
           icon={<FileText aria-hidden />}
-          onSelect={() => saveFile("comparison.md", markdown, "text/markdown")}
+          onSelect={() => void save("comparison.md", markdown, "text/markdown")}
         >
           Markdown
         </MenuItem>
         <MenuItem
           icon={<FileJson aria-hidden />}
           onSelect={() =>
-            saveFile("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
+            void save("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
           }
         >
           JSON, all figures
@@ -100,15 +109,8 @@ function ShareActions({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** Has the browser save a text as a file. */
-function saveFile(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // Not at once: some browsers start to read after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+async function save(name: string, text: string, type: string): Promise<void> {
+  (await import("../../ui/save-file.ts")).saveFile(name, text, type);
 }
 
 function ComparedRuns({ comparison, state }: { comparison: Comparison; state: CompareState }) {
