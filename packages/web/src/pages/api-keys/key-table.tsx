@@ -1,6 +1,7 @@
 import type { ApiKeyResponse } from "@presage/sdk";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { describeCapture } from "../../format/words.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -31,7 +32,17 @@ interface KeyTableProps {
 
 export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
   const nowMs = useNow();
-  const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
+  const { revoke } = useSearch({ from: "/api-keys" });
+  const navigate = useNavigate();
+  const setToRevoke = useCallback(
+    (apiKey: ApiKeyResponse | undefined) =>
+      navigate({
+        to: "/api-keys",
+        search: ({ revoke: _, ...rest }) => (apiKey === undefined ? rest : { ...rest, revoke: apiKey.id }),
+        replace: true,
+      }),
+    [navigate],
+  );
   const [toChange, setToChange] = useState<ApiKeyResponse>();
   const rows = useMemo(
     () => keys?.map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
@@ -42,7 +53,7 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
       ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
       actionsColumn(setToChange, setToRevoke),
     ],
-    [userNames],
+    [userNames, setToRevoke],
   );
   const view = useTableView("api-keys", columns, { isInAddress: true });
   const table = useDataTable({
@@ -58,7 +69,10 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
     <Card title="Keys" actions={<TableTools table={table} />}>
       <DataTable table={table} expectedRows={4} empty={empty} />
       <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
-      <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
+      <RevokeKeyDialog
+        apiKey={keys?.find(({ id }) => id === revoke)}
+        onClose={() => setToRevoke(undefined)}
+      />
     </Card>
   );
 }
