@@ -32,7 +32,7 @@ export function formsOf(schemas: Schemas, schema: Schema, depth = 0): Form[] {
   const shown = forms.length > 0 ? forms : alternatives(schemas, schema).flatMap((one) => innerOf(one));
   if (forms.length === 0) return shown.flatMap((inner) => formsOf(schemas, inner, depth));
   return forms.map((form) => ({
-    title: forms.length > 1 ? titleOf(schemas, form) : undefined,
+    title: forms.length > 1 ? titleOf(schemas, form, forms) : undefined,
     fields: Object.entries(form.properties ?? {}).map(([name, property]) =>
       fieldOf(schemas, name, property, form.required?.includes(name) ?? false, depth + 1),
     ),
@@ -74,15 +74,20 @@ function resolve(schemas: Schemas, schema: Schema): Schema {
 /** What it may be, without null. */
 function alternatives(schemas: Schemas, schema: Schema): Schema[] {
   const resolved = resolve(schemas, schema);
-  const several = resolved.anyOf ?? resolved.oneOf;
+  const several = severalOf(resolved);
   if (several === undefined) return resolved.type === "null" ? [] : [resolved];
   return several.flatMap((one) => alternatives(schemas, one));
 }
 
 function isNullable(schemas: Schemas, schema: Schema): boolean {
   const resolved = resolve(schemas, schema);
-  const several = resolved.anyOf ?? resolved.oneOf ?? [];
+  const several = severalOf(resolved) ?? [];
   return resolved.type === "null" || several.some((one) => isNullable(schemas, one));
+}
+
+function severalOf(schema: Schema): readonly Schema[] | undefined {
+  const { type, anyOf, oneOf = anyOf } = schema;
+  return Array.isArray(type) ? type.map((one: string) => ({ ...schema, type: one })) : oneOf;
 }
 
 function typeOf(schemas: Schemas, schema: Schema): string {
@@ -91,7 +96,7 @@ function typeOf(schemas: Schemas, schema: Schema): string {
     if (one.type === "object" && one.properties === undefined && typeof one.additionalProperties === "object")
       return `map of ${pluralOf(typeOf(schemas, one.additionalProperties))}`;
     const value = one.const ?? one.enum?.[0];
-    const type = one.type ?? (value === undefined ? "any value" : typeof value);
+    const type = one.type?.toString() ?? (value === undefined ? "any value" : typeof value);
     return one.format === "date-time" ? "time" : one.format === "uuid" ? "UUID" : type;
   });
   if (isNullable(schemas, schema)) types.push("null");
@@ -138,13 +143,17 @@ function range(least: number | undefined, most: number | undefined, unit = ""): 
   return `${shown(least)} to ${shown(most)}${of}`;
 }
 
-/** What tells one form from the others: the value of a field that has only one, else its first fields. */
-function titleOf(schemas: Schemas, form: Schema): string {
+/** What tells one form from the others: the value of a field that has only one, else the fields that the others lack. */
+function titleOf(schemas: Schemas, form: Schema, forms: readonly Schema[]): string {
   const fields = Object.entries(form.properties ?? {});
   for (const [name, property] of fields) {
     const { const: value } = resolve(schemas, property);
     if (value !== undefined) return `with \`${name}\` ${JSON.stringify(value)}`;
   }
-  const names = (form.required?.length ? form.required : fields.map(([name]) => name)).slice(0, 3);
+  const all = fields.map(([name]) => name);
+  const own = all.filter((name) =>
+    forms.every((one) => one === form || one.properties?.[name] === undefined),
+  );
+  const names = (own.length > 0 ? own : all).slice(0, 3);
   return `with ${names.map((name) => `\`${name}\``).join(", ")}`;
 }

@@ -59,7 +59,7 @@ export function Frame({ title, assets, children, ...navigation }: FrameProps) {
         <div
           id="navigation"
           popover="auto"
-          className="inset-y-0 left-0 m-0 h-dvh w-68 max-w-[85vw] flex-col border-0 border-r border-line bg-surface p-0 text-ink open:flex lg:sticky lg:top-0 lg:flex print:hidden"
+          className="inset-y-0 left-0 m-0 h-dvh w-68 max-w-[85vw] flex-col border-0 border-r border-line bg-surface p-0 text-ink backdrop:bg-black/45 open:flex lg:sticky lg:top-0 lg:flex print:hidden"
         >
           <Navigation {...navigation} />
         </div>
@@ -83,8 +83,9 @@ function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "ta
   return (
     <>
       <div className="flex flex-col gap-3 border-b border-line p-3">
-        <a href="/docs" className="self-start rounded-md px-2 pt-1">
-          <Mark /> <span className="text-sm text-ink-3">Docs</span>
+        <a href="/docs" className="flex items-center gap-1.5 self-start rounded-md px-2 pt-1">
+          <Mark />
+          <span className="text-sm text-ink-3">Docs</span>
         </a>
         <button
           type="button"
@@ -119,7 +120,7 @@ function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "ta
                         <>
                           <span className="min-w-0 flex-1">{summary}</span>
                           <span className="scale-90">
-                            <Method method={method === "DELETE" ? "DEL" : method} />
+                            <Method method={method} isShort />
                           </span>
                         </>,
                       )}

@@ -43,7 +43,7 @@ export function readGuides(root: string): Guide[] {
     ...ownFiles.map(({ path, name, title }) => read(path, name, "Guides", title)),
     ...inFolder("docs/reference", "Guides", "reference-"),
     ...inFolder("docs/operate", "Operate", "operate-"),
-  ].sort((one, other) => one.title.localeCompare(other.title));
+  ].sort((one, other) => one.group.localeCompare(other.group) || one.title.localeCompare(other.title));
 }
 
 interface ArticleProps {

@@ -3,7 +3,7 @@
 /** The part of a JSON Schema that field tables show. */
 export interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | readonly string[];
   format?: string;
   description?: string;
   default?: unknown;
@@ -71,8 +71,6 @@ export interface OpenApi {
 /** What someone wants to do, with the operations for it under their tags. */
 export interface Task {
   title: string;
-  /** Its part of the introduction. */
-  id: string;
   groups: { title: string; description: string | undefined; operations: Operation[] }[];
 }
 
@@ -92,12 +90,13 @@ export function tasksOf({ paths, tags }: OpenApi): Task[] {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
   );
-  const byTag = Map.groupBy(operations, ({ tags: [tag = ""] }) => tag);
+  // What is about all of something comes before what is about one of it.
+  const ordered = operations.toSorted((one, other) => depthOf(one) - depthOf(other));
+  const byTag = Map.groupBy(ordered, ({ tags: [tag = ""] }) => tag);
   const named = Object.values(tagsOfTasks).flat();
   const others = [...byTag.keys()].filter((tag) => !named.includes(tag));
   return Object.entries({ ...tagsOfTasks, [otherTask]: others }).map(([title, ofTask]) => ({
     title,
-    id: title.toLowerCase(),
     groups: ofTask.map((tag) => ({
       title: tag === "dashboard" ? "accounts" : tag,
       description: tags.find(({ name }) => name === tag)?.description,
@@ -106,9 +105,7 @@ export function tasksOf({ paths, tags }: OpenApi): Task[] {
   }));
 }
 
-export function operationsOf(tasks: readonly Task[]): Operation[] {
-  return tasks.flatMap(({ groups }) => groups.flatMap(({ operations }) => operations));
-}
+const depthOf = ({ path }: Operation) => path.split("/").length;
 
 /** The content that the reference shows of a body or a response that has several: JSON, or what comes first. */
 export function mainContent(content: Record<string, Media> = {}): ({ type: string } & Media) | undefined {

@@ -43,7 +43,7 @@ export function OperationPage({
       </header>
       <aside
         aria-label="Code"
-        className="flex min-w-0 flex-col gap-4 self-start xl:sticky xl:top-8 xl:row-span-2 xl:max-h-[calc(100dvh-4rem)] xl:overflow-y-auto"
+        className="flex min-w-0 flex-col gap-4 self-start *:shrink-0 xl:sticky xl:top-8 xl:row-span-2 xl:max-h-[calc(100dvh-4rem)] xl:overflow-y-auto"
       >
         <Snippets operation={operation} />
         <TryOut operation={operation} />
@@ -52,8 +52,9 @@ export function OperationPage({
         ))}
       </aside>
       <div className="min-w-0">
-        <Parameters operation={operation} schemas={schemas} />
+        <Parameters places={["path", "query"]} operation={operation} schemas={schemas} />
         <Body operation={operation} schemas={schemas} />
+        <Parameters places={["header"]} operation={operation} schemas={schemas} />
         {successes.map(([status, response]) => (
           <Success key={status} status={status} response={response} schemas={schemas} />
         ))}
@@ -120,14 +121,16 @@ function Example({ status, response: { content, description } }: { status: strin
   );
 }
 
-const placesOf = [
-  ["path", "Path"],
-  ["query", "Query"],
-  ["header", "Headers"],
-] as const;
+const titles = { path: "Path", query: "Query", header: "Headers" };
 
-function Parameters({ operation: { parameters = [] }, schemas }: { operation: Operation; schemas: Schemas }) {
-  return placesOf.map(([place, title]) => {
+interface ParametersProps {
+  places: readonly Parameter["in"][];
+  operation: Operation;
+  schemas: Schemas;
+}
+
+function Parameters({ places, operation: { parameters = [] }, schemas }: ParametersProps) {
+  return places.map((place) => {
     const fields = parameters
       .filter((one) => one.in === place)
       .map(({ name, schema, required, description, deprecated = false }) => ({
@@ -138,7 +141,7 @@ function Parameters({ operation: { parameters = [] }, schemas }: { operation: Op
     if (fields.length === 0) return null;
     return (
       <section key={place}>
-        <Heading id={place}>{title}</Heading>
+        <Heading id={place}>{titles[place]}</Heading>
         <Fields fields={fields} prefix={place} />
       </section>
     );
@@ -230,9 +233,12 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
           className="flex min-w-0 scroll-mt-16 flex-col gap-1 py-3 lg:scroll-mt-6"
         >
           <div className="flex flex-wrap items-baseline gap-x-2">
-            <code className="font-mono text-sm font-semibold wrap-anywhere">{name}</code>
+            {/* Not for the keyboard, which would stop at each field. */}
+            <a href={`#${prefix}.${name}`} tabIndex={-1} className="hover:underline">
+              <code className="font-mono text-sm font-semibold wrap-anywhere">{name}</code>
+            </a>
             <span className="text-xs text-ink-3">{type}</span>
-            {isRequired && <span className="text-xs font-medium text-warn">required</span>}
+            {isRequired && !prefix.startsWith("response") && <span className="text-xs font-medium text-warn">required</span>}
             {isDeprecated && <span className="text-xs font-medium text-fail">deprecated</span>}
           </div>
           {description !== undefined && <Sentence text={description} />}
@@ -262,7 +268,7 @@ function TryOut({ operation }: { operation: Operation }) {
   const needed = parameters.filter(({ required }) => required);
   const others = parameters.filter(({ required }) => !required);
   return (
-    <Fold title="Try it" note={method === "GET" ? undefined : "This changes what is on the server."}>
+    <Fold title="Try it" note="Sends a real request to this server">
       <form data-try="" data-method={method} data-path={path} className="flex flex-col gap-3">
         {security?.length !== 0 && (
           <Labelled label="API key">

@@ -30,7 +30,7 @@ export function Code({
         type="button"
         data-copy=""
         aria-label={`Copy ${label}`}
-        className="absolute top-1.5 right-1.5 rounded-md bg-sunken p-1.5 text-ink-3 hover:bg-hover hover:text-ink"
+        className="absolute top-1.5 right-1.5 rounded-md bg-sunken p-1.5 text-ink-3 hover:bg-hover hover:text-ink data-[copy=done]:text-pass"
       >
         <Copy className="size-4" aria-hidden />
       </button>
@@ -124,8 +124,12 @@ const methodColours: Record<string, string> = {
   DELETE: "text-fail",
 };
 
-export function Method({ method }: { method: string }) {
-  return <span className={`font-mono text-xs font-semibold ${methodColours[method] ?? ""}`}>{method}</span>;
+export function Method({ method, isShort = false }: { method: string; isShort?: boolean }) {
+  return (
+    <span className={`font-mono text-xs font-semibold ${methodColours[method] ?? ""}`}>
+      {isShort ? method.slice(0, method === "DELETE" ? 3 : undefined) : method}
+    </span>
+  );
 }
 
 /** A sentence of the document, in which code stands between backticks. */

@@ -154,9 +154,9 @@ export const paletteActions: readonly PaletteEntry[] = [
 
 /** They need no session. */
 const themeActions: readonly PaletteEntry[] = [
-  action("Dark", () => storeTheme("dark"), "theme mode"),
-  action("Light", () => storeTheme("light"), "theme mode"),
-  action("As the device", () => storeTheme("system"), "theme mode system"),
+  action("Dark theme", () => storeTheme("dark"), "mode"),
+  action("Light theme", () => storeTheme("light"), "mode"),
+  action("Theme of the device", () => storeTheme("system"), "system mode"),
 ];
 
 const pages: PaletteEntry[] = [

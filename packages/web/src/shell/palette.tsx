@@ -33,17 +33,25 @@ export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
       <Radix.Title className="sr-only">Go to</Radix.Title>
-      <PaletteSearch {...search} query={query} onQuery={setQuery} />
+      <PaletteSearch {...search} typed={typed} query={query} onQuery={setQuery} />
     </Modal>
   );
 }
 
-interface PaletteSearchProps extends Omit<PaletteProps, "isOpen" | "typed"> {
+interface PaletteSearchProps extends Omit<PaletteProps, "isOpen"> {
   query: string;
   onQuery(query: string): void;
 }
 
-function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQuery }: PaletteSearchProps) {
+function PaletteSearch({
+  onClose,
+  onGo,
+  actions,
+  isSignedIn = false,
+  typed,
+  query,
+  onQuery,
+}: PaletteSearchProps) {
   const [chosen, setChosen] = useState(0);
   /** Enter came before anything was found. */
   const [isAwaited, setAwaited] = useState(false);
@@ -107,7 +115,8 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
             setChosen(0);
             setAwaited(false);
           }}
-          onFocus={({ target }) => target.select()}
+          // What was typed a moment ago goes on; what is there from before gives way.
+          onFocus={({ target }) => query !== typed && target.select()}
           onKeyDown={onKeyDown}
           className="h-12 min-w-0 flex-1 bg-transparent text-base outline-none"
         />
