@@ -56,9 +56,7 @@ interface ArticleProps {
 
 /** A page of prose, with its headings beside it. */
 export function Article({ path, markdown, guides, children }: ArticleProps) {
-  const headings = [...markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^## (.+)$/gm)].map(
-    ([, title = ""]) => title,
-  );
+  const headings = headingsOf(markdown).filter(({ level }) => level === 2);
   return (
     <article className="mx-auto grid max-w-6xl gap-x-12 px-4 py-6 md:px-8 lg:py-8 xl:grid-cols-[minmax(0,46rem)_14rem]">
       <div className="min-w-0 text-base leading-6">
@@ -69,9 +67,9 @@ export function Article({ path, markdown, guides, children }: ArticleProps) {
         <nav aria-label="On this page" className="sticky top-8 hidden self-start text-sm xl:block">
           <p className="pb-1 text-xs font-medium text-ink-3">On this page</p>
           <ul>
-            {headings.map((title) => (
-              <li key={title}>
-                <a href={`#${slugOf(title)}`} className="block py-1 text-ink-2 hover:text-ink">
+            {headings.map(({ id, title }) => (
+              <li key={id}>
+                <a href={`#${id}`} className="block py-1 text-ink-2 hover:text-ink">
                   {title.replaceAll("`", "")}
                 </a>
               </li>
@@ -167,11 +165,18 @@ function textOf(children: ReactNode): string {
   return Array.isArray(children) ? children.map(textOf).join("") : String(children ?? "");
 }
 
-/** As GitHub makes the ids of headings, which the links between guides use. */
-export function slugOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .trim()
-    .replace(/\s/g, "-");
+/** The headings with the ids that they are rendered with, as GitHub makes them: links between guides use these. */
+function headingsOf(markdown: string) {
+  const seen = new Map<string, number>();
+  const lines = markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^(#+) (.+)$/gm);
+  return [...lines].map(([, marks = "", title = ""]) => {
+    const slug = title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replace(/\s/g, "-");
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    return { level: marks.length, title, id: count === 0 ? slug : `${slug}-${count}` };
+  });
 }

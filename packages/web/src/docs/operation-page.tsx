@@ -238,7 +238,9 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
               <code className="font-mono text-sm font-semibold wrap-anywhere">{name}</code>
             </a>
             <span className="text-xs text-ink-3">{type}</span>
-            {isRequired && !prefix.startsWith("response") && <span className="text-xs font-medium text-warn">required</span>}
+            {isRequired && !prefix.startsWith("response") && (
+              <span className="text-xs font-medium text-warn">required</span>
+            )}
             {isDeprecated && <span className="text-xs font-medium text-fail">deprecated</span>}
           </div>
           {description !== undefined && <Sentence text={description} />}
@@ -296,7 +298,8 @@ function TryOut({ operation }: { operation: Operation }) {
         >
           Send
         </button>
-        <div role="status" data-answer="" className="flex min-w-0 flex-col gap-2" />
+        <p role="status" className="text-sm font-medium" />
+        <div data-answer="" className="flex min-w-0 flex-col gap-2" />
       </form>
     </Fold>
   );

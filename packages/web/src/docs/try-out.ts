@@ -2,32 +2,23 @@ const maxShownCharacters = 200_000;
 
 /** Sends the request that a form describes, and shows the answer below it as it arrives. */
 export async function send(form: HTMLFormElement, key: string, csrfToken: string | undefined): Promise<void> {
-  const answer = form.querySelector<HTMLElement>("[data-answer]");
-  if (answer === null) return;
+  const [status, answer] = [form.querySelector("[role=status]"), form.querySelector("[data-answer]")];
+  if (status === null || answer === null) return;
   const { address, init } = requestOf(form, key, csrfToken);
   const stop = new AbortController();
-  const [status, headers, body] = [
-    document.createElement("p"),
-    document.createElement("details"),
-    document.createElement("pre"),
-  ];
-  answer.replaceChildren(status);
+  answer.replaceChildren();
   status.textContent = "Sending …";
   const startedMs = performance.now();
   const elapsed = () => `${Math.round(performance.now() - startedMs)} ms`;
   try {
     const response = await fetch(address, { ...init, signal: stop.signal });
     status.textContent = `${response.status} ${response.statusText} · ${elapsed()}`;
-    status.className = `text-sm font-medium ${response.ok ? "text-pass" : "text-fail"}`;
-    fillHeaders(headers, response.headers);
-    body.className =
-      "max-h-96 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs leading-5 whitespace-pre-wrap wrap-anywhere";
-    body.tabIndex = 0;
-    answer.append(headers, body);
+    const body = preformatted("max-h-96 overflow-y-auto rounded-md bg-sunken p-3");
+    answer.append(headersOf(response), body);
     await readInto(body, response, stop);
   } catch (error) {
-    status.className = "text-sm font-medium text-fail";
-    status.textContent = `Not sent: ${error instanceof Error ? error.message : error}`;
+    if (!stop.signal.aborted)
+      status.textContent = `Failed: ${error instanceof Error ? error.message : error}`;
   }
 }
 
@@ -67,14 +58,25 @@ function requestOf(form: HTMLFormElement, key: string, csrfToken: string | undef
   return { address: query.size === 0 ? address : `${address}?${query}`, init };
 }
 
-function fillHeaders(details: HTMLDetailsElement, headers: Headers): void {
-  const [summary, list] = [document.createElement("summary"), document.createElement("pre")];
+function headersOf({ headers }: Response): HTMLElement {
+  const [details, summary, list] = [
+    document.createElement("details"),
+    document.createElement("summary"),
+    preformatted("pt-1"),
+  ];
   summary.textContent = "Headers";
   summary.className = "cursor-pointer text-xs text-ink-2";
-  list.className = "overflow-x-auto p-2 font-mono text-xs leading-5";
-  list.tabIndex = 0;
   list.textContent = [...headers].map(([name, value]) => `${name}: ${value}`).join("\n");
   details.append(summary, list);
+  return details;
+}
+
+/** A text that the keyboard can scroll. */
+function preformatted(className: string): HTMLElement {
+  const element = document.createElement("pre");
+  element.className = `font-mono text-xs leading-5 whitespace-pre-wrap wrap-anywhere ${className}`;
+  element.tabIndex = 0;
+  return element;
 }
 
 /** Shows a text as it arrives, since some end only when they are stopped, and JSON over several lines once it is complete. */
@@ -84,6 +86,7 @@ async function readInto(body: HTMLElement, response: Response, stop: AbortContro
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true });
     body.textContent = text;
+    if (!body.isConnected) return stop.abort();
     if (text.length < maxShownCharacters) continue;
     body.textContent = `${text.slice(0, maxShownCharacters)}\n… The rest is not shown.`;
     return stop.abort();

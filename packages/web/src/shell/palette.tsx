@@ -28,30 +28,30 @@ export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
       kind={Radix}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        const input = event.currentTarget instanceof Element && event.currentTarget.querySelector("input");
+        if (!input) return;
+        input.focus();
+        // What was typed a moment ago goes on; what is there from before gives way.
+        if (query !== typed) input.select();
+      }}
       aria-describedby={undefined}
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
       <Radix.Title className="sr-only">Go to</Radix.Title>
-      <PaletteSearch {...search} typed={typed} query={query} onQuery={setQuery} />
+      <PaletteSearch {...search} query={query} onQuery={setQuery} />
     </Modal>
   );
 }
 
-interface PaletteSearchProps extends Omit<PaletteProps, "isOpen"> {
+interface PaletteSearchProps extends Omit<PaletteProps, "isOpen" | "typed"> {
   query: string;
   onQuery(query: string): void;
 }
 
-function PaletteSearch({
-  onClose,
-  onGo,
-  actions,
-  isSignedIn = false,
-  typed,
-  query,
-  onQuery,
-}: PaletteSearchProps) {
+function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQuery }: PaletteSearchProps) {
   const [chosen, setChosen] = useState(0);
   /** Enter came before anything was found. */
   const [isAwaited, setAwaited] = useState(false);
@@ -68,6 +68,7 @@ function PaletteSearch({
   }, [active, listId]);
 
   function run({ action }: PaletteEntry): void {
+    setAwaited(false);
     onQuery("");
     onClose();
     if (typeof action === "string") onGo(action);
@@ -115,8 +116,6 @@ function PaletteSearch({
             setChosen(0);
             setAwaited(false);
           }}
-          // What was typed a moment ago goes on; what is there from before gives way.
-          onFocus={({ target }) => query !== typed && target.select()}
           onKeyDown={onKeyDown}
           className="h-12 min-w-0 flex-1 bg-transparent text-base outline-none"
         />
