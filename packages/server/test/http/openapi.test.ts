@@ -22,6 +22,7 @@ interface Parameter extends DescribedSchema {
 }
 
 interface Operation {
+  operationId: string;
   description?: string;
   security?: unknown[];
   parameters?: Parameter[];

@@ -56,13 +56,14 @@ export function Frame({ title, assets, children, ...navigation }: FrameProps) {
           </button>
           <Mark />
         </header>
-        <div
+        <aside
           id="navigation"
+          aria-label="Presage"
           popover="auto"
           className="inset-y-0 left-0 m-0 h-dvh w-68 max-w-[85vw] flex-col border-0 border-r border-line bg-surface p-0 text-ink backdrop:bg-black/45 open:flex lg:sticky lg:top-0 lg:flex print:hidden"
         >
           <Navigation {...navigation} />
-        </div>
+        </aside>
         <main id="main" tabIndex={-1} className="min-w-0 outline-none">
           {children}
         </main>

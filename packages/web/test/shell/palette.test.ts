@@ -94,7 +94,7 @@ dashboardTest(
       await palette(page).getByRole("option", { name: option }).first().click();
     };
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  await run("dark", "Dark theme");
+    await run("dark", "Dark theme");
     await expectEventually(theme, "dark");
     await run("light", "Light theme");
     await expectEventually(theme, "light");
@@ -117,8 +117,9 @@ dashboardTest("What was typed is there again, and Enter waits for what is still 
   const { id } = await visitor.client.datasets.create({ name: "pantries" });
   const page = await visitor.visit("/account");
   await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  const { promise: entered, resolve: setEntered } = Promise.withResolvers<void>();
   await page.route(/\/v1\/datasets/, async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await entered;
     await route.continue();
   });
   const input = palette(page).getByRole("combobox");
@@ -129,6 +130,7 @@ dashboardTest("What was typed is there again, and Enter waits for what is still 
   await page.keyboard.press("Control+k");
   expect(await input.inputValue()).toBe("pantr");
   await page.keyboard.press("Enter");
+  setEntered();
   await page.waitForURL(`**/datasets/${id}`);
   // Nothing is left of what has been found.
   await page.keyboard.press("Control+k");

@@ -1,18 +1,17 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { Article, readGuides } from "./guides.tsx";
 
 const guides = readGuides(join(import.meta.dir, "../../../.."));
-const html = (markdown: string) =>
-  renderToStaticMarkup(<Article path="docs/x.md" markdown={markdown} guides={guides} />);
+const html = (markdown: string, path = "docs/x.md") =>
+  renderToStaticMarkup(createElement(Article, { path, markdown, guides }));
 
 test("every link of a guide to another one leads to a page, and to a heading that it has", () => {
   const pages = new Map(guides.map((guide) => [guide.address, html(guide.markdown)]));
   for (const guide of guides) {
-    const page = renderToStaticMarkup(
-      <Article path={guide.path} markdown={guide.markdown} guides={guides} />,
-    );
+    const page = html(guide.markdown, guide.path);
     for (const [, href = ""] of page.matchAll(/href="([^"]+)"/g)) {
       if (/^https?:/.test(href)) continue;
       const [address = "", anchor] = href.split("#");
