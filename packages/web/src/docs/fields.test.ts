@@ -30,7 +30,7 @@ test("bounds, values and defaults are told, and bounds that bound nothing are no
   expect(
     notes({ type: "integer", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
   ).toEqual([]);
-  expect(notes({ type: "number", exclusiveMinimum: 0, maximum: 1000 })).toEqual(["at most 1,000", "above 0"]);
+  expect(notes({ type: "number", exclusiveMinimum: 0, maximum: 1000 })).toEqual(["above 0", "at most 1,000"]);
   expect(notes({ anyOf: [{ enum: ["a", 2] }, { type: "null" }] })).toEqual(['`"a"`, `2`']);
   expect(notes({ type: "string", pattern: "^[a-z]+$" })).toEqual(["matches `^[a-z]+$`"]);
 });

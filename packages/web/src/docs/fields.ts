@@ -114,8 +114,8 @@ function notesOf(schemas: Schemas, schema: Schema): string[] {
     range(one.minLength, one.maxLength, "characters"),
     range(one.minItems, one.maxItems, "items"),
     range(undefined, one.maxProperties, "entries"),
-    range(one.minimum, one.maximum),
     one.exclusiveMinimum !== undefined && `above ${one.exclusiveMinimum}`,
+    range(one.minimum, one.maximum),
     one.exclusiveMaximum !== undefined && `below ${one.exclusiveMaximum}`,
     one.pattern !== undefined &&
       one.format === undefined &&

@@ -5,7 +5,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { Article, readGuides } from "./guides.tsx";
 
 const guides = readGuides(join(import.meta.dir, "../../../.."));
-const html = (markdown: string, path = "docs/x.md") =>
+const html = (markdown: string, path = "docs/runs.md") =>
   renderToStaticMarkup(createElement(Article, { path, markdown, guides }));
 
 test("every link of a guide to another one leads to a page, and to a heading that it has", () => {
@@ -25,7 +25,7 @@ test("every link of a guide to another one leads to a page, and to a heading tha
 
 test("HTML in a guide is text, code has its colours, and what only the repository has is no link", () => {
   const page = html(
-    '# A\n\n<script>alert(1)</script> [b](../bench/x.md) [c](javascript:alert(1))\n\n```json\n{"a": 1}\n```\n',
+    '# A\n\n<script>alert(1)</script> [b](../packages/x.ts) [c](javascript:alert(1))\n\n```json\n{"a": 1}\n```\n',
   );
   expect(page).toContain("&lt;script&gt;");
   expect(page).not.toContain("<script");

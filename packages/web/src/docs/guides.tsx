@@ -136,11 +136,12 @@ function Markdown({
       <td className="min-w-28 border-t border-line px-3 py-1.5 align-top text-ink-2">{children}</td>
     ),
     a: ({ href, children }: Children & { href: string }) => {
-      const address = addressOf(href, path, guides);
-      if (address === undefined) return children;
+      const to = targetOf(href, path, guides);
+      if (to === undefined) return children;
       return (
-        <a href={address} className="text-accent-ink underline underline-offset-2">
-          {children}
+        <a href={to.address} className="text-accent-ink underline underline-offset-2">
+          {/* Here it is no file. */}
+          {to.title !== undefined && textOf(children).endsWith(".md") ? to.title : children}
         </a>
       );
     },
@@ -152,13 +153,18 @@ function Markdown({
 }
 
 /** Where a link of a file leads here: to another guide or another site. What only the repository has is no link. */
-function addressOf(href: string, path: string, guides: readonly Guide[]): string | undefined {
-  if (/^(https?:|#)/.test(href)) return href;
+function targetOf(
+  href: string,
+  path: string,
+  guides: readonly Guide[],
+): { address: string; title?: string | undefined } | undefined {
+  if (/^(https?:|#)/.test(href)) return { address: href };
   const [file = "", anchor] = href.split("#");
   const target = posix.join(posix.dirname(path), file);
-  const address =
-    target === introductionPath ? "/docs" : guides.find((guide) => guide.path === target)?.address;
-  return address && (anchor === undefined ? address : `${address}#${anchor}`);
+  const guide = guides.find((one) => one.path === target);
+  const address = target === introductionPath ? "/docs" : guide?.address;
+  if (address === undefined) return undefined;
+  return { address: anchor === undefined ? address : `${address}#${anchor}`, title: guide?.title };
 }
 
 function textOf(children: ReactNode): string {

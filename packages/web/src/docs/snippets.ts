@@ -52,7 +52,10 @@ function python(operation: Operation): string {
     "import os",
     "from presage import Presage",
     "",
-    `presage = Presage("${documentedOrigin}", ${keyPlaceholders.python})`,
+    "presage = Presage(",
+    `    "${documentedOrigin}",`,
+    `    ${keyPlaceholders.python},`,
+    ")",
   ];
   const call = pythonCalls[operationId];
   if (call !== undefined)

@@ -96,6 +96,7 @@ dashboardTest(
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
     await run("dark", "Dark theme");
     await expectEventually(theme, "dark");
+    expect(await page.getByRole("radio", { name: "Dark" }).first().getAttribute("aria-checked")).toBe("true");
     await run("light", "Light theme");
     await expectEventually(theme, "light");
     await run("new run", "New run");
