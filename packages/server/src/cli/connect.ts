@@ -30,6 +30,7 @@ export interface Client {
     | ("report" | "reportAs" | "calibration" | "export")
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
+  labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
 }
 
 /** What a command works on: a server, or what the owner has in the configured database. */

@@ -30,7 +30,8 @@ const commands = [
   ],
   ...["worlds", "worlds create", "worlds revise", "worlds list", "worlds show", "worlds diff"],
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
-  ...["worlds calibrate", "worlds threshold", "calibrate"],
+  ...["worlds export", "worlds import"],
+  ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
 ];
 
 describe("help", () => {

@@ -28,6 +28,12 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   listReviewQueue: "results.reviewQueue($body)",
   importEvaluationResults: "results.importBatch($evaluation_results)",
   getEvaluationResultDeletion: "results.getDeletion({id})",
+  listEvaluationLabels: "labels.list({id})",
+  labelEvaluationResult: "labels.give({id}, $body)",
+  importEvaluationLabels: "labels.import(JSON.stringify($body))",
+  drawLabelSample: "labels.draw({id}, $body)",
+  listLabelSamples: "labels.listDrawn({id})",
+  getAgreement: "labels.agreement()",
   listEvaluatorProfiles: "profiles.list()",
   createEvaluatorProfile: "profiles.create($body)",
   archiveEvaluatorProfile: "profiles.archive({public_id})",
@@ -67,6 +73,10 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   getRunReport: "runs.report({id})",
   getRunCalibration: "runs.calibration({id})",
   compareRuns: 'comparisons.get(["ID", "OTHER_ID"])',
+  listHeadlines: "runs.headlines()",
+  listGoals: "goals.list()",
+  setGoal: "goals.set({run_name}, $body)",
+  removeGoal: "goals.remove({run_name})",
   listProjects: "projects.list()",
   createProject: "projects.create($name)",
   getProject: "projects.get({id})",
@@ -110,6 +120,9 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   listAuditEvents: "*auditEvents.iterate()",
   listUsage: "usage.list()",
   getUsageLatency: "usage.latency()",
+  listSpending: "usage.people()",
+  listBudgets: "budgets.list()",
+  setBudget: "budgets.set($body)",
 };
 
 export const pythonCalls: Readonly<Record<string, string>> = {
@@ -128,5 +141,8 @@ export const pythonCalls: Readonly<Record<string, string>> = {
   listRunSamples: "*runs.samples({id})",
   uploadRunPredictions: "runs.upload({id}, [$body])",
   compareRuns: 'compare("ID", "OTHER_ID")',
+  importEvaluationLabels: "label([$body])",
+  drawLabelSample: "draw_labels({id}, $size, by=$by, seed=$seed)",
+  getAgreement: "agree()",
   startEpisode: "episode($environment, index=$index)",
 };

@@ -76,7 +76,14 @@ export interface Task {
 
 const tagsOfTasks: Record<string, readonly string[]> = {
   Predict: ["prediction", "stored predictions"],
-  Evaluate: ["evaluation", "evaluation results", "evaluators", "evaluator profiles", "error taxonomies"],
+  Evaluate: [
+    "evaluation",
+    "evaluation results",
+    "labels",
+    "evaluators",
+    "evaluator profiles",
+    "error taxonomies",
+  ],
   Datasets: ["datasets"],
   Runs: ["runs", "experiments"],
   Worlds: ["worlds"],

@@ -121,6 +121,7 @@ const methodColours: Record<string, string> = {
   GET: "text-accent-ink",
   POST: "text-pass",
   PATCH: "text-warn",
+  PUT: "text-warn",
   DELETE: "text-fail",
 };
 
