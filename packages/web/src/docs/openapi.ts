@@ -87,7 +87,7 @@ const tagsOfTasks: Record<string, readonly string[]> = {
   Datasets: ["datasets"],
   Runs: ["runs", "experiments"],
   Worlds: ["worlds"],
-  Environments: ["environments", "episodes", "OpenEnv"],
+  Environments: ["environments", "episodes", "reality", "OpenEnv"],
   Accounts: ["dashboard"],
 };
 /** For what has a tag that no task names, so that nothing is left out. */
