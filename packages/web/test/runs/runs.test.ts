@@ -207,6 +207,10 @@ dashboardTest(
     expect(await revision.inputValue()).toBe("");
     const exact = page.getByRole("group", { name: "exact-match" }).getByRole("checkbox", { name: "default" });
     await exact.uncheck();
+    await page
+      .getByRole("group", { name: "state-change" })
+      .getByRole("checkbox", { name: "default" })
+      .uncheck();
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.getByText("Choose at least one.").waitFor();
     expect(await exact.isChecked()).toBe(false);

@@ -12,6 +12,7 @@ import { Card } from "../../ui/card.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useShortcut } from "../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
@@ -118,11 +119,21 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
   const evaluator = evaluators.find((one) => evaluatorKey(one) === search.evaluator) ?? evaluators[0];
   const reports = useQueries({ queries: runs.map(({ id }) => comparedReportQuery(presage, id)) });
   const loaded = reports.map(({ data }) => data);
+  useShortcut({
+    keys: "s",
+    label: "Swap the reference and the first run compared with it",
+    group: "Compare",
+    run() {
+      const [first, second, ...others] = runIds;
+      if (first !== undefined && second !== undefined) choose([second, first, ...others]);
+    },
+  });
   return (
     <>
       {evaluator !== undefined && (
         <OutcomeCard
           {...{ comparison, evaluator, marked }}
+          reports={loaded}
           onChooseEvaluator={(key) => change({ evaluator: key, open: undefined }, { replace: true })}
         />
       )}
