@@ -52,6 +52,7 @@ const webFloors = {
   parts: ["format", "data", "ui"],
   pages: ["format", "data", "ui", "parts"],
   shell: ["format", "data", "ui", "parts"],
+  docs: ["format", "data", "ui", "parts", "shell"],
 };
 
 const floorsOf = (root, floors, common) =>

@@ -59,10 +59,8 @@ const waysIn = [
 const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [
   "GET /assets/:name",
-  "GET /docs/docs.css",
-  "GET /docs/start.js",
-  "GET /docs/swagger-ui-bundle.js",
-  "GET /docs/swagger-ui.css",
+  "GET /docs/:operation",
+  "GET /docs/guides/:guide",
   "GET /sign-in/pages.css",
   "GET /sign-in/sign-in.js",
 ];
