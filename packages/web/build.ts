@@ -54,7 +54,7 @@ async function build(): Promise<void> {
   mkdirSync(assets, { recursive: true });
   const theme = await bundleTheme(assets);
   const styles = await bundleStyles(assets);
-  const scripts = await bundleScripts(assets);
+  const scripts = await bundleScripts("src/main.tsx", assets);
   writeFileSync(join(assets, "example.json"), JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
@@ -91,9 +91,12 @@ async function bundle(options: Bun.BuildConfig): Promise<string> {
   return basename(output.path);
 }
 
-async function bundleScripts(dir: string): Promise<{ entry: string; needed: string[]; files: string[] }> {
+async function bundleScripts(
+  input: string,
+  dir: string,
+): Promise<{ entry: string; needed: string[]; files: string[] }> {
   const build = await rolldown({
-    input: join(home, "src/main.tsx"),
+    input: join(home, input),
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
     // The stylesheet is built for itself.

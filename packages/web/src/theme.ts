@@ -13,6 +13,11 @@ export function storeTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
+/** From light to dark, or back. */
+export function switchTheme(): void {
+  storeTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+}
+
 export function applyTheme(theme: Theme): void {
   const isDark = theme === "dark" || (theme === "system" && prefersDark().matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";

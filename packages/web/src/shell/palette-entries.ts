@@ -43,7 +43,6 @@ export function usePaletteEntries(
       ...linkGroups.flatMap(({ links }) =>
         links.map(({ to, label, keys }) => ({ id: to, group: pagesGroup, title: label, keys, action: to })),
       ),
-      { id: "/account", group: pagesGroup, title: "Account and sessions", action: "/account" },
       ...actions,
       ...(work?.runs ?? []).map(({ id, name, status }) => ({
         id: `run ${id}`,

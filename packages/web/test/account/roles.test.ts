@@ -93,6 +93,7 @@ dashboardTest("A viewer sees what their role does not allow, and why", async (vi
   await page.goto(`${visitor.presage.url}/account/members`);
   // From here on the page knows the role.
   await page.getByText("Your role is viewer. Only owners of your account see this page").waitFor();
+  await page.goto(`${visitor.presage.url}/account`);
   await page.getByRole("link", { name: "API keys" }).waitFor();
   expect(await page.getByRole("link", { name: "Members" }).count()).toBe(0);
   await page.goto(`${visitor.presage.url}/datasets`);

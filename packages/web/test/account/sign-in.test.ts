@@ -127,8 +127,8 @@ browserTest("After signing out in one tab, the others leave by themselves", asyn
   // What the other tab was still reading is refused.
   expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
-  await page.getByRole("link", { name: "Usage" }).click();
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   const second = await page.context().newPage();
   await second.goto(presage.url);
   await signOut(second);

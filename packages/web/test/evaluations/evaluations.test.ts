@@ -155,8 +155,8 @@ dashboardTest("The list is right for whoever left its page during a deletion", a
   await dialog.getByText("of 2 results deleted").waitFor();
   await dialog.getByRole("button", { name: "Close" }).press("Enter");
   await dialog.waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Usage", exact: true }).press("Enter");
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Settings", exact: true }).press("Enter");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   release();
   await page.goBack();
   await page.getByText("No results match these filters").waitFor();

@@ -41,6 +41,7 @@ dashboardTest(
   "Each deployment shows its replicas, and what becomes of them without a reload",
   async (visitor) => {
     const page = await visitor.visit("/");
+    await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("link", { name: "Deployments" }).click();
     const replicas = page.getByRole("region", { name: "Replicas of small" });
     const bad = replicas.getByRole("row", { name: gone });

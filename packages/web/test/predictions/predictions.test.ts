@@ -39,7 +39,7 @@ browserTest(
     );
 
     const page = await visit("/");
-    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByText("3 predictions", { exact: true }).waitFor();
     // What was predicted is in sight.
     await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
@@ -114,7 +114,7 @@ dashboardTest(
       if (isBroken) return await route.fulfill({ status: 400, json: { detail: "Out of order" } });
       return await route.fulfill({ json: { data: [], next: null } });
     });
-    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByRole("alert").getByText("Out of order").waitFor();
     await page.evaluate(async () => {
       for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);

@@ -53,6 +53,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { by: "../predictions/predictions.test.ts" },
     { title: "Predictions", shows: "predictions", opens: { press: "Delete" } },
   ],
+  "/log": [{ title: "Predictions", shows: "predictions" }],
   "/deployments": [{ title: "Deployments", shows: "Replica" }],
   "/environments": [
     { by: "../environments/environments.test.ts" },
