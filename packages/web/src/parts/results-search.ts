@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/sdk";
-import { present, readText } from "../search-params.ts";
+import { instantOf, present, readText } from "../search-params.ts";
 import { readTableSearch } from "../ui/data-table/table-view.ts";
 
 export const verdicts = [
@@ -146,10 +146,4 @@ function revisionOf(value: unknown): number | undefined {
 function idOf(value: unknown): string | undefined {
   const text = readText(value);
   return text !== undefined && /^\d{1,15}$/.test(text) ? text : undefined;
-}
-
-function instantOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const at = new Date(value);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
 }

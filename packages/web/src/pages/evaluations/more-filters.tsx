@@ -5,6 +5,7 @@ import { usePresage } from "../../data/client.ts";
 import { tagNamesQuery, tagValuesQuery } from "../../data/result-values.ts";
 import { runNamesQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { fromLocalInput, toLocalInput } from "../../format/times.ts";
 import {
   explainLabels,
   explainStrategies,
@@ -17,13 +18,7 @@ import { Field } from "../../ui/form/fields.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { ValueList } from "../../ui/form/select.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import {
-  DebouncedInput,
-  FilterSelect,
-  fromLocalInput,
-  toLocalInput,
-  useFilterOptions,
-} from "./filter-fields.tsx";
+import { DebouncedInput, FilterSelect, useFilterOptions } from "./filter-fields.tsx";
 import { withoutTag } from "./results-filter.ts";
 
 const explainOptions = explainStrategies.map((value) => ({ value, label: explainLabels[value] }));
