@@ -17,7 +17,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 116,
+    widthPx: 104,
     isFixed: true,
   },
   {
@@ -25,7 +25,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Action",
     value: ({ action }) => action,
     cell: ({ action }) => <Beginning text={action} />,
-    widthPx: 180,
+    widthPx: 140,
   },
   {
     id: "output",
@@ -33,7 +33,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "The beginning of what was predicted, or why there is no prediction.",
     value: ({ output, error_message }) => output ?? error_message,
     cell: (row) => <Answer prediction={row} />,
-    widthPx: 220,
+    widthPx: 180,
     isElastic: true,
   },
   {
@@ -42,7 +42,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "What the dataset of its run has as the next state.",
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
-    widthPx: 200,
+    widthPx: 160,
     isWideOnly: true,
   },
   {
@@ -50,7 +50,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Verdicts",
     value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
     cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
-    widthPx: 92,
+    widthPx: 84,
     isWideOnly: true,
   },
   {
@@ -58,7 +58,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "By",
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
-    widthPx: 132,
+    widthPx: 110,
     isWideOnly: true,
   },
   {
@@ -68,7 +68,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ cost }) => cost,
     cell: ({ cost, currency }) =>
       cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
-    widthPx: 84,
+    widthPx: 76,
     isNumber: true,
     isWideOnly: true,
   },
