@@ -90,7 +90,7 @@ async function focused(page: Page): Promise<string> {
 dashboardTest("Tab passes a table of results in a few steps", async ({ visit, client }) => {
   const dataset = await uploadHousehold(client, "tabbed");
   await finishRun(client, { name: "tabbed", dataset_id: dataset.id, target: { baseline: "no-change" } });
-  for (const view of ["", "?view=samples"]) {
+  for (const view of ["", "?view=verdicts"]) {
     const page = await visit(`/evaluations${view}`);
     const links = page.getByRole("table").getByRole("link", { name: "tabbed", exact: true });
     await eventually(

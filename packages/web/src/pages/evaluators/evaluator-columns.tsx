@@ -36,7 +36,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     id: "purpose",
     label: "Judges by",
     value: ({ purpose }) => purposeLabels[purpose],
-    widthPx: 136,
+    widthPx: 168,
   },
   {
     id: "uses",
