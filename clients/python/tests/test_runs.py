@@ -74,6 +74,21 @@ def test_from_a_dataset_to_a_table(presage: Presage) -> None:
     assert tags == {"p", "table", "thead", "tbody", "tr", "th", "td"}
 
 
+def test_labels_are_drawn_given_and_compared(presage: Presage) -> None:
+    dataset = presage.datasets.create(f"labels {uuid4()}")
+    presage.datasets.upload(dataset, LINES)
+    run = presage.runs.create(dataset, ["exact-match"], {"baseline": "no-change"})
+    presage.runs.wait(run, every_s=0.05)
+    drawn = presage.draw_labels(run, 3, seed=7)
+    assert (len(drawn["data"]), drawn["drawn_from"]) == (3, len(LINES))
+    lines = [{"result_id": one["result_id"], "annotator": "ada", "label": "fail"} for one in drawn["data"]]
+    assert presage.label(lines) == {"labels": 3, "taken_back": 0}
+    found = presage.agree(run, evaluator="exact-match")
+    assert (found["agreement"]["value"], found["counts"]["both_fail"], found["weighted"]) == (1, 3, True)
+    with pytest.raises(InvalidRequestError):
+        presage.label([{"result_id": "1", "label": "perhaps"}])
+
+
 def test_a_comparison_says_what_qualifies_it() -> None:
     names = {"evaluator": "external:mine", "profile_name": None}
     side = {"count": 3, "mean": 0.5}

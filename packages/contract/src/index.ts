@@ -1,5 +1,6 @@
 export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
+export * from "./account/budget.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
 export * from "./account/usage.ts";
 export * from "./account/user.ts";
@@ -8,12 +9,14 @@ export * from "./environments/environment.ts";
 export * from "./environments/episode.ts";
 export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
+export * from "./environments/reality.ts";
 export * from "./evaluation/comparison.ts";
 export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/exports.ts";
+export * from "./evaluation/goal.ts";
 export {
   DatasetFormat,
   DatasetImport,
@@ -23,6 +26,7 @@ export {
   LeftOutReason,
   SampleUsage,
 } from "./evaluation/imports.ts";
+export * from "./evaluation/labels.ts";
 export * from "./evaluation/project.ts";
 export {
   ConfidenceInterval,
@@ -31,11 +35,13 @@ export {
   CorrectionResponse,
   DeprecatedExplain,
   deprecated,
+  EvaluationLabel,
   EvaluationResult,
   EvaluationResultPath,
   EvaluationResultResponse,
   EvaluationStatus,
   ExplainStrategy,
+  LabelVerdict,
   Position,
 } from "./evaluation/result.ts";
 export * from "./evaluation/result-search.ts";
@@ -43,6 +49,7 @@ export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
+export * from "./evaluation/run-headline.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";
 export * from "./prediction/chat-completion.ts";

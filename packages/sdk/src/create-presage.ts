@@ -3,6 +3,8 @@ import {
   type AuditEvents,
   apiKeys,
   auditEvents,
+  type Budgets,
+  budgets,
   type Me,
   type Members,
   me,
@@ -25,6 +27,7 @@ import {
   evaluatorProfiles,
   evaluators,
 } from "./resources/evaluators.ts";
+import { type Labels, labels } from "./resources/labels.ts";
 import {
   type ChatCompletions,
   chatCompletions,
@@ -43,8 +46,9 @@ import {
   type Projects,
   projects,
 } from "./resources/projects.ts";
+import { type RealityChecks, realityChecks } from "./resources/reality-checks.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -91,11 +95,15 @@ export interface Presage {
   imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
+  labels: Labels;
+  goals: Goals;
   environments: Environments;
   episodes: Episodes;
+  realityChecks: RealityChecks;
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
+  budgets: Budgets;
   apps: Apps;
 }
 
@@ -138,11 +146,15 @@ export function createPresage(options: PresageOptions = {}): Presage {
     imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    labels: labels(transport),
+    goals: goals(transport),
     environments: environments(transport),
     episodes: episodes(transport),
+    realityChecks: realityChecks(transport),
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
+    budgets: budgets(transport),
     apps: apps(transport),
   };
 }

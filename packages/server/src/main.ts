@@ -1,11 +1,10 @@
 #!/usr/bin/env bun
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import {
   CommandError,
   closedPipeExitCode,
   endIfUnwritable,
-  examples,
   isClosedPipe,
   printNotice,
   settleRuntime,
@@ -32,7 +31,9 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
   [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
+  [["label", "agree"], async () => (await import("./cli/labels.ts")).addLabelCommands],
   [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
+  [["reality"], async () => (await import("./cli/reality.ts")).addRealityCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
   [["sign-in"], async () => (await import("./cli/accounts/users.ts")).addSignInCommand],
@@ -49,12 +50,13 @@ if (first === "serve") settleRuntime();
 
 const program = new Command("presage")
   .description("A server in front of a language model that simulates an environment.")
-  .configureHelp({ helpWidth: process.stdout.columns ?? 80 })
+  .configureHelp({
+    helpWidth: process.stdout.columns ?? 80,
+    // Without `help`, as --help is named.
+    visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
+  })
   .version(packageJson.version)
-  .addHelpText(
-    "after",
-    examples("presage help environment            every environment variable and its default"),
-  );
+  .addHelpText("after", "\npresage help environment lists every environment variable and its default.");
 
 try {
   for (const add of await loadFamilies(first)) add(program);

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypedDict
 from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, Call, Item, part, server_of, some, write
 from ._connections import Connections
 from .comparison import Comparison
+from .labels import Labels
 from .resources import Datasets, Runs, named
-from .uploads import TraceImports
 
 Split = Literal["train", "validation", "test"]
 
@@ -34,7 +34,7 @@ class Step(TypedDict):
     info: dict[str, Any]
 
 
-class Presage(TraceImports):
+class Presage(Labels):
     """A Presage server. It may be shared by threads, and keeps connections open between calls.
 
     Without `url` and `key` they are PRESAGE_URL and PRESAGE_API_KEY. `timeout_s` limits a call with its retries.

@@ -75,7 +75,7 @@ class DatasetUploads:
 
     def upload(self, dataset: Item, lines: Lines, timeout_s: float | None = None) -> dict[str, Any]:
         """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
-        return _send_lines(self._send, f"/v1/datasets/{part(dataset)}/revisions", lines, timeout_s)
+        return send_lines(self._send, f"/v1/datasets/{part(dataset)}/revisions", lines, timeout_s)
 
 
 class RunUploads:
@@ -83,7 +83,7 @@ class RunUploads:
 
     def upload(self, run: Item, predictions: Lines, timeout_s: float | None = None) -> dict[str, Any]:
         """Stores the predictions of a run whose target is `{"predictions": "imported"}`, once, and starts it."""
-        return _send_lines(self._send, f"/v1/runs/{part(run)}/predictions", predictions, timeout_s, False)
+        return send_lines(self._send, f"/v1/runs/{part(run)}/predictions", predictions, timeout_s, False)
 
 
 class TraceImports:
@@ -164,7 +164,7 @@ def _preview(post: Callable[..., dict[str, Any]], file: _File) -> dict[str, Any]
         return None
 
 
-def _send_lines(
+def send_lines(
     send: Callable[[Call], Any], path: str, lines: Lines, timeout_s: float | None, is_repeatable: bool = True
 ) -> dict[str, Any]:
     with _kept(lines) as file:

@@ -287,6 +287,25 @@ export const EvaluationResult = z
   .meta({ id: "EvaluationResult" });
 export type EvaluationResult = z.infer<typeof EvaluationResult>;
 
+export const LabelVerdict = z.enum(["pass", "fail"]);
+export type LabelVerdict = z.infer<typeof LabelVerdict>;
+
+/** What a person says of an output, apart from the evaluator. */
+export const EvaluationLabel = z
+  .object({
+    result_id: z.string().meta({ description: "The labelled result's id." }),
+    label: LabelVerdict.meta({ description: "The person's verdict." }),
+    score: score.nullable().meta({ description: "The person's score, from 0 to 1." }),
+    annotator: z.string().meta({ description: "The given name; of a user the e-mail address, or the id." }),
+    user_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The user whose label it is; null if the annotator was named." }),
+    created_at: instant.meta({ description: "When the label was given." }),
+  })
+  .meta({ id: "EvaluationLabel" });
+export type EvaluationLabel = z.infer<typeof EvaluationLabel>;
+
 /** Path parameters of one result. */
 export const EvaluationResultPath = z.object({
   id: z
@@ -302,6 +321,7 @@ export const EvaluationResultResponse = z
   .object({
     evaluation_result: EvaluationResult.meta({ description: "The result." }),
     evaluation_results: z.array(EvaluationResult).meta({ description: "The same result, in a list of one." }),
+    labels: z.array(EvaluationLabel).meta({ description: "What people said of it, one a person." }),
   })
   .meta({ id: "EvaluationResultResponse" });
 export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;

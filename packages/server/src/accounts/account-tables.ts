@@ -10,7 +10,9 @@ export type RowOwner =
   | "runs"
   | "environments"
   | "episodes"
-  | "worlds";
+  | "worlds"
+  | "label_samples"
+  | "reality_checks";
 
 /** One of the tables with an account's own data, as opposed to what is counted from it. */
 export interface AccountTable {
@@ -26,6 +28,8 @@ export interface AccountTable {
   texts?: { table: keyof Tables; column: string; key: string };
   /** Columns with ids of users, of revisions of datasets and of results, which are others where they are imported. */
   users?: readonly string[];
+  /** A column with ids of users and of others. */
+  maybeUser?: string;
   revisions?: readonly string[];
   results?: readonly string[];
   /** Columns that are not exported. */
@@ -49,6 +53,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["digest", "revoked_at", "last_used_at"],
     rowsAtOnce: many,
   },
+  { table: "budgets", key: ["api_key_id"], owner: ofAccount, rowsAtOnce: many },
   {
     table: "error_taxonomies",
     key: ["id"],
@@ -136,6 +141,20 @@ export const accountTables: readonly AccountTable[] = [
     rowsAtOnce: few,
   },
   {
+    table: "reality_checks",
+    key: ["id"],
+    owner: ofAccount,
+    owns: { as: "reality_checks", column: "id" },
+    users: ["created_by"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "reality_episodes",
+    key: ["position"],
+    owner: { of: "reality_checks", column: "check_id" },
+    rowsAtOnce: many,
+  },
+  {
     table: "runs",
     key: ["id"],
     owner: ofAccount,
@@ -146,6 +165,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["lease_id"],
     rowsAtOnce: few,
   },
+  { table: "goals", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
   {
     table: "episodes",
     key: ["id"],
@@ -184,6 +204,29 @@ export const accountTables: readonly AccountTable[] = [
     rowsAtOnce: many,
   },
   {
+    table: "evaluation_labels",
+    key: ["id"],
+    owner: ofAccount,
+    users: ["user_id"],
+    results: ["result_id"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "label_samples",
+    key: ["id"],
+    owner: ofAccount,
+    owns: { as: "label_samples", column: "id" },
+    users: ["created_by"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "label_sample_items",
+    key: ["position"],
+    owner: { of: "label_samples", column: "sample_id" },
+    results: ["result_id"],
+    rowsAtOnce: many,
+  },
+  {
     table: "run_verdicts",
     key: ["evaluator", "position", "repeat"],
     owner: { of: "runs", column: "run_id" },
@@ -194,12 +237,14 @@ export const accountTables: readonly AccountTable[] = [
     table: "usage_counts",
     key: ["hour", "key_id", "operation", "outcome"],
     owner: ofAccount,
+    maybeUser: "key_id",
     rowsAtOnce: many,
   },
   {
     table: "usage_model_tokens",
     key: ["hour", "key_id", "operation", "model"],
     owner: ofAccount,
+    maybeUser: "key_id",
     rowsAtOnce: many,
   },
   { table: "audit_events", key: ["id"], owner: ofAccount, users: ["actor_user_id"], rowsAtOnce: many },

@@ -18,11 +18,13 @@ import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { realityRoutes } from "../reality/checks-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { resultImportRoutes } from "../results/imports.ts";
+import { labelRoutes } from "../results/labels/labels-route.ts";
 import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
@@ -31,11 +33,16 @@ import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
+import { goalRoutes } from "../runs/goals-route.ts";
+import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
+import { runLabelRoutes } from "../runs/labels/labels-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
+import { budgetRoutes } from "../usage/budgets-route.ts";
+import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
@@ -49,6 +56,8 @@ const operations: readonly Operation<Services>[] = [
   ...sessionRoutes,
   ...auditEventRoutes,
   ...usageRoutes,
+  ...peopleRoutes,
+  ...budgetRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
   ...importRoutes,
@@ -58,6 +67,7 @@ const operations: readonly Operation<Services>[] = [
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,
+  ...realityRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,
   ...orsCallRoutes,
@@ -72,11 +82,15 @@ const operations: readonly Operation<Services>[] = [
   ...resultImportRoutes,
   ...resultDeletionRoutes,
   ...agreementRoutes,
+  ...labelRoutes,
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...goalRoutes,
+  ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
+  ...runLabelRoutes,
   ...comparisonRoutes,
   ...runRoutes,
   ...runEventRoutes,

@@ -30,6 +30,8 @@ export interface Client {
     | ("report" | "reportAs" | "calibration" | "export")
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
+  realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
+  labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
 }
 
 /** What a command works on: a server, or what the owner has in the configured database. */

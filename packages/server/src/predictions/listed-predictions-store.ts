@@ -154,7 +154,7 @@ function fieldOf(reader: Database, json: Expression<string | null>, name: string
 }
 
 /** The text that a piece of JSON begins with, as far as it goes; null if it begins with something else. */
-export function readText(json: string | null, maxCharacters: number): string | null {
+function readText(json: string | null, maxCharacters: number): string | null {
   const [text] = /^"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(json ?? "") ?? [];
   return text === undefined ? null : (JSON.parse(`${text}"`) as string).slice(0, maxCharacters);
 }

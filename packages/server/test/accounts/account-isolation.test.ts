@@ -31,6 +31,7 @@ onAnyDatabase((database) => {
     prediction: "",
     run: "",
     otherRun: "",
+    check: "",
     episode: "",
     apiKey: "",
     session: "",
@@ -99,8 +100,12 @@ onAnyDatabase((database) => {
       })
     ).id;
     await make("/v1/environments", { name: environment, description: mark });
+    const pairs = [{ task_id: mark, episode_id: mark, policy: mark, simulated: true, real: false }];
+    own.check = (await make("/v1/reality-checks", { name: mark, environment, pairs })).id;
     await make("/v1/worlds", { name: environment, description: mark, instructions: mark });
     await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
+    const goal = { evaluator: "exact-match", pass_rate: 0.5 };
+    expect((await presage.call("PUT", `/v1/goals/${mark}`, goal)).status).toBe(200);
     own.episode = (await make("/v1/episodes", { environment })).episode_id;
     await make(`/v1/episodes/${own.episode}/step`, { action: mark });
     await make(`/v1/runs/${own.run}/predictions`, { index: 0, prediction: mark });
@@ -133,6 +138,8 @@ onAnyDatabase((database) => {
     ["GET", `/v1/evaluation-results/${own.result}`],
     ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
     ["DELETE", `/v1/evaluation-results/${own.result}/correction`],
+    ["GET", `/v1/evaluation-results/${own.result}/labels`],
+    ["POST", `/v1/evaluation-results/${own.result}/labels`, { label: "pass" }],
     ["DELETE", `/v1/evaluation-results/${own.result}`],
     ["GET", `/v1/evaluation-result-deletions/${own.deletion}`],
     ["PATCH", `/v1/evaluator-profiles/${own.profile}/archive`],
@@ -161,6 +168,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/datasets/${own.dataset}/export`],
     ["GET", `/v1/predictions/${own.prediction}`],
     ["DELETE", `/v1/predictions/${own.prediction}`],
+    ["DELETE", `/v1/goals/${mark}`],
     ["GET", `/v1/runs/${own.run}`],
     ["DELETE", `/v1/runs/${own.run}`],
     ["GET", `/v1/runs/${own.run}/events`],
@@ -169,12 +177,19 @@ onAnyDatabase((database) => {
     ["GET", `/v1/runs/${own.run}/export`],
     ["GET", `/v1/runs/${own.run}/report`],
     ["GET", `/v1/runs/${own.run}/calibration?evaluator=exact-match`],
+    ["GET", `/v1/worlds/${environment}/calibration`],
+    ["POST", `/v1/runs/${own.run}/label-sample`, { size: 1 }],
+    ["GET", `/v1/runs/${own.run}/label-samples`],
+    ["GET", `/v1/agreement?run=${own.run}`],
     ["POST", `/v1/runs/${own.run}/predictions`, { index: 0, prediction: "x" }],
     ["POST", `/v1/runs/${own.run}/evaluators`, { evaluators: [{ evaluator: "exact-match" }] }],
     ["POST", `/v1/runs/${own.run}/cancel`],
     ["POST", `/v1/runs/${own.run}/pause`],
     ["POST", `/v1/runs/${own.run}/resume`],
     ["POST", `/v1/runs/${own.run}/finish`],
+    ["GET", `/v1/reality-checks/${own.check}`],
+    ["DELETE", `/v1/reality-checks/${own.check}`],
+    ["GET", `/v1/environments/${environment}/reality`],
     ["GET", `/v1/worlds/${environment}`],
     ["PATCH", `/v1/worlds/${environment}`, { archived: true }],
     ["DELETE", `/v1/worlds/${environment}`],
@@ -214,6 +229,7 @@ onAnyDatabase((database) => {
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
     ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
+    ["PATCH", "/v1/budgets", { api_key_id: own.apiKey, limit: null }],
   ];
 
   /** Calls that list, search or count; none may reveal anything of the first account. */
@@ -230,8 +246,11 @@ onAnyDatabase((database) => {
     ["GET", "/v1/predictions/count"],
     ["GET", "/v1/predictions/values"],
     ["POST", "/v1/evaluation-results/review", {}],
+    ["GET", "/v1/goals"],
+    ["GET", "/v1/headlines"],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],
+    ["GET", "/v1/reality-checks"],
     ["GET", "/v1/worlds"],
     ["GET", "/v1/episodes"],
     ["GET", "/v1/episodes/figures?by=revision"],
@@ -249,6 +268,8 @@ onAnyDatabase((database) => {
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
+    ["GET", "/v1/usage/people"],
+    ["GET", "/v1/budgets"],
     ["GET", "/v1/models"],
     ["GET", "/v1/deployments"],
     ["GET", "/v1/evaluators"],
@@ -371,6 +392,8 @@ onAnyDatabase((database) => {
       "POST /v1/evaluate",
       "POST /v1/evaluation-results/batch",
       "POST /v1/evaluations/batch",
+      // That its lines name no results of others is tested with labels.
+      "POST /v1/evaluation-labels",
       "POST /v1/evaluator-profiles",
       "POST /v1/evaluator-criteria",
       "POST /v1/projects",
@@ -378,7 +401,9 @@ onAnyDatabase((database) => {
       "POST /v1/datasets",
       // The dataset of a run is tested above.
       "POST /v1/runs",
+      "PUT /v1/goals/{run_name}",
       "POST /v1/environments",
+      "POST /v1/reality-checks",
       "POST /v1/worlds",
       "POST /v1/error-taxonomy-revision",
       // These know no resource.

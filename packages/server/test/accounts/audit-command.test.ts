@@ -98,8 +98,10 @@ const unrecorded: Record<string, string> = {
   "worlds show": reads,
   "worlds diff": reads,
   "worlds preview": reads,
+  "worlds export": reads,
   "worlds threshold": reads,
   calibrate: reads,
+  agree: reads,
   play: "predictions are their own records",
   migrate: "is about the schema",
   backup: "writes a file",
@@ -174,7 +176,14 @@ test("every command that changes something leaves its event", async () => {
   await presage("import", file, "--name", "many");
   const ofMany = ["--dataset", "many", "--world", "w", "--evaluator", "exact-match"];
   await presage("run", ...ofMany, "--name", "to-calibrate-on");
+  await change("label", ["to-calibrate-on", "--draw", "1"], ["evaluation_result.draw"]);
+  await Bun.write(file, JSON.stringify({ result_id: "1", annotator: "ada", label: "pass" }));
+  await change("label", [file], ["evaluation_result.label"]);
   await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
+  await Bun.write(file, (await presage("worlds", "export", "w")).stdout);
+  await change("worlds import", [file, "--name", "w2"], ["world.create"]);
+  await Bun.write(file, JSON.stringify({ task_id: "t", simulated: true, real: false }));
+  await change("reality", ["--pairs", file, "--name", "lab"], ["reality_check.create"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { AuditAction, AuditEvent, AuditEventListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { askEveryRoute } from "../support/presage/ask-every-route.ts";
@@ -49,7 +50,12 @@ const secret = "text-of-the-user-5190";
 
 onAnyDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
+  const presage = usePresage({
+    database,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_CAPTURE: "all",
+    PRESAGE_PRICES: join(import.meta.dir, "../support/upstream/prices.yaml"),
+  });
   const recorded = new Set<string>();
 
   async function listEvents(query = ""): Promise<AuditEvent[]> {
@@ -88,6 +94,9 @@ onAnyDatabase((database) => {
     const key = await change("POST /v1/api-keys", "api_key.create", {}, { name: "a", scopes: ["read"] });
     const { key_id } = { key_id: key.id };
     await change("PATCH /v1/api-keys/:key_id", "api_key.update", { key_id }, { rate_limit_rpm: 5 });
+    const budget = { api_key_id: key_id, limit: 20, stops: true };
+    await change("PATCH /v1/budgets", "budget.set", {}, budget);
+    await change("PATCH /v1/budgets", "budget.remove", {}, { ...budget, limit: null });
     await change("DELETE /v1/api-keys/:key_id", "api_key.revoke", { key_id });
 
     const user_id = await makeUser(store, "member");
@@ -150,6 +159,9 @@ onAnyDatabase((database) => {
     const ofResult = "/v1/evaluation-results/:id/correction";
     await change(`POST ${ofResult}`, "evaluation_result.correct", { id }, correction);
     await change(`DELETE ${ofResult}`, "evaluation_result.withdraw_correction", { id });
+    const label = { label: "pass", annotator: secret };
+    await change("POST /v1/evaluation-results/:id/labels", "evaluation_result.label", { id }, label);
+    await change("POST /v1/evaluation-labels", "evaluation_result.label", {}, { result_id: id, ...label });
     await change("DELETE /v1/evaluation-results/:id", "evaluation_result.delete", { id });
     await change("DELETE /v1/evaluation-results?app=none&expected_count=0", "evaluation_result.delete");
 
@@ -180,8 +192,18 @@ onAnyDatabase((database) => {
     await change("POST /v1/runs/:id/finish", "run.finish", { id: other.id });
     const third = await change("POST /v1/runs", "run.create", {}, newRun);
     await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
+    const drawn = { size: 5 };
+    await change("POST /v1/runs/:id/label-sample", "evaluation_result.draw", { id: third.id }, drawn);
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
+
+    const pairs = [{ task_id: secret, simulated: true, real: false }];
+    const check = await change("POST /v1/reality-checks", "reality_check.create", {}, { name: "lab", pairs });
+    await change("DELETE /v1/reality-checks/:id", "reality_check.delete", { id: check.id });
+    const ofGoal = { run_name: "nightly" };
+    const goal = { evaluator: "exact-match", pass_rate: 0.8 };
+    await change("PUT /v1/goals/:run_name", "goal.set", ofGoal, goal);
+    await change("DELETE /v1/goals/:run_name", "goal.remove", ofGoal);
 
     await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
     await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });

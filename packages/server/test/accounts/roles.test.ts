@@ -40,6 +40,9 @@ const table: Row[] = [
       GET /v1/datasets/:id/trajectories
       GET /v1/datasets/:id/trajectories/:trajectory_id
       GET /v1/deployments
+      GET /v1/reality-checks
+      GET /v1/reality-checks/:id
+      GET /v1/environments/:name/reality
       GET /v1/worlds
       GET /v1/worlds/:name
       GET /v1/worlds/:name/revisions
@@ -80,15 +83,23 @@ const table: Row[] = [
       GET /v1/predictions/values
       GET /v1/projects
       GET /v1/projects/:id
+      GET /v1/goals
+      GET /v1/headlines
       GET /v1/runs
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
+      GET /v1/worlds/:name/calibration
+      GET /v1/runs/:id/label-samples
+      GET /v1/agreement
+      GET /v1/evaluation-results/:id/labels
       GET /v1/runs/:id/events
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
       GET /v1/usage
-      GET /v1/usage/latency`,
+      GET /v1/usage/latency
+      GET /v1/usage/people
+      GET /v1/budgets`,
   },
   {
     roles: ["owner", "member"],
@@ -147,6 +158,9 @@ const table: Row[] = [
       POST /v1/evaluations/batch
       POST /v1/evaluation-results/:id/correction
       DELETE /v1/evaluation-results/:id/correction
+      POST /v1/evaluation-results/:id/labels
+      POST /v1/evaluation-labels
+      POST /v1/runs/:id/label-sample
       POST /v1/evaluator-criteria
       POST /v1/evaluator-criteria/:public_id/revision
       PATCH /v1/evaluator-criteria/:public_id/archive
@@ -162,6 +176,8 @@ const table: Row[] = [
       POST /v1/datasets
       DELETE /v1/datasets/:id
       POST /v1/datasets/:id/revisions
+      PUT /v1/goals/:run_name
+      DELETE /v1/goals/:run_name
       POST /v1/runs
       DELETE /v1/runs/:id
       POST /v1/runs/:id/evaluators
@@ -170,6 +186,8 @@ const table: Row[] = [
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
+      POST /v1/reality-checks
+      DELETE /v1/reality-checks/:id
       POST /v1/worlds
       POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name
@@ -196,6 +214,7 @@ const table: Row[] = [
     scope: "manage",
     routes: `
       GET /v1/members
+      PATCH /v1/budgets
       PATCH /v1/members/:user_id
       GET /v1/audit-events
       DELETE /v1/evaluation-results

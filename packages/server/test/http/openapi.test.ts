@@ -186,6 +186,7 @@ test("operations that create something accept an Idempotency-Key", async () => {
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
     "post /v1/evaluation-results/{id}/correction",
+    "post /v1/evaluation-results/{id}/labels",
     "post /v1/evaluations/batch",
     "post /v1/evaluator-criteria",
     "post /v1/evaluator-criteria/{public_id}/revision",
@@ -193,7 +194,9 @@ test("operations that create something accept an Idempotency-Key", async () => {
     "post /v1/evaluator-profiles/{public_id}/revision",
     "post /v1/experiments",
     "post /v1/projects",
+    "post /v1/reality-checks",
     "post /v1/runs",
+    "post /v1/runs/{id}/label-sample",
     "post /v1/worlds",
   ]);
 });

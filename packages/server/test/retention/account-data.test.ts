@@ -87,6 +87,8 @@ onEachDatabase((database) => {
     const fields = Array.from({ length: 60 }, (_, index) => resultAt(index));
     const [first] = await storeResults(opened.database, account_id, fields.slice(1));
     await make(`/v1/evaluation-results/${first?.id}/correction`, { pass: false, score_raw: 0.1 });
+    await make(`/v1/evaluation-results/${first?.id}/labels`, { label: "pass", annotator: "ada" });
+    await make(`/v1/runs/${id}/label-sample`, { size: 1 });
     const table = opened.database.selectFrom("usage_counts").select("hour");
     const predictions = opened.database.selectFrom("predictions").select("id").where("source", "=", "live");
     await eventually(

@@ -40,13 +40,21 @@ onEachDatabase((database) => {
     ids.push(...(await store(200, 300)));
     for (const index of [1, 2, 3, 5, 202, 206])
       await correct(ids[index] ?? 0, { pass: index % 2 === 0, score_raw: 0.7 });
+    for (const id of ids.slice(0, 210))
+      await presage.call("POST", `/v1/evaluation-results/${id}/labels`, { label: "pass", annotator: "ada" });
     await expectSoundRollups(presage, opened.database);
     const old = ids.filter((_, index) => (resultAt(index).createdAt ?? 0) < firstDay + 2 * day);
     expect(await deleteBefore(firstDay + 2 * day)).toBe(old.length);
     await expectSoundRollups(presage, opened.database);
     const left = await opened.database.selectFrom("evaluation_results").select("id").orderBy("id").execute();
     expect(left.map(({ id }) => id)).toEqual(ids.filter((id) => !old.includes(id)));
-    for (const table of ["evaluation_payloads", "evaluation_tags", "evaluation_corrections"] as const) {
+    const tables = [
+      "evaluation_payloads",
+      "evaluation_tags",
+      "evaluation_corrections",
+      "evaluation_labels",
+    ] as const;
+    for (const table of tables) {
       const rows = await opened.database.selectFrom(table).select("result_id").execute();
       expect(rows.filter(({ result_id }) => old.includes(result_id))).toEqual([]);
     }

@@ -79,7 +79,7 @@ export const linkGroups: Section[] = [
     icon: Settings,
     links: [
       { to: "/api-keys", label: "API keys", keys: "g k" },
-      { to: "/usage", label: "Usage", keys: "g u" },
+      { to: "/usage", label: "People & spend", keys: "g u" },
       { to: "/account/members", label: "Members", isForOwners: true },
       { to: "/deployments", label: "Deployments", keys: "g m" },
       { to: "/account/audit-log", label: "Audit log", isForOwners: true },

@@ -23,6 +23,7 @@ import { describeDifferences } from "./describe-differences.ts";
 import { evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, playWorld, showText } from "./play.ts";
 import { samplesOf } from "./samples.ts";
+import { addFileVerbs } from "./world-files.ts";
 
 /** What a world is made of, as Commander reads it. */
 interface WorldFlags extends ConnectionOptions {
@@ -91,6 +92,7 @@ export function addWorldsCommands(program: Command): void {
     .action((name: string, options) => reviseCommand(configure(), name, options));
   addReadingCommands(worlds);
   addCalibrationVerbs(worlds);
+  addFileVerbs(worlds);
   addEndingCommands(worlds);
   addPlayCommand(program);
 }
@@ -184,7 +186,7 @@ function addEndingCommands(worlds: Command): void {
 function addPlayCommand(program: Command): void {
   program
     .command("play <world>")
-    .summary("act in a world; its answers are the next states")
+    .summary("act in a world, a line an action")
     .description("act in a world, a line an action; its answer is the next state, ctrl-D ends")
     .option("--state <text>", "where to begin")
     .option("--sample <id>", "begin with this recorded sample; by default with any trajectory's first")

@@ -183,24 +183,26 @@ const fewestForJackknife = 6;
 /**
  * The interval of a figure from 0 to 1, at 95 %, from its values without each cluster: SE² = (G−1)/G · Σ_g(θ_(−g) − θ_(·))² (B. Efron
  * and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11), in the form of `scoreInterval`. The clusters may have been
- * joined to fewer. Why there is none: too few, or a figure that without one of them is not defined, which is NaN.
+ * joined to fewer. Why there is none: too few, or a figure that without one of them is not defined, which is NaN. A figure whose
+ * lowest value is −1 has its interval as ± t · SE, within its range.
  */
 export function jackknifeInterval(
   value: number,
   without: Float64Array,
   effective: number,
+  lowest: 0 | -1 = 0,
 ): { interval: Interval; why: null } | { interval: null; why: "few" | "undefined" } {
   if (without.length < fewestForJackknife) return { interval: null, why: "few" };
   if (without.some(Number.isNaN)) return { interval: null, why: "undefined" };
   const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
   const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
   const error = Math.sqrt(((without.length - 1) / without.length) * squares);
-  if (error < rounding) return { interval: meanInterval(value, 0, effective), why: null };
-  if (value > rounding && value < 1 - rounding)
+  if (lowest === 0 && error < rounding) return { interval: meanInterval(value, 0, effective), why: null };
+  if (lowest === 0 && value > rounding && value < 1 - rounding)
     return { interval: meanInterval(value, error, effective), why: null };
   // No mean is at an end and varies, but a calibration error may.
-  const reach = criticalValue(effective) * error;
-  const [lower, upper] = [Math.max(0, value - reach), Math.min(1, value + reach)];
+  const reach = error === 0 ? 0 : criticalValue(effective) * error;
+  const [lower, upper] = [Math.max(lowest, value - reach), Math.min(1, value + reach)];
   return { interval: { level: 0.95, lower, upper }, why: null };
 }
 

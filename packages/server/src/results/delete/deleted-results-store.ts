@@ -113,7 +113,8 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
   await takeFromCounts(transaction, found);
   const tags = rows.flatMap((row) => toTagRows(row, textsOf.get(row.id)?.tags));
   await deleteTags(transaction, tags);
-  await transaction.deleteFrom("evaluation_corrections").where("result_id", "in", found).execute();
+  for (const table of ["evaluation_corrections", "evaluation_labels", "label_sample_items"] as const)
+    await transaction.deleteFrom(table).where("result_id", "in", found).execute();
   await transaction.deleteFrom("evaluation_payloads").where("result_id", "in", found).execute();
   await transaction.deleteFrom("evaluation_results").where("id", "in", found).execute();
   return found.length;

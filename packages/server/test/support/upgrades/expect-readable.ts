@@ -63,6 +63,18 @@ const readings: Reading[] = [
     { results: [{ id: "2" }, { id: "1", correction: { pass: false, comment: awkward } }] },
   ],
   [
+    "evaluation_labels",
+    "GET",
+    "/v1/evaluation-results/1/labels",
+    { data: [{ label: "fail", score: awkwardScore, annotator: awkward }] },
+  ],
+  [
+    "label_samples",
+    "GET",
+    `/v1/runs/${idOf.run}/label-samples`,
+    { data: [{ drawn_from: 3, data: [{ result_id: "1", probability: awkwardScore, labelled: true }] }] },
+  ],
+  [
     "evaluation_counts",
     "POST",
     "/v1/evaluation-results/summary",
@@ -73,6 +85,12 @@ const readings: Reading[] = [
     "GET",
     "/v1/usage?step=hour",
     { data: [{ operation: "predict", requests: 3, prompt_tokens: 2 ** 40, completion_tokens: 5 }] },
+  ],
+  [
+    "budgets",
+    "GET",
+    "/v1/budgets",
+    { data: [{ api_key_id: idOf.key, limit: 12.5, stops: true, state: "ok" }] },
   ],
   ["projects", "GET", "/v1/projects", { projects: [{ id: idOf.project, name: awkward.trim() }] }],
   [
@@ -104,7 +122,14 @@ const readings: Reading[] = [
     { data: [{ prediction: { id: idOf.prediction }, verdicts: [{ pass: true, score: awkwardScore }] }] },
   ],
   ["predictions", "GET", `/v1/predictions/${idOf.livePrediction}`, { output: awkward, reasoning: awkward }],
+  ["goals", "GET", "/v1/goals", { data: [{ run_name: awkward, pass_rate: awkwardScore }] }],
   ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
+  [
+    "reality_checks",
+    "GET",
+    `/v1/reality-checks/${idOf.realityCheck}`,
+    { name: awkward, figures: { counts: { only_simulated: 1 }, policies: [{ policy: awkward }] } },
+  ],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [
     "episodes",

@@ -84,6 +84,31 @@ export async function writeResultRows(writer: RowWriter): Promise<void> {
     comment: awkward,
     created_at: writtenAt + 1,
   });
+  await insert("evaluation_labels", {
+    ...{ id: idOf.label, account_id: idOf.account, result_id: corrected, user_id: null, annotator: awkward },
+    ...{ pass: 0, score: awkwardScore, correction_id: null, created_at: writtenAt + 2 },
+  });
+  await insert("label_samples", {
+    ...{
+      id: idOf.labelSample,
+      account_id: idOf.account,
+      run_id: idOf.run,
+      evaluator_id: awkward,
+      is_external: 1,
+    },
+    ...{
+      profile_name: null,
+      design: "uniform",
+      seed: 1,
+      left_out: 0,
+      created_by: idOf.user,
+      created_at: writtenAt,
+    },
+    strata: JSON.stringify([{ pass: null, count: 3, probability: awkwardScore }]),
+  });
+  await insert("label_sample_items", {
+    ...{ sample_id: idOf.labelSample, position: 0, result_id: corrected, probability: awkwardScore },
+  });
   await writeCounts(writer);
   await writeTagCounts(writer);
 }

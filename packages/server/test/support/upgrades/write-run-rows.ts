@@ -183,10 +183,23 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
     ...own,
     ...{ id: idOf.world, name: "shop", last_revision: 1, archived_at: null },
   });
+  await insert("goals", {
+    ...own,
+    ...{ id: idOf.goal, run_name: awkward, evaluator: "exact-match", profile_name: awkward },
+    pass_rate: awkwardScore,
+  });
   const pinned = JSON.stringify({ examples: null, calibration: null, prompt_digest: "0" });
   await insert("world_revisions", {
     ...{ world_id: idOf.world, revision: 1, config, pinned, created_at: writtenAt },
   });
+  const outcomes = { simulated: 1, real: 0, replayed: null };
+  await insert("reality_checks", {
+    ...own,
+    ...{ id: idOf.realityCheck, name: awkward, environment: "kitchen" },
+    ...{ false_success_limit: awkwardScore, episodes: 1 },
+  });
+  const checked = { task_id: awkward, episode_id: awkward, policy: awkward, ...outcomes };
+  await insert("reality_episodes", { check_id: idOf.realityCheck, position: 1, ...checked });
   await insert("environment_tasks", { environment_id: idOf.environment, split: "train", position: 0, task });
   await insert("episodes", {
     ...own,

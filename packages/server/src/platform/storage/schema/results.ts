@@ -13,6 +13,9 @@ export interface ResultTables {
   evaluation_payloads: EvaluationPayloadsTable;
   evaluation_tags: EvaluationTagsTable;
   evaluation_corrections: EvaluationCorrectionsTable;
+  evaluation_labels: EvaluationLabelsTable;
+  label_samples: LabelSamplesTable;
+  label_sample_items: LabelSampleItemsTable;
   result_deletions: ResultDeletionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
@@ -109,6 +112,47 @@ export interface EvaluationCorrectionsTable {
   score: number | null;
   comment: string | null;
   created_at: Micros;
+}
+
+/** What people say of outputs, one a person and result. */
+export interface EvaluationLabelsTable {
+  id: string;
+  account_id: string;
+  result_id: number;
+  /** The user whose label it is; null if the annotator was named. One of the two is set. */
+  user_id: string | null;
+  annotator: string | null;
+  pass: Flag;
+  score: number | null;
+  /** The correction that it set, and which goes with it. */
+  correction_id: string | null;
+  created_at: Micros;
+}
+
+/** Verdicts that were drawn to be labelled. */
+export interface LabelSamplesTable {
+  id: string;
+  account_id: string;
+  run_id: string;
+  evaluator_id: string;
+  is_external: Flag;
+  profile_name: string | null;
+  design: "uniform" | "verdict";
+  seed: number;
+  /** Verdicts whose output equals the gold answer. */
+  left_out: number;
+  /** JSON: how many verdicts of each kind there were, and with which probability one was drawn. */
+  strata: string;
+  created_by: string;
+  created_at: Micros;
+}
+
+export interface LabelSampleItemsTable {
+  sample_id: string;
+  /** In the order of the draw, from 0. */
+  position: number;
+  result_id: number;
+  probability: number;
 }
 
 /**

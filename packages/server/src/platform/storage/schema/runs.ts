@@ -20,6 +20,7 @@ export interface RunTables {
   prediction_payloads: PredictionPayloadsTable;
   prediction_contexts: PredictionContextsTable;
   runs: RunsTable;
+  goals: GoalsTable;
   run_verdicts: RunVerdictsTable;
   sample_traits: SampleTraitsTable;
   environments: EnvironmentsTable;
@@ -30,6 +31,34 @@ export interface RunTables {
   ors_sessions: OrsSessionsTable;
   worlds: WorldsTable;
   world_revisions: WorldRevisionsTable;
+  reality_checks: RealityChecksTable;
+  reality_episodes: RealityEpisodesTable;
+}
+
+export interface RealityChecksTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** Its name: the environment may be gone. */
+  environment: string | null;
+  false_success_limit: number | null;
+  /** The number of its rows in `reality_episodes`. */
+  episodes: number;
+  created_by: string;
+  created_at: Micros;
+}
+
+/** How one episode ended in simulation and in reality. */
+export interface RealityEpisodesTable {
+  check_id: string;
+  /** From 1. */
+  position: number;
+  task_id: string;
+  episode_id: string | null;
+  policy: string | null;
+  simulated: Flag;
+  real: Flag;
+  replayed: Flag | null;
 }
 
 export interface WorldsTable {
@@ -272,6 +301,21 @@ export interface RunsTable {
   created_at: Micros;
   started_at: Micros | null;
   finished_at: Micros | null;
+  /** JSON: figures for lists, made when it has ended. Null: not yet, or the target is external. */
+  headline: string | null;
+}
+
+/** What runs of a name are to reach. */
+export interface GoalsTable {
+  id: string;
+  account_id: string;
+  run_name: string;
+  evaluator: string;
+  profile_name: string | null;
+  pass_rate: number;
+  /** Who set it last, and when. */
+  created_by: string;
+  created_at: Micros;
 }
 
 /** One evaluator's outcome on one prediction of a run. */

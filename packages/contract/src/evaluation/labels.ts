@@ -1,0 +1,233 @@
+import { z } from "zod";
+import { instant, shortText, storableText } from "../text.ts";
+import { Correction, EvaluationLabel, LabelVerdict, score } from "./result.ts";
+import { intervalOf } from "./run-report.ts";
+
+const count = (description: string) => z.int().meta({ description });
+const figure = (description: string) => z.number().nullable().meta({ description });
+
+/** Body of `POST /v1/evaluation-results/{id}/labels`. */
+export const LabelRequest = z
+  .strictObject({
+    label: LabelVerdict.nullable().meta({
+      description: "The person's own verdict, whatever the evaluator's is. Null takes the label back.",
+    }),
+    score: score.nullish().meta({ description: "The person's score, from 0 to 1." }),
+    annotator: shortText(200).nullish().meta({
+      description: "Who labels. If not given, the caller's user, who may also correct the verdict.",
+    }),
+  })
+  .meta({ id: "LabelRequest" });
+export type LabelRequest = z.infer<typeof LabelRequest>;
+
+/** Response of `GET` and `POST /v1/evaluation-results/{id}/labels`. */
+export const LabelListResponse = z
+  .object({
+    data: z.array(EvaluationLabel).meta({ description: "One a person, the first given first." }),
+    correction: Correction.nullable().meta({
+      description: "The correction that counts, which a label that disagrees may have set.",
+    }),
+  })
+  .meta({ id: "LabelListResponse" });
+export type LabelListResponse = z.infer<typeof LabelListResponse>;
+
+/** A line of `POST /v1/evaluation-labels`: the result by its id, or by its run and sample. */
+export const LabelLine = z
+  .strictObject({
+    ...LabelRequest.shape,
+    result_id: z
+      .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/)])
+      .optional()
+      .meta({ description: "The result's id." }),
+    run_id: storableText()
+      .optional()
+      .meta({ description: "With `dataset_sample_id`, instead of `result_id`." }),
+    dataset_sample_id: z
+      .union([z.int(), shortText(200)])
+      .optional()
+      .meta({
+        description: "Its results of all evaluators get the label, unless `evaluator` names one.",
+      }),
+    evaluator: storableText().optional().meta({ description: "An evaluator's id or family." }),
+  })
+  .check(({ value, issues }) => {
+    const bySample = value.run_id !== undefined && value.dataset_sample_id !== undefined;
+    const isPart = value.run_id !== undefined || value.dataset_sample_id !== undefined;
+    if (value.result_id === undefined ? bySample : !isPart) return;
+    issues.push({
+      code: "custom",
+      message: "A line names its result by `result_id`, or by `run_id` and `dataset_sample_id`",
+      input: value,
+    });
+  })
+  .meta({ id: "LabelLine" });
+export type LabelLine = z.infer<typeof LabelLine>;
+
+/** Response of `POST /v1/evaluation-labels`. */
+export const LabelImport = z
+  .object({
+    labels: count("Labels that were stored."),
+    taken_back: count("Lines with null: labels that are not there any more."),
+  })
+  .meta({ id: "LabelImport" });
+export type LabelImport = z.infer<typeof LabelImport>;
+
+const namedEvaluator = {
+  evaluator: storableText().optional().meta({
+    description: "An evaluator by its id, its family or as `external:NAME`. If not given, the run's first.",
+  }),
+  profile_name: storableText().optional().meta({
+    description: "The evaluator's profile, where there are several of the same evaluator.",
+  }),
+};
+
+/** Body of `POST /v1/runs/{id}/label-sample`. */
+export const LabelSampleRequest = z
+  .strictObject({
+    size: z.int().min(1).max(1_000).meta({ description: "How many verdicts to draw." }),
+    seed: z.int().min(0).max(2_147_483_647).default(1).meta({ description: "Another one draws others." }),
+    by: z.enum(["uniform", "verdict"]).default("uniform").meta({
+      description:
+        "`uniform`: each verdict is as likely. `verdict`: half are passes and half fails, as far as there are as many.",
+    }),
+    ...namedEvaluator,
+  })
+  .meta({ id: "LabelSampleRequest" });
+export type LabelSampleRequest = z.input<typeof LabelSampleRequest>;
+
+/** Verdicts that were drawn to be labelled. */
+export const LabelSample = z
+  .object({
+    id: z.string().meta({ description: "The draw's id." }),
+    run_id: z.string().meta({ description: "The run's id." }),
+    evaluator: z.string().meta({ description: "Whose verdicts they are." }),
+    profile_name: z.string().nullable().meta({ description: "The evaluator's profile." }),
+    by: z.enum(["uniform", "verdict"]).meta({ description: "How they were drawn." }),
+    seed: count("What decided the draw."),
+    drawn_from: count("Verdicts that could be drawn."),
+    left_out: count("Verdicts that could not: their output equals the gold answer."),
+    created_at: instant.meta({ description: "When they were drawn." }),
+    data: z
+      .array(
+        z.object({
+          result_id: z.string().meta({ description: "The result's id." }),
+          probability: z
+            .number()
+            .meta({ description: "With which it was drawn. Its label weighs the inverse." }),
+          labelled: z.boolean().meta({ description: "Whether anybody has labelled it." }),
+        }),
+      )
+      .meta({ description: "In the order in which they were drawn." }),
+  })
+  .meta({ id: "LabelSample" });
+export type LabelSample = z.infer<typeof LabelSample>;
+
+/** Response of `GET /v1/runs/{id}/label-samples`. */
+export const LabelSampleListResponse = z
+  .object({ data: z.array(LabelSample).meta({ description: "The last 100 draws, the newest first." }) })
+  .meta({ id: "LabelSampleListResponse" });
+export type LabelSampleListResponse = z.infer<typeof LabelSampleListResponse>;
+
+/** Query of `GET /v1/agreement`. */
+export const AgreementOfLabelsQuery = z.object({
+  run: storableText().optional().meta({
+    description:
+      "The run's id. If not given, all labelled verdicts of `evaluator` count, or else of the one with the most labels.",
+  }),
+  ...namedEvaluator,
+  against: z.enum(["human", "evaluator"]).optional().meta({
+    default: "human",
+    description: "People's labels, or the verdicts of the run's evaluator `other`.",
+  }),
+  other: storableText().optional().meta({
+    description: "With `against=evaluator`: the other evaluator. If not given, the run's next.",
+  }),
+  other_profile_name: storableText().optional().meta({ description: "The other evaluator's profile." }),
+});
+export type AgreementOfLabelsQuery = z.infer<typeof AgreementOfLabelsQuery>;
+
+const AgreementFigure = z
+  .object({
+    value: figure("Null if it is not defined."),
+    interval: intervalOf("At 95 %. Null with the reason in `note`."),
+    count: count("Verdicts that it is made of."),
+    trajectories: count("Their trajectories."),
+    effective_trajectories: figure(
+      "The number of equally long trajectories that would carry as much information.",
+    ),
+    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+  })
+  .meta({ id: "AgreementFigure" });
+
+/** Response of `GET /v1/agreement`. */
+export const LabelAgreement = z
+  .object({
+    run_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The run's id; null for all verdicts of the evaluator." }),
+    evaluator: z.string().nullable().meta({
+      description: "Whose verdicts are compared; null if no run is given and nobody has labelled anything.",
+    }),
+    profile_name: z.string().nullable().meta({ description: "The evaluator's profile." }),
+    against: z.string().meta({ description: "`human`, or the other evaluator." }),
+    sentence: z.string().meta({ description: "What the figures say." }),
+    note: z.string().nullable().meta({ description: "What qualifies them." }),
+    weighted: z.boolean().meta({
+      description: "Whether only drawn verdicts count, each with the inverse of the probability of its draw.",
+    }),
+    counts: z
+      .object({
+        both_pass: count("Both pass."),
+        only_evaluator: count("The evaluator passes, the reference does not."),
+        only_reference: count("The reference passes, the evaluator does not."),
+        both_fail: count("Neither passes."),
+      })
+      .meta({ description: "Verdicts by what both say, without weights." }),
+    undecided: count(
+      "Labelled verdicts that as many people pass as fail; they count in `krippendorff_alpha` only.",
+    ),
+    agreement: AgreementFigure.meta({ description: "The share on which both say the same." }),
+    cohen_kappa: AgreementFigure.meta({
+      description: "Agreement beyond chance, where chance knows how often each passes. From −1 to 1.",
+    }),
+    gwet_ac1: AgreementFigure.meta({
+      description: "Agreement beyond chance that does not fall where almost all pass. From −1 to 1.",
+    }),
+    krippendorff_alpha: AgreementFigure.meta({
+      description: "Of the evaluator and all people together; not everybody need label everything.",
+    }),
+    people_alpha: AgreementFigure.meta({
+      description: "Of people among themselves. An evaluator can hardly agree with them more than they do.",
+    }),
+    sensitivity: AgreementFigure.meta({
+      description: "Of what the reference passes, what the evaluator passes.",
+    }),
+    specificity: AgreementFigure.meta({
+      description: "Of what the reference fails, what the evaluator fails.",
+    }),
+    precision: AgreementFigure.meta({
+      description: "Of what the evaluator passes, what the reference passes.",
+    }),
+    more_labels: z
+      .object({
+        half_width: z
+          .number()
+          .meta({ description: "Half of the width of the interval of `agreement` to aim at." }),
+        count: z.int().nullable().meta({
+          description: "How many labels more it takes; null if it is narrower than 2 points either way.",
+        }),
+      })
+      .meta({ description: "What more labels would bring." }),
+    annotators: z
+      .array(
+        z.object({
+          annotator: z.string().meta({ description: "Who." }),
+          labels: count("Labels given."),
+          agreed: count("Those that equal the evaluator's verdict."),
+        }),
+      )
+      .meta({ description: "The people." }),
+  })
+  .meta({ id: "LabelAgreement" });
+export type LabelAgreement = z.infer<typeof LabelAgreement>;

@@ -1,0 +1,189 @@
+import type { LabelAgreement } from "@presage/contract";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Config } from "../config/config.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { calibrationQuery } from "./calibrate.ts";
+import { CommandError, examples, onServer, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
+import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
+import { withConnection } from "./open-connection.ts";
+import { printTable, withInterval } from "./run-tables.ts";
+import type { Column } from "./terminal.ts";
+
+interface LabelOptions extends ConnectionOptions {
+  annotator?: string;
+  draw?: number;
+  by: "uniform" | "verdict";
+  seed: number;
+  evaluator?: string;
+}
+
+interface AgreeOptions extends ConnectionOptions {
+  evaluator?: string;
+  against?: string;
+  json?: boolean;
+}
+
+const whole = (text: string) => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+};
+const byEvaluator = [
+  "--evaluator <name[=profile]>",
+  "an evaluator of the run; by default its first",
+] as const;
+
+/** `presage label` and `presage agree`. */
+export function addLabelCommands(program: Command): void {
+  program
+    .command("label <what...>")
+    .summary("store people's labels, or draw what to label")
+    .description(
+      "store people's labels: of the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}), or of one result by its id; or draw verdicts of a run, and print them as such lines",
+    )
+    .option(
+      "--annotator <name>",
+      "who labels one result; by default you, and then it may correct the verdict",
+    )
+    .option("--draw <count>", "draw as many verdicts of the run <what> to be labelled", whole)
+    .option("--by <design>", "uniform, or verdict: half passes and half fails", "uniform")
+    .option("--seed <number>", "another one draws others", whole, 1)
+    .option(...byEvaluator)
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage label labels.jsonl",
+        "presage label 1042 fail --annotator ada",
+        "presage label nightly --draw 20 --by verdict > to-label.jsonl",
+      ),
+    )
+    .action(([what = "", verdict]: string[], options) => labelCommand(configure(), what, verdict, options));
+  program
+    .command("agree <run>")
+    .summary("say how far an evaluator agrees with people")
+    .description("say how far an evaluator of a run, given by id or name, agrees with people's labels")
+    .option(...byEvaluator)
+    .option("--against <name[=profile]>", "compare with another evaluator of the run instead of people")
+    .option("--json", "print the figures as JSON")
+    .option(...onServer)
+    .addHelpText("after", examples("presage agree nightly --evaluator judge=system:matches-gold"))
+    .action((run: string, options) => agreeCommand(configure(), run, options));
+}
+
+async function labelCommand(
+  config: Config,
+  what: string,
+  verdict: string | undefined,
+  options: LabelOptions,
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    if (options.draw !== undefined) return await printDrawn(connection, what, options.draw, options);
+    if (verdict !== undefined) return await labelOne(connection, what, verdict, options);
+    const file = Bun.file(what);
+    if (!(await file.exists()))
+      throw new CommandError(`There is no file ${what}. To label one result, add pass or fail.`);
+    const stored = await connection.call(({ labels }) =>
+      labels.import(file, { isGzip: what.endsWith(".gz") }),
+    );
+    const back = stored.taken_back > 0 ? `, ${countOf(stored.taken_back, "label")} taken back` : "";
+    process.stdout.write(`${countOf(stored.labels, "label")} stored${back}.\n`);
+  });
+}
+
+async function labelOne(
+  { call }: Connection,
+  id: string,
+  label: string,
+  { annotator }: LabelOptions,
+): Promise<void> {
+  if (label !== "pass" && label !== "fail") throw new CommandError(`A label is pass or fail, not ${label}.`);
+  if (!/^\d{1,15}$/.test(id)) throw new CommandError(`A result's id is a number, not ${id}.`);
+  const { correction } = await call(({ labels }) => labels.give(id, { label, annotator: annotator ?? null }));
+  const counts = correction === null ? "" : ` ${correction.pass ? "Pass" : "Fail"} counts as its verdict.`;
+  process.stdout.write(`Result ${id} is labelled ${label}.${counts}\n`);
+}
+
+/** The drawn verdicts as lines of labels that are still to be given. */
+async function printDrawn(
+  connection: Connection,
+  nameOrId: string,
+  size: number,
+  { by, seed, evaluator }: LabelOptions,
+): Promise<void> {
+  if (by !== "uniform" && by !== "verdict") throw new CommandError("--by is uniform or verdict");
+  const { id } = await findRun(connection, nameOrId);
+  const wanted = { size, seed, by, ...calibrationQuery(evaluator) };
+  const drawn = await connection.call(({ labels }) => labels.draw(id, wanted));
+  for (const { result_id } of drawn.data)
+    process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: null })}\n`);
+  const left = drawn.left_out > 0 ? `; ${drawn.left_out} equal their gold answers and were left out` : "";
+  printNotice(`${countOf(drawn.data.length, "verdict")} drawn of ${drawn.drawn_from}${left}.`);
+}
+
+async function agreeCommand(
+  config: Config,
+  nameOrId: string,
+  { evaluator, against, json, ...options }: AgreeOptions,
+): Promise<void> {
+  await withConnection(config, options, async (connection) => {
+    const { id } = await findRun(connection, nameOrId);
+    const other = calibrationQuery(against);
+    const query = {
+      run: id,
+      ...calibrationQuery(evaluator),
+      ...(against !== undefined && { against: "evaluator" as const, other: other.evaluator }),
+      ...(other.profile_name !== undefined && { other_profile_name: other.profile_name }),
+    };
+    const found = await connection.call(({ labels }) => labels.agreement(query));
+    if (json) process.stdout.write(`${printableJson(found)}\n`);
+    else printAgreement(found);
+  });
+}
+
+interface Row {
+  name: string;
+  figure: LabelAgreement["agreement"];
+  meaning: string;
+}
+
+const columns: readonly Column<Row>[] = [
+  { heading: "figure", text: ({ name }) => name },
+  {
+    heading: "value (95 %)",
+    text: ({ figure: { value, interval } }) => withInterval(value, interval, 1, 2, ""),
+    align: "right",
+  },
+  { heading: "n", text: ({ figure }) => String(figure.count), align: "right" },
+  {
+    heading: "what it says",
+    text: ({ meaning, figure }) => (figure.value === null ? (figure.note ?? "") : meaning),
+    canWrap: true,
+  },
+];
+
+function printAgreement(found: LabelAgreement): void {
+  const isOfPeople = found.against === "human";
+  const reference = isOfPeople ? "people" : found.against;
+  const { counts, more_labels: more, undecided } = found;
+  printTable(columns, [
+    { name: "agreement", figure: found.agreement, meaning: "the share on which both say the same" },
+    { name: "Cohen κ", figure: found.cohen_kappa, meaning: "beyond chance; 1 is best" },
+    { name: "Gwet AC1", figure: found.gwet_ac1, meaning: "the same, steady where almost all pass" },
+    { name: "Krippendorff α", figure: found.krippendorff_alpha, meaning: "of all raters together" },
+    ...(isOfPeople ? [{ name: "α of people", figure: found.people_alpha, meaning: "among themselves" }] : []),
+    { name: "sensitivity", figure: found.sensitivity, meaning: `passed, of what passes by ${reference}` },
+    { name: "specificity", figure: found.specificity, meaning: `failed, of what fails by ${reference}` },
+    { name: "precision", figure: found.precision, meaning: `right by ${reference}, of what it passes` },
+  ]);
+  process.stdout.write(`\n${printable(found.sentence)}\n`);
+  const notes = [
+    `both pass ${counts.both_pass}, only the evaluator ${counts.only_evaluator}, only the reference ${counts.only_reference}, neither ${counts.both_fail}`,
+    ...(undecided > 0 ? [`${countOf(undecided, "verdict")} on which people are evenly divided`] : []),
+    ...(isOfPeople && more.count !== null
+      ? [`${countOf(more.count, "more label")}: ±${Math.round(100 * more.half_width)} points`]
+      : []),
+    ...(found.note === null ? [] : [found.note]),
+  ];
+  printNotice(notes.map(printable).join("\n"));
+}

@@ -1,0 +1,293 @@
+import {
+  effectiveClusters,
+  jackknifeError,
+  jackknifeInterval,
+  momentsOfClusters,
+  rateInterval,
+} from "../intervals.ts";
+import { type MoreLabels, moreLabels } from "./more-labels.ts";
+
+interface Interval {
+  level: number;
+  lower: number;
+  upper: number;
+}
+
+/** A figure of labels in trajectories. */
+export interface AgreementFigure {
+  /** Null where it is not defined. */
+  value: number | null;
+  interval: Interval | null;
+  /** Labelled verdicts that it is made of. */
+  count: number;
+  trajectories: number;
+  effective_trajectories: number | null;
+  /** Why there is no value or no interval. */
+  note: string | null;
+}
+
+/** The verdicts of two raters on one thing: `first` is the evaluator whose agreement is asked for. */
+export interface Pair {
+  first: boolean;
+  second: boolean;
+}
+
+/** What two raters said of some things, by both verdicts. */
+export interface PairTable {
+  bothPass: number;
+  onlyFirst: number;
+  onlySecond: number;
+  bothFail: number;
+}
+
+const noPairs: Readonly<PairTable> = { bothPass: 0, onlyFirst: 0, onlySecond: 0, bothFail: 0 };
+type Cell = keyof PairTable;
+const cells = ["bothPass", "onlyFirst", "onlySecond", "bothFail"] as const satisfies readonly Cell[];
+
+/** The pairs of one trajectory: how many there are, and what they weigh. */
+export interface PairCluster {
+  counts: PairTable;
+  weights: PairTable;
+}
+
+/** Pairs by trajectory. A weight is the inverse of the probability with which a thing was drawn; 1 if all weigh the same. */
+export function createPairs() {
+  const clusters = new Map<number | string, PairCluster>();
+  return {
+    add(cluster: number | string, { first, second }: Pair, weight = 1): void {
+      const found = clusters.get(cluster) ?? { counts: { ...noPairs }, weights: { ...noPairs } };
+      clusters.set(cluster, found);
+      const cell = first ? (second ? "bothPass" : "onlyFirst") : second ? "onlySecond" : "bothFail";
+      found.counts[cell] += 1;
+      found.weights[cell] += weight;
+    },
+    end: (): PairCluster[] => [...clusters.values()],
+  };
+}
+
+export interface PairAgreement {
+  counts: PairTable;
+  agreement: AgreementFigure;
+  cohen_kappa: AgreementFigure;
+  gwet_ac1: AgreementFigure;
+  /** Of what the second rater passes or fails, the share that the first one does too. */
+  sensitivity: AgreementFigure;
+  specificity: AgreementFigure;
+  /** Of what the first rater passes, the share that the second one passes. */
+  precision: AgreementFigure;
+  more_labels: MoreLabels;
+}
+
+/** How far two raters agree. Intervals leave out one trajectory at a time. */
+export function pairAgreement(clusters: readonly PairCluster[], isWeighted: boolean): PairAgreement {
+  const counts = sumOf(clusters.map((cluster) => cluster.counts));
+  const share = (hit: readonly Cell[], of: readonly Cell[], why: string) =>
+    shareFigure(clusters, { hit, of, why, isWeighted });
+  const agreement = share(["bothPass", "bothFail"], cells, "There are no labels.");
+  return {
+    counts,
+    agreement,
+    cohen_kappa: pairCoefficient(clusters, cohenKappa),
+    gwet_ac1: pairCoefficient(clusters, gwetAc1),
+    sensitivity: share(["bothPass"], ["bothPass", "onlySecond"], "None was passed by the reference."),
+    specificity: share(["bothFail"], ["bothFail", "onlyFirst"], "None was failed by the reference."),
+    precision: share(["bothPass"], ["bothPass", "onlyFirst"], "The evaluator passed none."),
+    more_labels: moreLabels(agreement),
+  };
+}
+
+export function sumOf(tables: readonly PairTable[]): PairTable {
+  const sum = { ...noPairs };
+  for (const table of tables) for (const cell of cells) sum[cell] += table[cell];
+  return sum;
+}
+
+const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, cell) => sum + table[cell], 0);
+
+/** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both say one thing only. */
+export function cohenKappa(table: PairTable): number {
+  const { observed, first, second } = sharesOf(table);
+  const byChance = first * second + (1 - first) * (1 - second);
+  return byChance > 1 - rounding ? Number.NaN : (observed - byChance) / (1 - byChance);
+}
+
+/** The same where chance agreement is that of a guess on what is hard to decide (K. L. Gwet 2008): defined for one category too. */
+export function gwetAc1(table: PairTable): number {
+  const { observed, first, second } = sharesOf(table);
+  const passes = (first + second) / 2;
+  const byChance = 2 * passes * (1 - passes);
+  return (observed - byChance) / (1 - byChance);
+}
+
+const rounding = 1e-12;
+
+function sharesOf(table: PairTable) {
+  const all = totalOf(table, cells);
+  return {
+    observed: totalOf(table, ["bothPass", "bothFail"]) / all,
+    first: totalOf(table, ["bothPass", "onlyFirst"]) / all,
+    second: totalOf(table, ["bothPass", "onlySecond"]) / all,
+  };
+}
+
+/** What several raters said of one thing. */
+export interface RatedThing {
+  cluster: number | string;
+  passes: number;
+  fails: number;
+  weight: number;
+}
+
+/** Sums that α is made of: values by category among things with two and more of them, and coincidences of unlike ones. */
+interface Coincidences {
+  passes: number;
+  fails: number;
+  unlike: number;
+}
+
+/**
+ * Krippendorff's α for nominal values of any number of raters, who may have left out some (K. Krippendorff 2011):
+ * 1 − (n − 1) · Σ unlike pairs / (n_pass · n_fail · 2). A thing that fewer than two have rated does not count.
+ */
+export function krippendorffAlpha(things: readonly RatedThing[]): AgreementFigure {
+  const rated = things.filter(({ passes, fails }) => passes + fails > 1);
+  const mean = rated.reduce((sum, { weight }) => sum + weight, 0) / rated.length;
+  const sums = [...Map.groupBy(rated, ({ cluster }) => cluster).values()].map((ofCluster) => ({
+    count: ofCluster.length,
+    weight: ofCluster.reduce((sum, { weight }) => sum + weight, 0),
+    of: ofCluster.reduce(
+      (sum, thing) => addCoincidences(sum, coincidencesOf(thing, mean), 1),
+      noCoincidences,
+    ),
+  }));
+  const all = sums.reduce((sum, { of }) => addCoincidences(sum, of, 1), noCoincidences);
+  const without = sums.map(({ of }) => alphaOf(addCoincidences(all, of, -1)));
+  return coefficientFigure(alphaOf(all), without, sums, oneOf(all.passes, all.fails));
+}
+
+const noCoincidences: Readonly<Coincidences> = { passes: 0, fails: 0, unlike: 0 };
+
+function coincidencesOf({ passes, fails, weight }: RatedThing, mean: number): Coincidences {
+  // The correction for few values counts them, so that weights must be 1 on average.
+  const of = weight / mean;
+  return { passes: of * passes, fails: of * fails, unlike: (of * 2 * passes * fails) / (passes + fails - 1) };
+}
+
+function addCoincidences(a: Coincidences, b: Coincidences, sign: 1 | -1): Coincidences {
+  return {
+    passes: a.passes + sign * b.passes,
+    fails: a.fails + sign * b.fails,
+    unlike: a.unlike + sign * b.unlike,
+  };
+}
+
+function alphaOf({ passes, fails, unlike }: Coincidences): number {
+  if (passes < rounding || fails < rounding) return Number.NaN;
+  return 1 - ((passes + fails - 1) * unlike) / (2 * passes * fails);
+}
+
+const oneOf = (passes: number, fails: number) =>
+  passes + fails === 0
+    ? "There are no labels."
+    : `All are ${passes > 0 ? "pass" : "fail"}: with one category there is no chance agreement to compare with.`;
+
+export function pairCoefficient(
+  clusters: readonly PairCluster[],
+  coefficient: (table: PairTable) => number,
+): AgreementFigure {
+  const all = sumOf(clusters.map(({ weights }) => weights));
+  const without = clusters.map(({ weights }) => coefficient(less(all, weights)));
+  const sums = clusters.map(({ counts, weights }) => ({
+    count: totalOf(counts, cells),
+    weight: totalOf(weights, cells),
+  }));
+  const why = oneOf(all.bothPass, all.bothFail);
+  return coefficientFigure(sums.length === 0 ? Number.NaN : coefficient(all), without, sums, why);
+}
+
+function less(all: PairTable, some: PairTable): PairTable {
+  const rest = { ...noPairs };
+  // Differences of sums of fractions may be a little below 0.
+  for (const cell of cells) rest[cell] = all[cell] - some[cell] < rounding ? 0 : all[cell] - some[cell];
+  return rest;
+}
+
+interface ClusterWeight {
+  count: number;
+  weight: number;
+}
+
+/** What each figure says of how much it is made of. */
+function madeOf(clusters: readonly ClusterWeight[]) {
+  const effective = effectiveClusters(
+    momentsOfClusters(clusters.map(({ weight }) => ({ count: weight, sum: 0 }))),
+  );
+  return {
+    count: clusters.reduce((sum, { count }) => sum + count, 0),
+    trajectories: clusters.length,
+    effective_trajectories: clusters.length === 0 ? null : effective,
+  };
+}
+
+const whyNoInterval = {
+  few: "There is no interval with fewer than 6 trajectories.",
+  undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
+  alike: "All trajectories are alike, which does not show how far others would differ.",
+};
+
+/** A figure from −1 to 1: ± t of G* − 1 degrees of freedom times the jackknife's standard error. */
+function coefficientFigure(
+  value: number,
+  without: readonly number[],
+  clusters: readonly ClusterWeight[],
+  whyUndefined: string,
+): AgreementFigure {
+  const made = madeOf(clusters);
+  if (Number.isNaN(value)) return { value: null, interval: null, ...made, note: whyUndefined };
+  const leftOut = Float64Array.from(without);
+  const { interval, why } = jackknifeInterval(value, leftOut, made.effective_trajectories ?? 0, -1);
+  if (interval !== null && interval.upper - interval.lower < rounding)
+    return { value, interval: null, ...made, note: whyNoInterval.alike };
+  return { value, interval, ...made, note: why === null ? null : whyNoInterval[why] };
+}
+
+interface Share {
+  hit: readonly Cell[];
+  of: readonly Cell[];
+  /** Why there may be none. */
+  why: string;
+  isWeighted: boolean;
+}
+
+/** A share of verdicts, with the interval of a pass rate; with weights, that of a mean score. */
+export function shareFigure(
+  clusters: readonly PairCluster[],
+  { hit, of, why, isWeighted }: Share,
+): AgreementFigure {
+  const sums = clusters.flatMap(({ counts, weights }) => {
+    const count = totalOf(counts, of);
+    return count === 0 ? [] : [{ count, weight: totalOf(weights, of), sum: totalOf(weights, hit) }];
+  });
+  const made = madeOf(sums);
+  if (sums.length === 0) return { value: null, interval: null, ...made, note: why };
+  const [weight, sum] = [
+    sums.reduce((all, one) => all + one.weight, 0),
+    sums.reduce((all, one) => all + one.sum, 0),
+  ];
+  const value = Math.min(1, sum / weight);
+  if (isWeighted) {
+    const without = Float64Array.from(sums, (one) => (sum - one.sum) / (weight - one.weight));
+    const interval = jackknifeInterval(value, without, made.effective_trajectories ?? 0);
+    return {
+      ...{ value, interval: interval.interval, ...made },
+      note: interval.why === null ? null : whyNoInterval[interval.why],
+    };
+  }
+  const interval = rateInterval(momentsOfClusters(sums), jackknifeError(sums));
+  return {
+    value,
+    interval,
+    ...made,
+    note: interval === null ? "One trajectory only: there is no interval." : null,
+  };
+}

@@ -1,0 +1,149 @@
+import { type LabelImport, LabelLine, readResultId } from "@presage/contract";
+import { atLine, checkLine, createJsonLineReader, gunzip, splitLines } from "../../datasets/upload/lines.ts";
+import { externalPrefix } from "../../evaluators/outcome.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
+import { UploadError } from "../../platform/errors.ts";
+import { sampleKey } from "../../platform/storage/columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "./labels.ts";
+import { type NamedResult, selectNamedResults } from "./labels-store.ts";
+
+/** Labels of one transaction: some ten milliseconds. */
+const labelsAtOnce = 200;
+const namesAtOnce = 500;
+/** More than people give; they are in memory at once. */
+const mostLines = 100_000;
+const mostBytes = 64 * 1024 * 1024;
+const tooMany = `At most ${mostLines} lines and ${mostBytes} bytes at once`;
+const mostFaults = 10;
+
+interface NumberedLine {
+  number: number;
+  line: LabelLine;
+}
+
+/**
+ * Stores labels, a line each. All lines are checked before the first is stored; then they are stored some at a time, and sent again they
+ * change nothing.
+ */
+export async function importLabels(
+  services: LabelServices,
+  requester: Changer,
+  { body, isGzip, userId }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string },
+): Promise<LabelImport> {
+  const lines = await readLines(isGzip ? gunzip(body) : body);
+  const labels = await findResults(services.store.reader(requester), requester.accountId, lines, userId);
+  for (let at = 0; at < labels.length; at += labelsAtOnce) {
+    // Always in the order of results, so that no two imports wait for each other.
+    const some = labels.slice(at, at + labelsAtOnce);
+    await services.store
+      .writer(requester)
+      .transaction()
+      .execute(async (transaction) => {
+        for (const label of some) await putLabel(transaction, requester.accountId, label);
+        await recordChange(transaction, requester, {
+          action: "evaluation_result.label",
+          objectId: String(some[0]?.resultId),
+          detail: { labels: some.length },
+        });
+      });
+  }
+  services.countsMerger.schedule();
+  const takenBack = labels.filter(({ label }) => label === null).length;
+  return { labels: labels.length - takenBack, taken_back: takenBack };
+}
+
+async function readLines(body: AsyncIterable<Uint8Array>): Promise<NumberedLine[]> {
+  const readJson = createJsonLineReader();
+  const read: NumberedLine[] = [];
+  let bytes = 0;
+  for await (const raws of splitLines(body)) {
+    for (const raw of raws) {
+      const line = atLine(raw.number, () => {
+        const value = readJson(raw);
+        return value === undefined ? undefined : checkLine(LabelLine, value);
+      });
+      if (line !== undefined) read.push({ number: raw.number, line });
+      bytes += raw.bytes.length;
+      if (read.length > mostLines || bytes > mostBytes)
+        throw new UploadError({ line: raw.number, path: [], reason: tooMany });
+    }
+  }
+  if (read.length === 0)
+    throw new UploadError({ line: undefined, path: [], reason: "The body has no labels" });
+  return read;
+}
+
+/** The results that the lines name. Of two lines about one person and result the later counts. */
+async function findResults(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+  userId: string,
+): Promise<NewLabel[]> {
+  const ids = lines.flatMap(({ line }) =>
+    line.result_id === undefined ? [] : [readResultId(line.result_id)],
+  );
+  const keys = lines.flatMap(({ line }) =>
+    line.dataset_sample_id === undefined ? [] : [sampleKey(line.dataset_sample_id)],
+  );
+  const byId = new Map((await selectAll(reader, accountId, "id", ids)).map((one) => [one.id, one]));
+  const bySample = Map.groupBy(
+    await selectAll(reader, accountId, "sample_key", keys),
+    (one) => one.sample_key,
+  );
+  const faults: { line: number; path: string[]; reason: string }[] = [];
+  const labels = new Map<string, NewLabel>();
+  for (const { number, line } of lines) {
+    const found = resultsOf(line, byId, bySample);
+    if (typeof found === "string") faults.push({ line: number, path: [], reason: found });
+    else
+      for (const { id } of found) {
+        const by = annotatorOf(line.annotator, userId);
+        const key = JSON.stringify([id, by]);
+        labels.set(key, { resultId: id, by, label: line.label, score: line.score ?? null });
+      }
+  }
+  if (faults.length > 0) throw new UploadError(faults.slice(0, mostFaults), faults.length);
+  return [...labels.values()].sort((a, b) => a.resultId - b.resultId);
+}
+
+/** The results that a line names, or what is wrong with it. */
+function resultsOf(
+  line: LabelLine,
+  byId: ReadonlyMap<number, NamedResult>,
+  bySample: ReadonlyMap<string | null, NamedResult[]>,
+): NamedResult[] | string {
+  if (line.result_id !== undefined) {
+    const result = byId.get(readResultId(line.result_id));
+    return result === undefined ? `There is no result ${line.result_id} with a verdict` : [result];
+  }
+  const found = (bySample.get(sampleKey(line.dataset_sample_id ?? "")) ?? []).filter(
+    (one) =>
+      (one.run_id === line.run_id || one.experiment_id === line.run_id) &&
+      (line.evaluator === undefined || isNamed(one, line.evaluator)),
+  );
+  if (found.length === 0) return "The run has no verdict on this sample";
+  const seriesOf = (one: NamedResult) => JSON.stringify([one.evaluator_id, one.profile_name]);
+  const repeats = Math.max(...[...Map.groupBy(found, seriesOf).values()].map((some) => some.length));
+  return repeats > 1
+    ? `The run has ${repeats} verdicts of one evaluator on this sample: name the result by result_id`
+    : found;
+}
+
+function isNamed({ evaluator_id, evaluator_family }: NamedResult, name: string): boolean {
+  return evaluator_id === name || evaluator_family === name || externalPrefix + evaluator_id === name;
+}
+
+async function selectAll(
+  reader: Database,
+  accountId: string,
+  column: "id" | "sample_key",
+  values: readonly (number | string)[],
+): Promise<NamedResult[]> {
+  const unique = [...new Set(values)];
+  const all: NamedResult[] = [];
+  for (let at = 0; at < unique.length; at += namesAtOnce)
+    all.push(...(await selectNamedResults(reader, accountId, column, unique.slice(at, at + namesAtOnce))));
+  return all;
+}

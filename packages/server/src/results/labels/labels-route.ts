@@ -1,0 +1,108 @@
+import {
+  type EvaluationLabel,
+  EvaluationResultPath,
+  LabelImport,
+  LabelLine,
+  LabelListResponse,
+  LabelRequest,
+  readResultId,
+} from "@presage/contract";
+import { errorResponse, noSuch, response } from "../../http/describe.ts";
+import { receiveUpload } from "../../http/receive-upload.ts";
+import { reply, route } from "../../http/route.ts";
+import { importLabels } from "./import-labels.ts";
+import { annotatorOf, type LabelServices, labelResult, listOfLabels } from "./labels.ts";
+
+const tag = "labels";
+const resultNotFound = noSuch("result", "evaluation result");
+
+const exampleLabel: EvaluationLabel = {
+  result_id: "1",
+  label: "fail",
+  score: null,
+  annotator: "ada@example.com",
+  user_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  created_at: "2026-11-28T09:12:05.310Z",
+};
+const exampleList: LabelListResponse = { data: [exampleLabel], correction: null };
+
+const listLabels = route({
+  method: "GET",
+  path: "/v1/evaluation-results/:id/labels",
+  needs: "read",
+  id: "listEvaluationLabels",
+  tag,
+  summary: "List the labels of a result",
+  description: "Lists what people say of the result's output, and the correction that counts.",
+  params: EvaluationResultPath,
+  responses: {
+    "200": response("The labels, one a person", LabelListResponse, exampleList),
+    ...resultNotFound,
+  },
+  async handle(services: LabelServices, { requester, params }) {
+    return reply(200, await listOfLabels(services, requester, readResultId(params.id)));
+  },
+});
+
+const addLabel = route({
+  method: "POST",
+  path: "/v1/evaluation-results/:id/labels",
+  needs: "evaluate",
+  id: "labelEvaluationResult",
+  tag,
+  summary: "Label a result",
+  description:
+    "Stores what a person says of the result's output, in place of the same person's earlier label; agreement with the evaluator is a label too. If the label is the caller's own, disagrees with the verdict, and nobody has corrected that, it also corrects it; such a correction is withdrawn with its label.",
+  params: EvaluationResultPath,
+  body: LabelRequest,
+  bodyExample: { label: "fail" },
+  once: "label result",
+  responses: {
+    "201": response("All labels of the result", LabelListResponse, exampleList),
+    "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to label."),
+    ...resultNotFound,
+  },
+  async handle(services: LabelServices, { call, requester, params, body, once }) {
+    const resultId = readResultId(params.id);
+    const by = annotatorOf(body.annotator, call.caller.userId);
+    const label = { resultId, by, label: body.label, score: body.score ?? null };
+    await labelResult(services, requester, label, once);
+    return reply(201, await listOfLabels(services, requester, resultId));
+  },
+});
+
+const uploadLabels = route({
+  method: "POST",
+  path: "/v1/evaluation-labels",
+  needs: "evaluate",
+  id: "importEvaluationLabels",
+  tag,
+  summary: "Import labels",
+  description:
+    "Stores labels from elsewhere, a line of JSON each, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, none is stored; sent again, they change nothing.",
+  more: {
+    requestBody: {
+      required: true,
+      description: "One JSON object a line; gzip is allowed.",
+      content: {
+        "application/x-ndjson": {
+          schema: LabelLine,
+          example: { result_id: "1", annotator: "ada", label: "pass" },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": response("They are stored", LabelImport, { labels: 120, taken_back: 0 }),
+  },
+  async handle(services: LabelServices, { call, requester }) {
+    return reply(
+      200,
+      await receiveUpload(call, (body, { isGzip }) =>
+        importLabels(services, requester, { body, isGzip, userId: call.caller.userId }),
+      ),
+    );
+  },
+});
+
+export const labelRoutes = [listLabels, addLabel, uploadLabels];

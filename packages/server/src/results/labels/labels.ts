@@ -1,0 +1,153 @@
+import type { EvaluationLabel, LabelListResponse } from "@presage/contract";
+import { type Changer, recordChange } from "../../platform/audit.ts";
+import { ServiceError } from "../../platform/errors.ts";
+import { toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
+import { doOnce, type Once } from "../../platform/storage/once.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { appendCorrection, removeCorrection } from "../corrections.ts";
+import { selectLatestCorrection } from "../corrections-store.ts";
+import { lockResult } from "../write/counts-store.ts";
+import type { CountsMerger } from "../write/merge-counts.ts";
+import { noSuchResult, selectResults } from "../write/stored-results-store.ts";
+import {
+  type Annotator,
+  deleteLabel,
+  insertLabel,
+  type LabelRow,
+  selectLabels,
+  selectOwnLabel,
+  selectVerdict,
+} from "./labels-store.ts";
+
+export interface LabelServices {
+  store: Store;
+  countsMerger: Pick<CountsMerger, "schedule">;
+}
+
+/** What a person says of an output. */
+export interface NewLabel {
+  resultId: number;
+  by: Annotator;
+  /** Null: the person says nothing any more. */
+  label: "pass" | "fail" | null;
+  score: number | null;
+}
+
+/** Whose label it is: the named annotator's, otherwise the caller's own. */
+export function annotatorOf(annotator: string | null | undefined, userId: string): Annotator {
+  return annotator == null ? { user_id: userId, annotator: null } : { user_id: null, annotator };
+}
+
+/** Stores a label in place of the same person's earlier one. */
+export async function labelResult(
+  services: LabelServices,
+  requester: Changer,
+  label: NewLabel,
+  once: Once | undefined,
+): Promise<void> {
+  const { resultId } = label;
+  await doOnce(services.store.writer(requester), once, {
+    async work(transaction) {
+      await putLabel(transaction, requester.accountId, label);
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.label",
+        objectId: String(resultId),
+        detail: { label: label.label },
+      });
+      return {};
+    },
+    toReceipt: () => ({}),
+    recall: async () => ({}),
+  });
+  services.countsMerger.schedule();
+}
+
+/**
+ * A user's label that disagrees with the verdict corrects it, unless somebody has. Such a correction goes with its label. A named annotator
+ * is nobody who can be asked about a correction, and makes none.
+ */
+export async function putLabel(
+  transaction: Database,
+  accountId: string,
+  { resultId, by, label, score }: NewLabel,
+): Promise<void> {
+  let locked = await lockResult(transaction, accountId, resultId);
+  if (locked === undefined) throw noSuchResult();
+  const verdict = await selectVerdict(transaction, resultId);
+  if (verdict === undefined) throw new ServiceError("conflict", "The evaluation has no verdict to label.");
+  const earlier = await selectOwnLabel(transaction, resultId, by);
+  let latest = await selectLatestCorrection(transaction, resultId);
+  if (earlier !== undefined) await deleteLabel(transaction, earlier.id);
+  if (latest !== undefined && latest.id === earlier?.correction_id) {
+    await removeCorrection(transaction, locked, latest.id);
+    locked = (await lockResult(transaction, accountId, resultId)) ?? locked;
+    latest = await selectLatestCorrection(transaction, resultId);
+  }
+  if (label === null) return;
+  const pass = label === "pass";
+  const corrects = by.user_id !== null && latest === undefined && pass !== verdict.isPass;
+  const correction = corrects
+    ? await appendCorrection(transaction, accountId, {
+        userId: by.user_id ?? "",
+        resultId,
+        pass,
+        score: score ?? (verdict.isGraded ? Number(pass) : null),
+        comment: null,
+      })
+    : undefined;
+  await insertLabel(transaction, {
+    id: Bun.randomUUIDv7(),
+    account_id: accountId,
+    result_id: resultId,
+    ...by,
+    pass: toFlag(pass),
+    score,
+    correction_id: correction?.id ?? null,
+    created_at: locked.now,
+  });
+}
+
+/** What people say of a result that is the account's, as is known. */
+export async function labelsOf(
+  { store }: { store: Store },
+  requester: Requester,
+  resultId: number,
+): Promise<EvaluationLabel[]> {
+  return (await selectLabels(store.reader(requester), [resultId])).map(toLabel);
+}
+
+/** The same of any result, with the correction that counts. */
+export async function listOfLabels(
+  services: { store: Store },
+  requester: Requester,
+  resultId: number,
+): Promise<LabelListResponse> {
+  const reader = services.store.reader(requester);
+  const [result] = await selectResults(reader, requester.accountId, [resultId], 0);
+  if (result === undefined) throw noSuchResult();
+  return {
+    data: await labelsOf(services, requester, resultId),
+    correction: result.correction ?? null,
+  };
+}
+
+function toLabel(row: LabelRow): EvaluationLabel {
+  return {
+    result_id: String(row.result_id),
+    label: row.pass === 1 ? "pass" : "fail",
+    score: row.score,
+    annotator: nameOf(row),
+    user_id: row.user_id,
+    created_at: toIsoInstant(row.created_at),
+  };
+}
+
+/** How people are called. */
+export function nameOf({
+  annotator,
+  email,
+  user_id,
+}: Pick<LabelRow, "annotator" | "email" | "user_id">): string {
+  return annotator ?? email ?? user_id ?? "";
+}

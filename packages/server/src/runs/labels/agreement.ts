@@ -1,0 +1,226 @@
+import type { AgreementOfLabelsQuery, LabelAgreement } from "@presage/contract";
+import { toExternalName } from "../../evaluators/outcome.ts";
+import { InvalidRequestError, missing } from "../../http/validate.ts";
+import {
+  type AgreementFigure,
+  createPairs,
+  krippendorffAlpha,
+  type PairAgreement,
+  pairAgreement,
+  type RatedThing,
+} from "../../platform/statistics/agreement/agreement.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import {
+  type LabelledVerdict,
+  selectLabelledVerdicts,
+  selectLabelSamples,
+  selectMostLabelled,
+  selectSampleItems,
+  storedEvaluator,
+} from "../../results/labels/label-samples-store.ts";
+import { nameOf } from "../../results/labels/labels.ts";
+import { outcome, readOutcomes } from "../report/outcomes.ts";
+import { readRunSamples } from "../report/samples.ts";
+import type { Run, RunDataset } from "../run.ts";
+import { withDataset } from "../run-samples.ts";
+import { type FindNeeds, findRun } from "../runs.ts";
+import { describeAgreement, notesOn } from "./describe-agreement.ts";
+import { evaluatorNamed, type FoundEvaluator } from "./evaluator-named.ts";
+import type { Stratum } from "./label-samples.ts";
+
+/** Draws that are taken into account, the newest first. */
+const mostSamples = 500;
+
+/** How far an evaluator agrees with people, or with another evaluator of its run. */
+export async function agreementOf(
+  services: FindNeeds,
+  requester: Requester,
+  { run: runId, evaluator, profile_name, against = "human", ...other }: AgreementOfLabelsQuery,
+): Promise<LabelAgreement> {
+  if (runId === undefined && against === "evaluator")
+    throw new InvalidRequestError([missing(["query", "run"], {})]);
+  const run = runId === undefined ? undefined : await findRun(services, requester, runId);
+  const reader = services.store.reader(requester);
+  const named = { evaluator, profile_name };
+  const first =
+    run === undefined
+      ? {
+          profile_name: profile_name ?? null,
+          ...(evaluator === undefined ? await mostLabelled(reader, requester) : { evaluator }),
+          index: 0,
+        }
+      : evaluatorNamed(run, named);
+  if (against === "human" || run === undefined) return await againstPeople(reader, requester, run, first);
+  const second = evaluatorNamed(
+    run,
+    { evaluator: other.other, profile_name: other.other_profile_name },
+    { field: "other", except: first },
+  );
+  return await againstEvaluator(reader, withDataset(run), first, second);
+}
+
+async function mostLabelled(
+  reader: Database,
+  { accountId }: Requester,
+): Promise<Pick<FoundEvaluator, "evaluator" | "profile_name">> {
+  const found = await selectMostLabelled(reader, accountId);
+  if (found === undefined) return { evaluator: "", profile_name: null };
+  const { evaluator_id: id, is_external, profile_name } = found;
+  return { evaluator: is_external === 1 ? toExternalName(id) : id, profile_name };
+}
+
+type Reference = Pick<LabelAgreement, "annotators" | "undecided" | "weighted"> & {
+  krippendorff_alpha: AgreementFigure;
+  people_alpha: AgreementFigure;
+};
+
+async function againstPeople(
+  reader: Database,
+  { accountId }: Requester,
+  run: Run | undefined,
+  of: FoundEvaluator,
+): Promise<LabelAgreement> {
+  const wanted = { runId: run?.id, ...storedEvaluator(of.evaluator), profileName: of.profile_name };
+  const labelled = await selectLabelledVerdicts(reader, accountId, wanted);
+  const byResult = [...Map.groupBy(labelled, ({ result_id }) => result_id).values()];
+  const weights = await weightsOf(reader, accountId, labelled);
+  const pairs = createPairs();
+  const all: RatedThing[] = [];
+  const people: RatedThing[] = [];
+  let [undecided, counted] = [0, 0];
+  for (const labels of byResult) {
+    const [one] = labels;
+    const weight = weights === undefined ? 1 : weights.get(one?.result_id ?? 0);
+    if (one === undefined || weight === undefined) continue;
+    counted += 1;
+    // A result that names neither trajectory nor sample depends on no other.
+    const cluster = one.cluster_id ?? `result ${one.result_id}`;
+    const passes = labels.filter(({ label_pass }) => label_pass === 1).length;
+    const fails = labels.length - passes;
+    const isPass = one.verdict_pass === 1;
+    people.push({ cluster, passes, fails, weight });
+    all.push({ cluster, passes: passes + Number(isPass), fails: fails + Number(!isPass), weight });
+    if (passes === fails) undecided += 1;
+    else pairs.add(cluster, { first: isPass, second: passes > fails }, weight);
+  }
+  const agreement = pairAgreement(pairs.end(), weights !== undefined);
+  const reference = {
+    weighted: weights !== undefined,
+    undecided,
+    annotators: annotatorsOf(labelled),
+    krippendorff_alpha: krippendorffAlpha(all),
+    people_alpha: alphaOfPeople(people),
+  };
+  const notes = notesOn(agreement, { weighted: reference.weighted, left: byResult.length - counted });
+  return toAgreement(run, of, "human", agreement, reference, notes);
+}
+
+/** One person alone agrees with nobody. */
+function alphaOfPeople(people: readonly RatedThing[]): AgreementFigure {
+  const figure = krippendorffAlpha(people);
+  if (figure.count > 0) return figure;
+  return { ...figure, note: "No verdict has the labels of two people." };
+}
+
+function annotatorsOf(labelled: readonly LabelledVerdict[]): LabelAgreement["annotators"] {
+  const byPerson = Map.groupBy(labelled, (label) => JSON.stringify([label.user_id, label.annotator]));
+  return [...byPerson.values()].map((labels) => ({
+    annotator: labels[0] === undefined ? "" : nameOf(labels[0]),
+    labels: labels.length,
+    agreed: labels.filter(({ label_pass, verdict_pass }) => label_pass === verdict_pass).length,
+  }));
+}
+
+/**
+ * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
+ * drawn.
+ */
+async function weightsOf(
+  reader: Database,
+  accountId: string,
+  labelled: readonly LabelledVerdict[],
+): Promise<Map<number, number> | undefined> {
+  const runIds = [...new Set(labelled.flatMap(({ run_id }) => run_id ?? []))];
+  const samples = await selectLabelSamples(reader, accountId, runIds, mostSamples);
+  const items = await selectSampleItems(
+    reader,
+    samples.map(({ id }) => id),
+  );
+  const drawn = new Set(items.map(({ result_id }) => result_id));
+  const drawsOf = Map.groupBy(samples, populationOf);
+  const weights = new Map<number, number>();
+  for (const label of labelled) {
+    if (!drawn.has(label.result_id)) continue;
+    const missed = (drawsOf.get(populationOf(label)) ?? []).reduce((product, { strata }) => {
+      const stratum = (JSON.parse(strata) as Stratum[]).find(
+        ({ pass }) => pass === null || pass === (label.verdict_pass === 1),
+      );
+      return product * (1 - (stratum?.probability ?? 0));
+    }, 1);
+    weights.set(label.result_id, 1 / (1 - missed));
+  }
+  return weights.size === 0 ? undefined : weights;
+}
+
+/** The verdicts that one draws from: those of an evaluator in a run. */
+function populationOf(
+  of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">,
+): string {
+  return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
+}
+
+/** From a run's own verdicts: all on which both evaluators have one. */
+async function againstEvaluator(
+  reader: Database,
+  run: Run & { dataset: RunDataset },
+  first: FoundEvaluator,
+  second: FoundEvaluator,
+): Promise<LabelAgreement> {
+  const { trajectories, count } = await readRunSamples(reader, run.dataset.revisionId);
+  const failed = new Uint8Array(count * run.repeats);
+  const one = await readOutcomes(reader, run, first.index, failed);
+  const other = await readOutcomes(reader, run, second.index, failed);
+  const isVerdict = (of: number | undefined) => of === outcome.pass || of === outcome.fail;
+  const pairs = createPairs();
+  const things: RatedThing[] = [];
+  for (let at = 0; at < failed.length; at++) {
+    if (!isVerdict(one.of[at]) || !isVerdict(other.of[at])) continue;
+    const pair = { first: one.of[at] === outcome.pass, second: other.of[at] === outcome.pass };
+    const cluster = trajectories.of[Math.floor(at / run.repeats)] ?? 0;
+    pairs.add(cluster, pair);
+    const passes = Number(pair.first) + Number(pair.second);
+    things.push({ cluster, passes, fails: 2 - passes, weight: 1 });
+  }
+  const agreement = pairAgreement(pairs.end(), false);
+  const reference = {
+    ...{ weighted: false, undecided: 0, annotators: [] },
+    krippendorff_alpha: krippendorffAlpha(things),
+    people_alpha: { ...krippendorffAlpha([]), note: "No people's labels are compared." },
+  };
+  const notes = notesOn(agreement, undefined);
+  return toAgreement(run, first, second.evaluator, agreement, reference, notes);
+}
+
+function toAgreement(
+  run: Run | undefined,
+  { evaluator, profile_name }: FoundEvaluator,
+  against: string,
+  { counts, ...figures }: PairAgreement,
+  reference: Reference,
+  notes: readonly string[],
+): LabelAgreement {
+  return {
+    ...{ run_id: run?.id ?? null, evaluator: evaluator === "" ? null : evaluator, profile_name, against },
+    sentence: describeAgreement({ counts, ...figures }, evaluator, against),
+    note: notes.length === 0 ? null : notes.join(" "),
+    counts: {
+      both_pass: counts.bothPass,
+      only_evaluator: counts.onlyFirst,
+      only_reference: counts.onlySecond,
+      both_fail: counts.bothFail,
+    },
+    ...figures,
+    ...reference,
+  };
+}

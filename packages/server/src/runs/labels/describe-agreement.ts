@@ -1,0 +1,67 @@
+import type { AgreementFigure, PairAgreement } from "../../platform/statistics/agreement/agreement.ts";
+
+/** With fewer, a figure is mostly chance. */
+const fewLabels = 20;
+
+/** What the figures say, for people. */
+export function describeAgreement(
+  { counts, agreement, cohen_kappa }: PairAgreement,
+  evaluatorId: string,
+  otherId: string,
+): string {
+  const [evaluator, against] = [withoutDate(evaluatorId), withoutDate(otherId)];
+  const isOfPeople = against === "human";
+  const reference = isOfPeople ? "people" : against;
+  if (agreement.value === null)
+    return isOfPeople
+      ? `Nobody has labelled a verdict${evaluator === "" ? "" : ` of ${evaluator}`} yet.`
+      : `${evaluator} and ${against} have no sample in common that both gave a verdict on.`;
+  const samples = `${agreement.count} ${agreement.count === 1 ? "sample" : "samples"}`;
+  const beyond =
+    cohen_kappa.value === null ? "" : `; beyond chance κ = ${withInterval(cohen_kappa, (x) => x.toFixed(2))}`;
+  const share = withInterval(agreement, (x) => `${Math.round(100 * x)} %`);
+  const failed = counts.onlyFirst + counts.bothFail;
+  return `${evaluator} agrees with ${reference} on ${share} of ${samples}${beyond}. ${describePassed(counts.onlyFirst, failed, isOfPeople ? "people fail" : `${against} fails`)}`;
+}
+
+/** An evaluator's name without its version. */
+const withoutDate = (id: string) => id.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+
+function describePassed(passed: number, failed: number, whoFails: string): string {
+  if (failed === 0) return `There is none that ${whoFails}.`;
+  if (passed === 0) return `It passes none of the ${failed} that ${whoFails}.`;
+  return `It passes ${passed} of the ${failed} that ${whoFails}.`;
+}
+
+function withInterval(
+  { value, interval }: Pick<AgreementFigure, "value" | "interval">,
+  format: (value: number) => string,
+): string {
+  const shown = format(value ?? 0);
+  return interval === null ? shown : `${shown} (${format(interval.lower)} to ${format(interval.upper)})`;
+}
+
+/** What qualifies the figures. `of`: of people's labels, whether those that were drawn count alone, and how many others are left. */
+export function notesOn(
+  { agreement }: PairAgreement,
+  of: { weighted: boolean; left: number } | undefined,
+): string[] {
+  const { count } = agreement;
+  if (count === 0) return [];
+  return [
+    ...(count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
+    ...(of?.weighted === false
+      ? ["The verdicts were not drawn at random, so that the figures are about these alone."]
+      : []),
+    ...(of?.weighted
+      ? [
+          "Of drawn verdicts, each weighted by the inverse of its probability; outputs that equal their gold answers were not drawn.",
+        ]
+      : []),
+    ...(of !== undefined && of.left > 0
+      ? [
+          `${of.left} labelled ${of.left === 1 ? "verdict that was" : "verdicts that were"} not drawn do not count.`,
+        ]
+      : []),
+  ];
+}

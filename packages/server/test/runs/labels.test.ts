@@ -1,0 +1,249 @@
+import { beforeAll, expect, test } from "bun:test";
+import { LabelAgreement, LabelSample } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { runClient } from "../support/resources/runs.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+const key = "bootstrap-key-of-the-tests-0123456789";
+/** Ten trajectories of four steps. */
+const samples = Array.from({ length: 40 }, (_, index) => ({
+  trajectory_id: `t${Math.floor(index / 4)}`,
+  step: index % 4,
+  interaction: { state: `state ${index}`, action: "go on" },
+  next_state: `the state ${index + 1}`,
+}));
+const idOf = (index: number) => `t${Math.floor(index / 4)}/${index % 4}`;
+/** One in eight is said exactly; of the others every third has the same words. */
+const predictionOf = (index: number) => {
+  if (index % 8 === 0) return `the state ${index + 1}`;
+  return index % 3 === 0 ? `State, the: ${index + 1}` : "nothing";
+};
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const datasets = datasetClient(presage);
+  const { create, end } = runClient(presage);
+  const run = { id: "", evaluators: ["token-f1", "exact-match"] };
+  /** Of each sample, the result of `token-f1`. */
+  const results: { id: string; pass: boolean }[] = [];
+
+  // biome-ignore lint/suspicious/noExplicitAny: each of the answers has a shape of its own
+  async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }> {
+    const response = await presage.call(method, path, body, { "x-api-key": key });
+    return { status: response.status, body: await response.json() };
+  }
+  const agreement = async (query = "") =>
+    LabelAgreement.parse((await call("GET", `/v1/agreement?run=${run.id}${query}`)).body);
+  const label = (index: number, body: object) =>
+    call("POST", `/v1/evaluation-results/${results[index]?.id}/labels`, body);
+  const upload = (lines: readonly object[]) => call("POST", "/v1/evaluation-labels", toLines(lines));
+
+  beforeAll(async () => {
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, samples);
+    const evaluators = run.evaluators.map((evaluator) => ({ evaluator }));
+    run.id = (await create({ dataset_id, target: { predictions: "imported" }, evaluators })).id;
+    const lines = samples.map((_, index) => ({ index, prediction: predictionOf(index) }));
+    await call("POST", `/v1/runs/${run.id}/predictions`, toLines(lines));
+    await end(run.id);
+    const search = {
+      evaluation_run_id: run.id,
+      evaluator_id: "token-f1",
+      order: "dataset_sample_id",
+      limit: 100,
+    };
+    const found = (await call("POST", "/v1/evaluation-results/search", search)).body.results;
+    for (const { id, pass } of found) results.push({ id, pass });
+    expect(results.map(({ pass }) => pass)).toEqual(
+      samples.map((_, index) => predictionOf(index) !== "nothing"),
+    );
+  });
+
+  test("Without labels, the figures say so, and how many it takes", async () => {
+    expect(await agreement()).toMatchObject({
+      sentence: "Nobody has labelled a verdict of token-f1 yet.",
+      counts: { both_pass: 0, only_evaluator: 0, only_reference: 0, both_fail: 0 },
+      agreement: { value: null, interval: null, note: "There are no labels." },
+      more_labels: { half_width: 0.1, count: 95 },
+    });
+  });
+
+  test("A person's newest label counts, and one that disagrees corrects the verdict as long as it is there", async () => {
+    const first = await label(1, { label: "fail" });
+    expect(first).toMatchObject({ status: 201, body: { data: [{ label: "fail" }], correction: null } });
+    expect(await label(1, { label: "pass", score: 0.7 })).toMatchObject({
+      body: {
+        data: [{ label: "pass", score: 0.7, user_id: expect.any(String) }],
+        correction: { pass: true, score_raw: 0.7 },
+      },
+    });
+    // A named annotator corrects nothing, and somebody's correction stays.
+    expect(await label(2, { label: "pass", annotator: "ada" })).toMatchObject({
+      body: { data: [{ label: "pass", annotator: "ada", user_id: null }], correction: null },
+    });
+    await call("POST", `/v1/evaluation-results/${results[2]?.id}/correction`, { pass: false });
+    expect((await label(2, { label: "pass" })).body).toMatchObject({
+      data: [{}, {}],
+      correction: { pass: false },
+    });
+    const shown = await call("GET", `/v1/evaluation-results/${results[1]?.id}`);
+    expect(shown.body).toMatchObject({ labels: [{ label: "pass" }], evaluation_result: { pass: false } });
+    expect((await label(1, { label: null })).body).toEqual({ data: [], correction: null });
+    await label(2, { label: null });
+    await label(2, { label: null, annotator: "ada" });
+    expect((await call("GET", `/v1/evaluation-results/${results[2]?.id}/labels`)).body.data).toEqual([]);
+  });
+
+  test("Labels are imported by result or by run and sample, and a wrong line stores none", async () => {
+    const wrong = [
+      { result_id: results[0]?.id, label: "pass", annotator: "eve" },
+      { run_id: run.id, dataset_sample_id: "t0/99", label: "pass", annotator: "eve" },
+      { result_id: 999_999, label: "pass", annotator: "eve" },
+    ];
+    expect(await upload(wrong)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "line", 2], ctx: { faults: 2 } }, { loc: ["body", "line", 3] }] },
+    });
+    expect((await upload([{ run_id: run.id, label: "pass" }])).body.detail[0].loc).toEqual([
+      "body",
+      "line",
+      1,
+    ]);
+    expect((await upload([{ result_id: "1", label: "good" }])).body.detail[0].loc).toEqual([
+      "body",
+      "line",
+      1,
+      "label",
+    ]);
+    expect((await agreement()).agreement.count).toBe(0);
+    const one = { run_id: run.id, dataset_sample_id: idOf(3), label: "fail", annotator: "ada" };
+    expect((await upload([one])).body).toEqual({ labels: 2, taken_back: 0 });
+    expect((await upload([{ ...one, evaluator: "exact-match", label: null }])).body).toEqual({
+      labels: 0,
+      taken_back: 1,
+    });
+    expect(await agreement()).toMatchObject({ counts: { only_evaluator: 1 }, agreement: { count: 1 } });
+    expect((await agreement("&evaluator=exact-match")).agreement.count).toBe(0);
+    await upload([{ ...one, label: null }]);
+  });
+
+  test("A draw keeps its probabilities, leaves equal texts out, and its labels weigh the inverse", async () => {
+    const path = `/v1/runs/${run.id}/label-sample`;
+    const drawn = LabelSample.parse((await call("POST", path, { size: 12, seed: 3, by: "verdict" })).body);
+    // Of 40 outputs 5 equal the gold answer; of the others 12 pass.
+    expect(drawn).toMatchObject({
+      evaluator: expect.stringContaining("token-f1"),
+      drawn_from: 35,
+      left_out: 5,
+    });
+    const passes = new Map(results.map(({ id, pass }) => [id, pass]));
+    const probabilities = drawn.data.map(
+      ({ result_id, probability }) => [passes.get(result_id), probability] as const,
+    );
+    expect(probabilities.filter(([pass]) => pass)).toEqual(Array.from({ length: 6 }, () => [true, 6 / 12]));
+    expect(probabilities.filter(([pass]) => !pass)).toEqual(Array.from({ length: 6 }, () => [false, 6 / 23]));
+    const again = await call("POST", path, { size: 12, seed: 3, by: "verdict" });
+    expect(again.body.data).toEqual(drawn.data);
+
+    // People pass all that passes and two that fail.
+    const fails = drawn.data.filter(({ result_id }) => !passes.get(result_id)).slice(0, 2);
+    const isPassed = (id: string) => passes.get(id) || fails.some(({ result_id }) => result_id === id);
+    const lines = drawn.data.map(({ result_id }) => ({
+      ...{ result_id, annotator: "ada" },
+      label: isPassed(result_id) ? "pass" : "fail",
+    }));
+    const other = results.find(({ id }) => !drawn.data.some(({ result_id }) => result_id === id))?.id;
+    await upload([...lines, { result_id: other, annotator: "ada", label: "pass" }]);
+    const found = await agreement();
+    // The second draw took the same ones: each is as likely to be in one of the two as 1 − (1 − π)².
+    const [ofPass, ofFail] = [1 / (1 - 0.5 ** 2), 1 / (1 - (17 / 23) ** 2)];
+    expect(found.agreement.value).toBeCloseTo((6 * ofPass + 4 * ofFail) / (6 * (ofPass + ofFail)), 12);
+    expect(found).toMatchObject({
+      weighted: true,
+      counts: { both_pass: 6, only_evaluator: 0, only_reference: 2, both_fail: 4 },
+      precision: { value: 1 },
+      note: expect.stringContaining("1 labelled verdict that was not drawn do"),
+      annotators: [{ annotator: "ada", labels: 13 }],
+    });
+    const listed = (await call("GET", `/v1/runs/${run.id}/label-samples`)).body.data;
+    expect(listed).toHaveLength(2);
+    expect(listed[0].data.every(({ labelled }: { labelled: boolean }) => labelled)).toBe(true);
+    await upload(
+      [...lines, { result_id: other, annotator: "ada" }].map((line) => ({ ...line, label: null })),
+    );
+  });
+
+  test("Three people disagree: the majority is compared, α has all, and a tie decides nothing", async () => {
+    const people = ["ada", "bo", "cy"];
+    const lines = results.flatMap(({ id, pass }, index) =>
+      people.map((annotator, place) => ({
+        ...{ result_id: id, annotator },
+        label: (index % 5 === place ? !pass : pass) ? "pass" : "fail",
+      })),
+    );
+    await upload(
+      lines.filter(({ result_id, annotator }) => result_id !== results[0]?.id || annotator !== "cy"),
+    );
+    const found = await agreement();
+    expect(found).toMatchObject({
+      weighted: true,
+      annotators: [{ annotator: "ada" }, { annotator: "bo" }, { annotator: "cy" }],
+    });
+    expect(found.people_alpha.value).toBeGreaterThan(0);
+    expect(found.krippendorff_alpha.value).toBeGreaterThan(found.people_alpha.value ?? 1);
+    const all = LabelAgreement.parse((await call("GET", "/v1/agreement?evaluator=token-f1")).body);
+    expect({ ...all, profile_name: "x", sentence: "" }).toEqual({
+      ...found,
+      run_id: null,
+      evaluator: "token-f1",
+      profile_name: "x",
+      sentence: "",
+    });
+    const most = LabelAgreement.parse((await call("GET", "/v1/agreement")).body);
+    expect(most).toEqual({ ...found, run_id: null });
+    await upload(lines.map((line) => ({ ...line, label: null })));
+    const tied = { run_id: run.id, dataset_sample_id: idOf(1), evaluator: "exact-match" };
+    const [ada, bo] = [
+      { ...tied, annotator: "ada" },
+      { ...tied, annotator: "bo" },
+    ];
+    await upload([
+      { ...ada, label: "pass" },
+      { ...bo, label: "fail" },
+    ]);
+    expect(await agreement("&evaluator=exact-match")).toMatchObject({
+      undecided: 1,
+      agreement: { count: 0 },
+    });
+    await upload([
+      { ...ada, label: null },
+      { ...bo, label: null },
+    ]);
+  });
+
+  test("Two evaluators of a run are compared on all samples", async () => {
+    const found = await agreement("&against=evaluator&other=exact-match");
+    expect(found).toMatchObject({
+      against: expect.stringContaining("exact-match"),
+      counts: { both_pass: 5, only_evaluator: 12, only_reference: 0, both_fail: 23 },
+      agreement: { value: 28 / 40, count: 40, trajectories: 10 },
+      precision: { value: 5 / 17 },
+    });
+    expect(found.sentence).toContain("It passes 12 of the 35 that exact-match fails.");
+  });
+
+  test("What cannot be compared, drawn or labelled is refused", async () => {
+    const withoutRun = await call("GET", "/v1/agreement?against=evaluator");
+    expect(withoutRun.body.detail[0].loc).toEqual(["query", "run"]);
+    const unknown = await call("GET", `/v1/agreement?run=${run.id}&evaluator=bleu`);
+    expect(unknown).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "evaluator"] }] } });
+    expect((await call("GET", `/v1/agreement?run=${Bun.randomUUIDv7()}`)).status).toBe(404);
+    expect((await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 0 })).status).toBe(422);
+    const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+    const path = `/v1/evaluation-results/${results[0]?.id}/labels`;
+    expect((await presage.call("POST", path, { label: "pass" }, stranger)).status).toBe(404);
+    expect((await presage.call("GET", path, undefined, stranger)).status).toBe(404);
+  });
+});
