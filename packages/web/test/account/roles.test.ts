@@ -51,7 +51,7 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   const eve = await makeUser(store, "owner", "eve@example.org");
   const address = await signInAddressOf(store, presage.url, eve);
   const page = await visit(address, { isSignedIn: false });
-  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
   const row = page.getByRole("row", { name: "of the first owner" });
   await row.getByRole("cell", { name: "Owner", exact: true }).waitFor();
   await row.getByRole("button", { name: "Revoke of the first owner" }).click();
