@@ -62,7 +62,7 @@ browserTest("Signing in leads to the requested page", async ({ visit, newSignInA
   const page = await visit("/usage?period=30d", { isSignedIn: false });
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   const { search } = new URL(page.url());
-  expect(search).toBe("?return_to=%2Fapi-keys%3Fperiod%3D30d");
+  expect(search).toBe("?return_to=%2Fusage%3Fperiod%3D30d");
 
   // In the tab that already shows the sign-in page.
   const { hash } = new URL(await newSignInAddress());

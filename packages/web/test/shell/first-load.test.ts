@@ -5,7 +5,7 @@ import { fillDashboard } from "../support/fill-dashboard.ts";
 /** Compressed. */
 const maxBytes = 216_000;
 /** One of them sets the theme before anything is painted. */
-const maxScripts = 8;
+const maxScripts = 9;
 
 const { browserTest } = dashboardTests();
 
