@@ -12,6 +12,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
+import { rolldown } from "rolldown";
 import { digestOfSources } from "../../scripts/digest-of-sources.ts";
 import { makeExample } from "../sandbox/src/example.ts";
 
@@ -21,6 +22,16 @@ const finished = join(home, "dist");
 const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"];
 /** Latin characters only; other scripts use the system's fonts. */
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
+
+/**
+ * Beside the script of each page: what is loaded at once, and what four or more lazy parts use. What two or three share is
+ * joined with what is used most like it, since a request costs a browser more than a few kilobytes.
+ */
+const sharedScripts = [
+  { name: "base", tags: ["$initial" as const], priority: 2 },
+  { name: "ui", minShareCount: 4, priority: 1 },
+  { name: "some", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 24_000 },
+];
 
 const digest = digestOfSources(
   [
@@ -50,46 +61,23 @@ async function build(): Promise<void> {
   const folder = join(home, `dist-${process.pid}`);
   const assets = join(folder, "assets");
   mkdirSync(assets, { recursive: true });
-  const options = {
-    outdir: assets,
-    target: "browser",
-    minify: true,
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-    define: { "process.env.NODE_ENV": '"production"' },
-  } as const;
-  // Not a module, so that it runs before the page is painted.
-  const theme = await Bun.build({
-    ...options,
-    entrypoints: [join(home, "src/apply-theme.ts")],
-    format: "iife",
-  });
-  const app = await Bun.build({
-    ...options,
-    entrypoints: [join(home, "src/main.tsx")],
-    splitting: true,
-    plugins: [tailwind],
-    external: ["/assets/*"],
-    publicPath: "/assets/",
-  });
+  const theme = await bundleTheme(assets);
+  const styles = await bundleStyles(assets);
+  const scripts = await bundleScripts("src/main.tsx", assets);
   // Apart from the dashboard, so that neither is cut into more files for the other.
-  const reader = await Bun.build({
-    ...options,
-    entrypoints: [join(home, "src/docs/reader.ts")],
-    splitting: true,
-    publicPath: "/assets/",
-  });
-  const example = join(assets, "example.json");
-  writeFileSync(example, JSON.stringify(makeExample()));
+  const reader = await bundleScripts("src/docs/reader.ts", assets);
+  writeFileSync(join(assets, "example.json"), JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
   const shared = {
-    theme: addressOf(theme, "entry-point", ".js"),
-    styles: addressOf(app, "asset", ".css"),
+    theme: `/assets/${theme}`,
+    styles: `/assets/${styles}`,
     font: `/assets/${fontFiles[0]}`,
   };
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
     .replace("{{theme}}", shared.theme)
     .replace("{{styles}}", shared.styles)
-    .replace("{{script}}", addressOf(app, "entry-point", ".js"))
+    .replace("{{preloads}}", scripts.needed.map((file) => preload(file)).join("\n"))
+    .replace("{{script}}", `/assets/${scripts.entry}`)
     .replace("{{font}}", shared.font);
   writeFileSync(join(folder, "shell.html"), shell);
   // Loaded here, as most runs of this file build nothing.
@@ -98,21 +86,71 @@ async function build(): Promise<void> {
   const entries = buildDocs({
     document: JSON.parse(JSON.stringify(openApiDocument())),
     root,
-    assets: { ...shared, script: addressOf(reader, "entry-point", ".js") },
+    assets: { ...shared, script: `/assets/${reader.entry}` },
     folder: join(folder, "docs"),
   });
-  const reference = join(assets, "reference.json");
-  writeFileSync(reference, JSON.stringify(entries));
-  const outputs = [theme, app, reader].flatMap((built) => built.outputs.map(({ path }) => path));
-  for (const path of new Set([example, reference, ...outputs])) compress(path);
+  writeFileSync(join(assets, "reference.json"), JSON.stringify(entries));
+  const built = ["example.json", "reference.json", theme, styles, ...scripts.files, ...reader.files];
+  for (const file of new Set(built)) compress(join(assets, file));
   writeFileSync(join(folder, "digest"), digest);
   replace(folder);
 }
 
-function addressOf({ outputs }: Bun.BuildOutput, kind: Bun.BuildArtifact["kind"], extension: string): string {
-  const output = outputs.find((artifact) => artifact.kind === kind && artifact.path.endsWith(extension));
-  if (output === undefined) throw new Error(`The build produced no ${kind} with the extension ${extension}.`);
-  return `/assets/${basename(output.path)}`;
+/** Not a module, so that it runs before the page is painted. Returns the file's name, like the others. */
+async function bundleTheme(outdir: string): Promise<string> {
+  return bundle({ entrypoints: [join(home, "src/apply-theme.ts")], format: "iife", outdir });
+}
+
+function bundleStyles(outdir: string): Promise<string> {
+  const entrypoints = [join(home, "src/app.css")];
+  return bundle({ entrypoints, plugins: [tailwind], external: ["/assets/*"], outdir });
+}
+
+async function bundle(options: Bun.BuildConfig): Promise<string> {
+  const { outputs } = await Bun.build({
+    ...options,
+    target: "browser",
+    minify: true,
+    naming: "[name]-[hash].[ext]",
+  });
+  const [output] = outputs;
+  if (output === undefined) throw new Error(`The build of ${options.entrypoints.join()} produced nothing.`);
+  return basename(output.path);
+}
+
+async function bundleScripts(
+  input: string,
+  dir: string,
+): Promise<{ entry: string; needed: string[]; files: string[] }> {
+  const build = await rolldown({
+    input: join(home, input),
+    platform: "browser",
+    transform: { define: { "process.env.NODE_ENV": '"production"' } },
+    // The stylesheet is built for itself.
+    moduleTypes: { ".css": "empty", ".md": "text" },
+    // Libraries mark what a server component may not render, which is nothing to a bundle without a server.
+    onLog: (level, log, write) => log.code !== "MODULE_LEVEL_DIRECTIVE" && write(level, log),
+    preserveEntrySignatures: false,
+  });
+  const { output } = await build.write({
+    dir,
+    minify: true,
+    comments: { legal: false },
+    // As the server knows names that change with their content.
+    hashCharacters: "base36",
+    entryFileNames: "[name]-[hash].js",
+    // A file that two pages share is otherwise named after both.
+    chunkFileNames: ({ name }) => `${name.split("~")[0]}-[hash].js`,
+    codeSplitting: { groups: sharedScripts },
+  });
+  const [entry] = output;
+  const shared = output.filter(({ name }) => name === "ui").map(({ fileName }) => fileName);
+  const files = output.map(({ fileName }) => fileName);
+  return { entry: entry.fileName, needed: [...entry.imports, ...shared], files };
+}
+
+function preload(file: string): string {
+  return `<link rel="modulepreload" href="/assets/${file}">`;
 }
 
 /** Keeps the compressed files only: what hardly any client requests needs no room in every image. */

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { loadPage } from "./data/client.ts";
 import { readPeriodSearch } from "./format/times.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
@@ -45,6 +45,15 @@ const predictions = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
+/** The log begins with predictions; a search goes along. */
+const log = createRoute({
+  getParentRoute,
+  path: "/log",
+  validateSearch: readPredictionsSearch,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/predictions", search, replace: true });
+  },
+});
 const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
   async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
 );
@@ -172,6 +181,7 @@ const routeTree = rootRoute.addChildren([
   worlds,
   world,
   predictions,
+  log,
   deployments,
   environments,
   environment,

@@ -49,3 +49,10 @@ export function readText(value: unknown): string | undefined {
 export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1;
 }
+
+/** A time, as the API has it. */
+export function instantOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
+}

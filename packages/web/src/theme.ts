@@ -22,6 +22,11 @@ export function watchTheme(listener: () => void): () => void {
   return () => document.removeEventListener(changed, listener);
 }
 
+/** From light to dark, or back. */
+export function switchTheme(): void {
+  storeTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+}
+
 export function applyTheme(theme: Theme): void {
   const isDark = theme === "dark" || (theme === "system" && prefersDark().matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EvaluationStatus } from "../evaluation/result.ts";
 import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { ErrorCategory } from "../responses.ts";
 import { dateTime, instant, storableText } from "../text.ts";
@@ -102,6 +103,34 @@ export const StoredPrediction = z
   .meta({ id: "KeptPrediction" });
 export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
+/** What a prediction is seen with. */
+const surroundings = {
+  expected: z.string().nullable().optional().meta({
+    description:
+      "What the dataset has as the next state, in a list its beginning; null if not of a run. In a list, this and the following only if text_limit was sent.",
+  }),
+  verdicts: z
+    .array(
+      z.object({
+        evaluator: z.string().meta({ description: "The evaluator's id." }),
+        profile_name: z.string().meta({ description: "The profile's name." }),
+        status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
+        pass: z.boolean().nullable().meta({ description: "The evaluator's verdict." }),
+        score: z.number().nullable().meta({ description: "From 0 to 1." }),
+        evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
+      }),
+    )
+    .optional()
+    .meta({ description: "Those of its run; none of other predictions." }),
+  made_by: z.string().nullable().optional().meta({
+    description: "The name of the key that it was requested with, or else of who started its run.",
+  }),
+  cost: z.number().nullable().optional().meta({
+    description:
+      "What its tokens cost at today's prices, in the currency of the price list; null if its model has no price.",
+  }),
+};
+
 const cut = "Cut after 262,144 characters.";
 
 /** Response of `GET /v1/predictions/{id}`. */
@@ -138,6 +167,7 @@ export const StoredPredictionDetail = StoredPrediction.extend({
   error_message: z.string().nullable().meta({
     description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
   }),
+  ...surroundings,
 }).meta({ id: "KeptPredictionDetail" });
 export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
 
@@ -225,8 +255,13 @@ export type StoredPredictionValuesResponse = z.infer<typeof StoredPredictionValu
 /** Query of `GET /v1/predictions`. */
 export const StoredPredictionListQuery = z.object({
   ...filters,
+  order: z.enum(["newest", "oldest"]).optional().meta({
+    default: "newest",
+    description: "Which come first. An `after` belongs to the order that it was returned with.",
+  }),
   text_limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
-    description: "With each prediction, this many characters of what was predicted or why it failed.",
+    description:
+      "With each prediction, its verdicts and cost, and this many characters of the action, of what was predicted or why it failed, and of what was expected.",
   }),
   ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
 });
@@ -240,13 +275,22 @@ export const ListedPrediction = StoredPrediction.extend({
   error_message: z.string().nullable().optional().meta({
     description: "The beginning of why it failed, if text_limit was sent; null if it succeeded.",
   }),
+  action: z.string().nullable().optional().meta({
+    description: "The beginning of the action, if text_limit was sent; null of messages.",
+  }),
+  ...surroundings,
 }).meta({ id: "ListedPrediction" });
 export type ListedPrediction = z.infer<typeof ListedPrediction>;
 
 /** Response of `GET /v1/predictions`: stored predictions of the account, newest first. */
 export const StoredPredictionListResponse = z
   .object({
-    data: z.array(ListedPrediction).meta({ description: "The predictions, newest first." }),
+    data: z
+      .array(ListedPrediction)
+      .meta({ description: "The predictions, newest first unless `order` says otherwise." }),
+    currency: z.string().nullable().meta({
+      description: "Of the costs, as an ISO 4217 code; null if the server has no price list.",
+    }),
     next: nextCursor,
   })
   .meta({ id: "KeptPredictionListResponse" });

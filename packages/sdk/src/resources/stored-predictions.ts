@@ -14,7 +14,10 @@ import { iterateAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
-export type StoredPredictionFilter = Omit<StoredPredictionListQuery, "limit" | "after" | "text_limit">;
+export type StoredPredictionFilter = Omit<
+  StoredPredictionListQuery,
+  "limit" | "after" | "text_limit" | "order"
+>;
 
 /** Which predictions of live traffic from before a time; without any field, all. */
 export type LivePredictionFilter = Omit<StoredPredictionDeleteQuery, "source" | "before">;
@@ -25,8 +28,10 @@ export interface StoredPredictionPage {
   limit?: number | undefined;
   /** The `next` of an earlier page. */
   after?: string | undefined;
-  /** With each prediction, this many characters of what was predicted or why it failed. */
+  /** With each prediction its verdicts and cost, and this many characters of the action, of what was predicted or why it failed, and of what was expected. */
   text_limit?: number | undefined;
+  /** Which come first. Default: the newest. */
+  order?: "newest" | "oldest" | undefined;
 }
 
 /** Predictions that were stored, with what was asked. */

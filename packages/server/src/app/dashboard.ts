@@ -13,6 +13,7 @@ const pages = [
   "/",
   "/playground",
   "/predictions",
+  "/log",
   "/deployments",
   "/environments",
   "/environments/:name",

@@ -19,10 +19,12 @@ import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { reserveStored } from "../http/memory.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
+import { costOf, type PriceList, type Prices, withoutNoise } from "../platform/prices.ts";
 import { selectNames } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
+import { type Surroundings, selectSurroundings } from "./listed-predictions-store.ts";
 import {
   countValues,
   deletePrediction,
@@ -45,12 +47,15 @@ import {
 
 interface StoredPredictionServices extends PromptServices {
   isOperator(caller: Caller): Promise<boolean>;
+  prices: PriceList;
 }
 
 const tag = "stored predictions";
 const path = "/v1/predictions";
 /** Of texts that are not all Latin-1. */
 const bytesPerCharacter = 2;
+/** The action, what was predicted, and what was expected. */
+const textsOfOne = 3;
 
 const example: StoredPrediction = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
@@ -85,30 +90,65 @@ const listPredictions = route({
   tag,
   summary: "List stored predictions",
   description:
-    "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginning that `text_limit` requests.",
+    "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginnings that `text_limit` requests.",
   query: StoredPredictionListQuery,
   refusesUnknown: true,
   responses: {
-    "200": response("The predictions, newest first", StoredPredictionListResponse, page(example)),
+    "200": response("The predictions, newest first", StoredPredictionListResponse, {
+      ...page(example),
+      currency: "USD",
+    }),
   },
-  async handle({ store, isOperator }: StoredPredictionServices, { call, requester, query }) {
+  async handle({ store, isOperator, prices }: StoredPredictionServices, { call, requester, query }) {
     const { accountId } = requester;
     const page = readKeysetPage({ ...query, limit: query.limit ?? String(defaultPredictionLimit) });
     const reader = store.briefReader(requester);
-    const { rows, next } = await selectPredictions(reader, accountId, readPredictionFilter(query), page);
+    const { rows, next } = await selectPredictions(reader, accountId, readPredictionFilter(query), {
+      ...page,
+      isOldestFirst: query.order === "oldest",
+    });
     const textLimit = Number(query.text_limit ?? 0);
-    reserveStored(call.exchange, rows.length * textLimit * bytesPerCharacter);
+    reserveStored(call.exchange, rows.length * textLimit * textsOfOne * bytesPerCharacter);
     const beginnings = await readBeginnings(reader, rows, textLimit);
+    const around = textLimit === 0 ? undefined : await selectSurroundings(reader, rows, textLimit);
     const showsReplicas = await isOperator(call.caller);
-    const named = rows.flatMap(({ run_id, api_key_id }) => [run_id, api_key_id]);
+    const named = rows.flatMap(({ id, run_id, api_key_id }) => {
+      const { userId = null, keyId = null } = around?.get(id) ?? {};
+      return [run_id, api_key_id, userId, keyId];
+    });
     const names = await selectNames(reader, accountId, named);
     const data = rows.map((row) => ({
       ...toStoredPrediction(row, showsReplicas, names),
       ...beginnings?.(row.id),
+      ...(around && describeAround(row, around.get(row.id), names, prices.current())),
     }));
-    return reply(200, { data, next: toCursor(next) });
+    return reply(200, { data, next: toCursor(next), currency: prices.current()?.currency ?? null });
   },
 });
+
+function describeAround(
+  row: StoredPredictionRow,
+  { action = null, expected = null, verdicts = [], userId, keyId }: Partial<Surroundings> = {},
+  names: ReadonlyMap<string, string>,
+  prices: Prices | undefined,
+) {
+  const made_by = [row.api_key_id, keyId, userId].map((id) => names.get(id ?? "")).find(Boolean) ?? null;
+  return { action, expected, verdicts, made_by, cost: costOfPrediction(prices, row) };
+}
+
+/** Null if nothing says what a token costs, or no model was asked. */
+function costOfPrediction(prices: Prices | undefined, row: StoredPredictionRow): number | null {
+  if (prices === undefined || row.sent_model === null) return null;
+  const cost = costOf(prices, row.sent_model, {
+    promptTokens: row.prompt_tokens,
+    upstreamCachedTokens: row.cached_tokens,
+    completionTokens: row.completion_tokens,
+  });
+  return cost === null ? null : withoutNoise(cost);
+}
+
+/** Of what the dataset has. */
+const maxExpectedCharacters = 65_536;
 
 const deleteMany = route({
   method: "DELETE",
@@ -234,9 +274,12 @@ const getOne = route({
     const { characters, read } = await findDetail(services, requester, row);
     reserveStored(call.exchange, characters);
     const showsReplicas = await services.isOperator(call.caller);
-    const names = await selectNames(services.store.database, accountId, [row.run_id, row.api_key_id]);
     const { characters: _, ...shown } = row;
-    return reply(200, await read(toStoredPrediction(shown, showsReplicas, names)));
+    const around = (await selectSurroundings(reader, [row], maxExpectedCharacters)).get(row.id);
+    const ids = [row.run_id, row.api_key_id, around?.keyId ?? null, around?.userId ?? null];
+    const names = await selectNames(services.store.database, accountId, ids);
+    const { action: _action, ...said } = describeAround(shown, around, names, services.prices.current());
+    return reply(200, { ...(await read(toStoredPrediction(shown, showsReplicas, names))), ...said });
   },
 });
 

@@ -3,6 +3,7 @@ import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import type { Micros } from "../platform/storage/columns.ts";
 import {
   isAfter,
+  isLater,
   type Keyset,
   type KeysetPage,
   type ListPart,
@@ -80,22 +81,32 @@ export function selectRange(reader: Database, accountId: string, { from, to, ind
 }
 
 /**
- * The newest of an account's predictions that match, at most `limit`, with their time and id. SQLite merges ranges while it reads
+ * The newest of an account's predictions that match, or the oldest, at most `limit`, with their time and id. SQLite merges ranges while it reads
  * them; PostgreSQL sorts what it has read of each, and reads no more than is needed only if each has the limit.
  */
 function selectNewestMatching<Column extends keyof PredictionsTable>(
   reader: Database,
   accountId: string,
   filter: PredictionFilter,
-  { columns, limit, after }: { columns: readonly Column[]; limit: number; after?: Keyset | undefined },
+  {
+    columns,
+    limit,
+    after,
+    isOldestFirst = false,
+  }: Omit<OrderedPage, "after"> & {
+    columns: readonly Column[];
+    after?: Keyset | undefined;
+  },
 ) {
+  const direction = isOldestFirst ? "asc" : "desc";
+  const isBehind = isOldestFirst ? isLater : isAfter;
   const read = [...new Set<Column | "created_at" | "id">([...columns, "created_at", "id"])];
   const part = (range: RangeFilter) => {
     const rows = selectRange(reader, accountId, range)
       .select(read)
-      .where(after === undefined ? sql.lit(true) : isAfter(after))
+      .where(after === undefined ? sql.lit(true) : isBehind(after))
       .$if(isPostgres(reader), (query) =>
-        query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit),
+        query.orderBy("created_at", direction).orderBy("id", direction).limit(limit),
       );
     return reader.selectFrom(rows.as("predictions")).selectAll();
   };
@@ -104,12 +115,12 @@ function selectNewestMatching<Column extends keyof PredictionsTable>(
   return reader
     .selectFrom(all.as("predictions"))
     .selectAll()
-    .orderBy(sql`created_at`, "desc")
-    .orderBy(sql`id`, "desc")
+    .orderBy(sql`created_at`, direction)
+    .orderBy(sql`id`, direction)
     .limit(limit);
 }
 
-export type StoredPredictionRow = Omit<PredictionsTable, "account_id" | "sent_model">;
+export type StoredPredictionRow = Omit<PredictionsTable, "account_id">;
 export type StoredPayload = Omit<PredictionPayloadsTable, "prediction_id" | "context_digest"> & {
   context: string | null;
 };
@@ -125,6 +136,7 @@ const columns = [
   "error_category",
   "deployment",
   "model",
+  "sent_model",
   "replica",
   "finish_reason",
   "prompt_tokens",
@@ -199,19 +211,23 @@ async function insertContexts(
   );
 }
 
-/** An account's predictions, newest first. */
+interface OrderedPage extends KeysetPage {
+  isOldestFirst?: boolean;
+}
+
+/** An account's predictions, newest first unless the page says otherwise. */
 export async function selectPredictions(
   reader: Database,
   accountId: string,
   filter: PredictionFilter,
-  page: KeysetPage,
+  page: OrderedPage,
 ): Promise<ListPart<StoredPredictionRow>> {
-  const { limit, after } = page;
+  const { limit } = page;
   // A row beyond the page means that there is another one.
   const rows = await selectNewestMatching(reader, accountId, filter, {
     columns,
+    ...page,
     limit: limit + 1,
-    after,
   }).execute();
   return toListPart(rows, limit);
 }

@@ -29,7 +29,7 @@ import {
 } from "./stored-predictions-store.ts";
 
 export function toStoredPrediction(
-  { created_at, latency_micros, replica, ...same }: Omit<StoredPredictionRow, "characters">,
+  { created_at, latency_micros, replica, sent_model: _, ...same }: Omit<StoredPredictionRow, "characters">,
   showsReplicas: boolean,
   names: ReadonlyMap<string, string>,
 ): StoredPrediction {

@@ -98,6 +98,10 @@ onAnyDatabase((database) => {
       reasoning: "Hinges.",
       world: null,
       error_message: null,
+      expected: null,
+      verdicts: [],
+      made_by: name,
+      cost: null,
     });
     expect(Date.parse(found.created_at)).toBeWithin(startedAtMs - 1, Date.now() + 1);
     expect(found.latency_ms).toBeGreaterThan(0);

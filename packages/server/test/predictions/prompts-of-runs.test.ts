@@ -58,6 +58,35 @@ onAnyDatabase((database) => {
     });
   });
 
+  test("a list has the action, what was expected, the verdicts, who started it and what it cost", async () => {
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, steps);
+    const { id } = await runs.create({
+      dataset_id,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    await runs.end(id);
+    const list = await presage.call("GET", `/v1/predictions?run_id=${id}&text_limit=14&order=oldest`);
+    const { data, currency } = StoredPredictionListResponse.parse(await list.json());
+    expect(currency).toBeNull();
+    expect(data[1]).toMatchObject({
+      action: "take apple",
+      expected: "Recorded state",
+      output: "Recorded state",
+      verdicts: [
+        {
+          evaluator: "exact-match-2026-11-21",
+          profile_name: "system:default",
+          status: "success",
+          pass: false,
+        },
+      ],
+      made_by: "bootstrap",
+      cost: null,
+    });
+  });
+
   test("a free-running one shows the state that was predicted for the step before", async () => {
     const shown = await promptsOf(steps, { mode: "free-running" });
     expect(shown.map(({ interaction }) => interaction?.state)).toEqual([

@@ -35,12 +35,16 @@ onEachDatabase((database) => {
     context?: string;
     output?: string;
     error_message?: string;
+    request?: string;
   };
 
   /** Stores predictions as capture does, the first one the oldest, and returns their ids. */
   async function keep(all: readonly Given[], into = store): Promise<string[]> {
     const rows: StoredRows = { predictions: [], payloads: [], contexts: [] };
-    for (const [at, { context, output = null, error_message = null, ...given }] of all.entries()) {
+    for (const [
+      at,
+      { context, output = null, error_message = null, request = null, ...given },
+    ] of all.entries()) {
       const prediction: PredictionsTable = {
         id: Bun.randomUUIDv7(),
         account_id: into.owner.account_id,
@@ -67,7 +71,7 @@ onEachDatabase((database) => {
         ...given,
       };
       rows.predictions.push(prediction);
-      const payload = { request: null, output, reasoning: null, error_message };
+      const payload = { request, output, reasoning: null, error_message };
       const digest = context === undefined ? null : `${prediction.account_id} ${context}`;
       rows.payloads.push({ prediction_id: prediction.id, context_digest: digest, ...payload });
       if (digest !== null && !rows.contexts.some((row) => row.digest === digest)) {
@@ -121,6 +125,30 @@ onEachDatabase((database) => {
         query = `deployment=list-a&limit=3&after=${next}`;
       }
       expect(seen).toEqual(of(3, 2, 1, 0));
+    });
+
+    test("begins with the oldest if asked, page by page", async () => {
+      const ids = await keep([{}, {}, {}, {}, {}].map(() => ({ deployment: "oldest" })));
+      const seen: string[] = [];
+      for (let query = "deployment=oldest&order=oldest&limit=2"; ; ) {
+        const { data, next } = await list(query);
+        seen.push(...data.map(({ id }) => id));
+        if (next === null) break;
+        query = `deployment=oldest&order=oldest&limit=2&after=${next}`;
+      }
+      expect(seen).toEqual(ids);
+    });
+
+    test("has the beginning of a live request's action, whatever is in it", async () => {
+      const requests = [
+        { interaction: { state: 'It says "action": "no".', action: 'say "hi"\n\u0000\ud83d\udeaa now' } },
+        { messages: [{ role: "user", content: "open" }] },
+      ];
+      await keep(requests.map((request) => ({ deployment: "actions", request: JSON.stringify(request) })));
+      const actions = async (limit: number) =>
+        (await list(`deployment=actions&text_limit=${limit}`)).data.map(({ action }) => action);
+      expect(await actions(100)).toEqual([null, 'say "hi"\n\u0000\ud83d\udeaa now']);
+      expect(await actions(5)).toEqual([null, 'say "']);
     });
 
     test("has the beginning of each text if a length is asked for", async () => {

@@ -1,4 +1,5 @@
 import type {
+  ListedPrediction,
   LivePredictionFilter,
   Model,
   Prediction,
@@ -109,19 +110,28 @@ const freshForMs = 30_000;
 /** Someone who opens hundreds should keep only the last ones in memory. */
 const detailCacheMs = 30_000;
 
-/** Matching predictions, newest first, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
-export function storedPredictionsQuery(presage: Presage, filter: StoredPredictionFilter) {
+/** Matching predictions, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
+export function storedPredictionsQuery(
+  presage: Presage,
+  filter: StoredPredictionFilter,
+  order: "newest" | "oldest",
+) {
   return {
-    ...pagedQuery([...listKey, "pages", filter], ({ after, signal }) =>
-      presage.storedPredictions.list(
-        { ...filter, limit: pageSize, after, text_limit: excerptCharacters },
+    ...pagedQuery([...listKey, "pages", filter, order], async ({ after, signal }) => {
+      const page = { order, limit: pageSize, after, text_limit: excerptCharacters };
+      const { data, next, currency } = await presage.storedPredictions.list(
+        { ...filter, ...page },
         { signal },
-      ),
-    ),
+      );
+      return { data: data.map((row): LoggedPrediction => ({ ...row, currency })), next };
+    }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: freshForMs,
   };
 }
+
+/** With the currency of its cost. */
+export type LoggedPrediction = ListedPrediction & { currency: string | null };
 
 export type StoredPredictionCount = Awaited<ReturnType<Presage["storedPredictions"]["count"]>>;
 

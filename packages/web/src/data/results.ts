@@ -139,8 +139,9 @@ export interface ResultRow
   id: string;
   /** A person's verdict, which overrides the evaluator's. */
   corrected: { pass: boolean; score: number | null } | null;
-  /** The beginning of the output. */
+  /** The beginnings of the output, and of the gold answer. */
   excerpt: string | null;
+  gold: string | null;
 }
 
 export function toResultRow(result: EvaluationResult): ResultRow {
@@ -161,6 +162,7 @@ export function toResultRow(result: EvaluationResult): ResultRow {
     status: result.status,
     corrected: correction && { pass: correction.pass, score: correction.score_raw },
     excerpt: result.evaluated_model_output?.slice(0, excerptCharacters) ?? null,
+    gold: result.evaluated_model_gold_answer?.slice(0, excerptCharacters) ?? null,
   };
 }
 

@@ -1,5 +1,13 @@
-import { expect, test } from "bun:test";
-import { periodBefore, periodBounds, readPeriodSearch, stepStartsMs, wholeDaysAndRest } from "./times.ts";
+import { afterAll, expect, test } from "bun:test";
+import {
+  fromLocalInput,
+  periodBefore,
+  periodBounds,
+  readPeriodSearch,
+  stepStartsMs,
+  toLocalInput,
+  wholeDaysAndRest,
+} from "./times.ts";
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
 
@@ -58,4 +66,27 @@ test("a range of days is its whole days and the hours after them", () => {
 test("a range of hours is not divided", () => {
   const { since, until } = periodBefore("24h", nowMs);
   expect(wholeDaysAndRest({ since, until })).toEqual([{ since, until }]);
+});
+
+// The zone of Bun's tests.
+afterAll(() => {
+  process.env.TZ = "Etc/UTC";
+});
+
+test.each([
+  ["UTC", "2026-03-04T05:06"],
+  ["Asia/Kathmandu", "2026-03-04T10:51"],
+  ["America/Los_Angeles", "2026-03-03T21:06"],
+])("an instant round-trips through the input in %s", (zone, input) => {
+  process.env.TZ = zone;
+  const instant = "2026-03-04T05:06:00Z";
+  expect(toLocalInput(instant)).toBe(input);
+  expect(fromLocalInput(input)).toBe(instant);
+});
+
+test("incomplete input is undefined", () => {
+  expect(toLocalInput(undefined)).toBe("");
+  expect(fromLocalInput("")).toBeUndefined();
+  expect(fromLocalInput("2026-13-99T00:00")).toBeUndefined();
+  expect(fromLocalInput("0002-01-01T00:00")).toBeUndefined();
 });

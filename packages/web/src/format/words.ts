@@ -52,3 +52,6 @@ export const operationLabels: Record<UsageOperation, string> = {
 export function taskNameOf({ split, index }: Pick<EpisodeSummary, "split" | "index">): string {
   return index === null ? `${split}, a task of its own` : `${split} ${index}`;
 }
+
+/** The name of an evaluator where no other version of it matters. */
+export const withoutVersion = shortEvaluatorNames([]);

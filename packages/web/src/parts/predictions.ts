@@ -1,6 +1,6 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
 import { type Period, periods } from "../format/times.ts";
-import { present, readText } from "../search-params.ts";
+import { instantOf, present, readText } from "../search-params.ts";
 import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
 
 export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
@@ -32,6 +32,10 @@ export interface PredictionsSearch extends TableSearch {
   request?: string;
   /** Absent: all that is stored. */
   period?: Period;
+  /** Only those before this time. */
+  until?: string;
+  /** Absent: the newest are first. */
+  order?: "oldest";
   /** The prediction that is open. */
   open?: string;
 }
@@ -47,6 +51,7 @@ export const filterNames = [
   "run",
   "request",
   "period",
+  "until",
 ] as const satisfies (keyof PredictionsSearch)[];
 
 /** Reads the URL; invalid values are ignored. */
@@ -63,6 +68,8 @@ export function readPredictionsSearch(search: Record<string, unknown>): Predicti
       run: readText(search.run),
       request: readText(search.request),
       period: periods.find((known) => known === search.period),
+      until: instantOf(search.until),
+      order: search.order === "oldest" ? "oldest" : undefined,
       open: readText(search.open),
     }),
   };
@@ -73,7 +80,7 @@ const hourMs = 3_600_000;
 
 /** The API's filter. The start of the period is a whole minute, so that it is the same for a while. */
 export function toPredictionFilter(search: PredictionsSearch, nowMs: number): StoredPredictionFilter {
-  const { source, status, category, deployment, model, key, run, request, period } = search;
+  const { source, status, category, deployment, model, key, run, request, period, until } = search;
   const fromMs = period && Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000;
   return present({
     source,
@@ -84,6 +91,7 @@ export function toPredictionFilter(search: PredictionsSearch, nowMs: number): St
     api_key_id: key,
     run_id: run,
     request_id: request,
+    to: until,
     from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
   });
 }

@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/sdk";
-import { present, readText } from "../search-params.ts";
+import { instantOf, present, readText } from "../search-params.ts";
 import { readTableSearch } from "../ui/data-table/table-view.ts";
 
 export const verdicts = [
@@ -70,7 +70,7 @@ export interface ResultsSearch {
   /** Only smaller ids. */
   before?: string;
   /** Absent: one row a verdict. */
-  view?: "samples";
+  view?: "samples" | "verdicts";
   /** Absent: newest first. */
   order?: "oldest";
   /** By sample: the evaluator and profile whose scores come first, `evaluator~profile`, with a minus from the highest. */
@@ -83,6 +83,13 @@ export interface ResultsSearch {
 
 const maxTags = 50;
 const maxRevision = 2_147_483_647;
+
+const views = ["samples", "verdicts"] as const;
+
+/** One row a sample, unless the address wants something else: addresses with filters have always been of verdicts. */
+export function viewOf(search: ResultsSearch): (typeof views)[number] {
+  return search.view ?? (Object.keys(search).length === 0 ? "samples" : "verdicts");
+}
 
 /** Reads the URL; invalid values are ignored. */
 export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
@@ -107,7 +114,7 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
     until: instantOf(search.until),
     after: idOf(search.after),
     before: idOf(search.before),
-    view: search.view === "samples" ? "samples" : undefined,
+    view: views.find((known) => known === search.view),
     order: search.order === "oldest" ? "oldest" : undefined,
     sort: readText(search.sort),
     result: idOf(search.result),
@@ -146,10 +153,4 @@ function revisionOf(value: unknown): number | undefined {
 function idOf(value: unknown): string | undefined {
   const text = readText(value);
   return text !== undefined && /^\d{1,15}$/.test(text) ? text : undefined;
-}
-
-function instantOf(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const at = new Date(value);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
 }

@@ -32,7 +32,7 @@ export function NotFound() {
 /** While a page's code and data are loaded. */
 export function PagePending() {
   return (
-    <div role="status" className="mx-auto flex max-w-6xl flex-col gap-4 p-4 md:p-6">
+    <div role="status" className="flex max-w-6xl flex-col gap-4 p-4 md:p-6">
       <span className="sr-only">Loading</span>
       <div className="flex flex-col gap-1">
         <Skeleton className="h-7 w-48" />

@@ -1,71 +1,89 @@
-import { Link, type LinkProps } from "@tanstack/react-router";
+import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
 import {
-  ChartColumn,
-  ClipboardCheck,
   Database,
   FlaskConical,
   FlaskRound,
   Gauge,
-  GitCompareArrows,
   Globe,
-  KeyRound,
-  ListChecks,
-  ListTree,
   type LucideIcon,
   MessagesSquare,
   Orbit,
   Scale,
-  ScrollText,
   Search,
-  Server,
-  Users,
+  Settings,
 } from "lucide-react";
 import { useRole } from "../data/accounts.ts";
-import { ThemeMenu } from "../parts/theme-menu.tsx";
 import { Keys } from "../ui/shortcuts.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
 interface PageLink {
   to: NonNullable<LinkProps["to"]>;
   label: string;
-  icon: LucideIcon;
   /** They go to the page. */
   keys?: string;
   /** Others see the reason if they open the page. */
   isForOwners?: boolean;
 }
 
-export const linkGroups: { title: string; links: PageLink[] }[] = [
+interface Section {
+  title: string;
+  icon: LucideIcon;
+  /** The first is where the menu leads; several are shown above each of these pages. */
+  links: [PageLink, ...PageLink[]];
+  /** What else belongs to it. */
+  below?: string;
+}
+
+export const linkGroups: Section[] = [
+  { title: "Overview", icon: Gauge, links: [{ to: "/", label: "Overview", keys: "g o" }] },
   {
-    title: "Predict",
+    title: "Playground",
+    icon: FlaskConical,
+    links: [{ to: "/playground", label: "Playground", keys: "g p" }],
+  },
+  { title: "Worlds", icon: Orbit, links: [{ to: "/worlds", label: "Worlds", keys: "g s" }] },
+  {
+    title: "Runs",
+    icon: FlaskRound,
     links: [
-      { to: "/", label: "Overview", icon: Gauge, keys: "g o" },
-      { to: "/playground", label: "Playground", icon: FlaskConical, keys: "g p" },
-      { to: "/worlds", label: "Worlds", icon: Orbit, keys: "g s" },
-      { to: "/predictions", label: "Predictions", icon: MessagesSquare, keys: "g l" },
-      { to: "/environments", label: "Environments", icon: Globe, keys: "g n" },
-      { to: "/deployments", label: "Deployments", icon: Server, keys: "g m" },
+      { to: "/runs", label: "Runs", keys: "g r" },
+      { to: "/compare", label: "Compare", keys: "g c" },
+    ],
+  },
+  { title: "Datasets", icon: Database, links: [{ to: "/datasets", label: "Datasets", keys: "g d" }] },
+  {
+    title: "Environments",
+    icon: Globe,
+    links: [{ to: "/environments", label: "Environments", keys: "g n" }],
+    below: "/episodes",
+  },
+  {
+    title: "Log",
+    icon: MessagesSquare,
+    links: [
+      { to: "/predictions", label: "Predictions", keys: "g l" },
+      { to: "/evaluations", label: "Evaluations", keys: "g e" },
     ],
   },
   {
-    title: "Evaluate",
+    title: "Evaluators",
+    icon: Scale,
     links: [
-      { to: "/runs", label: "Runs", icon: FlaskRound, keys: "g r" },
-      { to: "/datasets", label: "Datasets", icon: Database, keys: "g d" },
-      { to: "/compare", label: "Compare", icon: GitCompareArrows, keys: "g c" },
-      { to: "/evaluations", label: "Evaluations", icon: ListChecks, keys: "g e" },
-      { to: "/evaluators", label: "Evaluators", icon: Scale, keys: "g v" },
-      { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree, keys: "g t" },
-      { to: "/review", label: "Review", icon: ClipboardCheck, keys: "g w" },
+      { to: "/evaluators", label: "Evaluators", keys: "g v" },
+      { to: "/error-taxonomies", label: "Error taxonomies", keys: "g t" },
+      { to: "/review", label: "Review", keys: "g w" },
     ],
   },
   {
-    title: "Account",
+    title: "Settings",
+    icon: Settings,
     links: [
-      { to: "/usage", label: "Usage", icon: ChartColumn, keys: "g u" },
-      { to: "/api-keys", label: "API keys", icon: KeyRound, keys: "g k" },
-      { to: "/account/members", label: "Members", icon: Users, isForOwners: true },
-      { to: "/account/audit-log", label: "Audit log", icon: ScrollText, isForOwners: true },
+      { to: "/api-keys", label: "API keys", keys: "g k" },
+      { to: "/usage", label: "People & spend", keys: "g u" },
+      { to: "/account/members", label: "Members", isForOwners: true },
+      { to: "/deployments", label: "Deployments", keys: "g m" },
+      { to: "/account/audit-log", label: "Audit log", isForOwners: true },
+      { to: "/account", label: "Account" },
     ],
   },
 ];
@@ -76,8 +94,7 @@ interface NavigationProps {
 }
 
 export function Navigation({ onNavigate, onSearch }: NavigationProps) {
-  const role = useRole();
-  const shown = (links: PageLink[]) => links.filter(({ isForOwners }) => !isForOwners || role === "owner");
+  const current = useSection();
   return (
     <div className="flex h-full flex-col gap-4 p-3">
       <div className="px-2 pt-1">
@@ -86,7 +103,7 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
       <button
         type="button"
         onClick={onSearch}
-        className="flex h-8 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-ink-3 hover:bg-hover hover:text-ink"
+        className="flex h-8 shrink-0 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-ink-3 hover:bg-hover hover:text-ink"
       >
         <Search className="size-4 shrink-0" aria-hidden />
         <span className="flex-1 text-left">Go to …</span>
@@ -94,35 +111,61 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
           <Keys keys="mod+k" />
         </span>
       </button>
-      <nav aria-label="Pages" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
-        {linkGroups.map(({ title, links }) => (
-          <div key={title}>
-            <h2 className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</h2>
-            <ul className="flex flex-col gap-0.5">
-              {shown(links).map(({ to, label, icon: Icon }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    activeOptions={{ exact: to === "/", includeSearch: false }}
-                    {...(onNavigate && { onClick: onNavigate })}
-                    className="flex items-center gap-2 rounded-md px-2 py-1.5 text-sm font-medium text-ink-2 -outline-offset-2 transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:text-accent-ink"
-                  >
-                    <Icon className="size-4 shrink-0" aria-hidden />
-                    {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
+      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto">
+        <ul className="flex flex-col gap-0.5">
+          {linkGroups.map((section) => (
+            <li key={section.title}>
+              <Link
+                to={section.links[0].to}
+                aria-current={section === current ? "page" : undefined}
+                {...(onNavigate && { onClick: onNavigate })}
+                className="flex items-center gap-2 rounded-md px-2 py-1.5 text-sm font-medium text-ink-2 -outline-offset-2 transition-colors hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent-ink"
+              >
+                <section.icon className="size-4 shrink-0" aria-hidden />
+                {section.title}
+              </Link>
+            </li>
+          ))}
+        </ul>
       </nav>
-      <div className="flex flex-col gap-3 border-t border-line pt-3">
-        <div className="px-2">
-          <ThemeMenu />
-        </div>
+      <div className="border-t border-line pt-3">
         <UserMenu />
       </div>
     </div>
+  );
+}
+
+/** The pages of the section that the address is in, above each of them. */
+export function SectionPages() {
+  const role = useRole();
+  const { pathname } = useLocation();
+  const section = useSection();
+  const links = section?.links.filter(({ isForOwners }) => !isForOwners || role === "owner") ?? [];
+  if (links.length < 2 || section?.links.every(({ to }) => to !== pathname)) return null;
+  return (
+    <nav
+      aria-label={section?.title}
+      className="flex shrink-0 gap-5 overflow-x-auto border-b border-line bg-surface px-4 md:px-6 print:hidden"
+    >
+      {links.map(({ to, label }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: true, includeSearch: false }}
+          className="-mb-px border-b-2 border-transparent py-2 text-sm font-medium whitespace-nowrap text-ink-2 -outline-offset-2 hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink"
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function useSection(): Section | undefined {
+  const { pathname } = useLocation();
+  const isBelow = (path: string) => pathname === path || (path !== "/" && pathname.startsWith(`${path}/`));
+  return linkGroups.find(({ links, below }) =>
+    [...links.map(({ to }) => to), below ?? []].flat().some(isBelow),
   );
 }
 

@@ -4,7 +4,7 @@ import { Dialog } from "radix-ui";
 import { useState } from "react";
 import { IconButton } from "../ui/button.tsx";
 import { Modal } from "../ui/dialog.tsx";
-import { Mark, Navigation } from "./navigation.tsx";
+import { Mark, Navigation, SectionPages } from "./navigation.tsx";
 import { QuickNavigation } from "./quick-navigation.tsx";
 
 /** The frame of every page: navigation and user menu. */
@@ -49,13 +49,16 @@ export function Shell() {
         </Modal>
         <Mark />
       </header>
-      <main
-        id="main"
-        tabIndex={-1}
-        className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none print:overflow-visible"
-      >
-        <Outlet />
-      </main>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col print:block">
+        <SectionPages />
+        <main
+          id="main"
+          tabIndex={-1}
+          className="min-h-0 flex-1 overflow-y-auto outline-none print:overflow-visible"
+        >
+          <Outlet />
+        </main>
+      </div>
       <QuickNavigation isPaletteOpen={isPaletteOpen} onPalette={setPaletteOpen} />
     </div>
   );

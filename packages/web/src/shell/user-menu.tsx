@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { BookOpen, ChevronsUpDown, LogOut, Megaphone, UserRound } from "lucide-react";
+import { BookOpen, ChevronsUpDown, LogOut, Megaphone, SunMoon, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { meQuery, useSignOut } from "../data/accounts.ts";
 import { loadPage, usePresage } from "../data/client.ts";
+import { switchTheme } from "../theme.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
@@ -47,6 +48,9 @@ export function UserMenu() {
       >
         <MenuItem icon={<UserRound aria-hidden />} onSelect={() => navigate({ to: "/account" })}>
           Account and sessions
+        </MenuItem>
+        <MenuItem icon={<SunMoon aria-hidden />} onSelect={switchTheme}>
+          Light or dark
         </MenuItem>
         <MenuItem icon={<BookOpen aria-hidden />} onSelect={() => location.assign("/docs")}>
           API reference

@@ -1,6 +1,9 @@
 import { clsx } from "clsx";
 import { Tooltip as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, use } from "react";
+
+/** Whether Tab reaches what explains itself: in a table only within the row that has the focus. */
+export const ExplainedTabIndex = createContext(0);
 
 /** Shown while the child is hovered or focused. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactNode }) {
@@ -29,10 +32,11 @@ interface ExplainedProps {
 
 /** A figure that says what it is where it is pointed at or focused. */
 export function Explained({ text, className, children }: ExplainedProps) {
+  const tabIndex = use(ExplainedTabIndex);
   if (text === undefined) return <span className={className}>{children}</span>;
   return (
     <Tooltip text={text}>
-      <span tabIndex={0} className={clsx("cursor-help rounded-sm", className)}>
+      <span tabIndex={tabIndex} className={clsx("cursor-help rounded-sm", className)}>
         {children}
       </span>
     </Tooltip>
@@ -41,11 +45,13 @@ export function Explained({ text, className, children }: ExplainedProps) {
 
 /** A name that says what it means where it is pointed at or focused. */
 export function ExplainedName({ name, explanation }: { name: string; explanation: string | undefined }) {
+  const tabIndex = use(ExplainedTabIndex);
   if (explanation === undefined) return name;
   return (
     <Tooltip text={explanation}>
       <button
         type="button"
+        tabIndex={tabIndex}
         className="cursor-help font-medium underline decoration-dotted underline-offset-3"
       >
         {name}

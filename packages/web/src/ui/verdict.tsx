@@ -31,6 +31,16 @@ export function VerdictMark({ score, ...verdict }: Verdict & { score: number | n
   );
 }
 
+/** A verdict as a sign alone, named by its evaluator. */
+export function VerdictSign({ verdict, of }: { verdict: Verdict; of: string }) {
+  const { label, Icon, tone } = lookOf(verdict);
+  return <Icon role="img" aria-label={`${of}: ${label}`} className={clsx("size-4 shrink-0", inks[tone])} />;
+}
+
+export function verdictLabel(verdict: Verdict): string {
+  return lookOf(verdict).label;
+}
+
 interface Look {
   label: string;
   Icon: LucideIcon;

@@ -51,7 +51,7 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   const eve = await makeUser(store, "owner", "eve@example.org");
   const address = await signInAddressOf(store, presage.url, eve);
   const page = await visit(address, { isSignedIn: false });
-  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
   const row = page.getByRole("row", { name: "of the first owner" });
   await row.getByRole("cell", { name: "Owner", exact: true }).waitFor();
   await row.getByRole("button", { name: "Revoke of the first owner" }).click();
@@ -93,6 +93,7 @@ dashboardTest("A viewer sees what their role does not allow, and why", async (vi
   await page.goto(`${visitor.presage.url}/account/members`);
   // From here on the page knows the role.
   await page.getByText("Your role is viewer. Only owners of your account see this page").waitFor();
+  await page.goto(`${visitor.presage.url}/account`);
   await page.getByRole("link", { name: "API keys" }).waitFor();
   expect(await page.getByRole("link", { name: "Members" }).count()).toBe(0);
   await page.goto(`${visitor.presage.url}/datasets`);

@@ -77,7 +77,7 @@ browserTest(
     const { visit, newSignInAddress } = visitor;
     const page = await visit(await newSignInAddress(), { isSignedIn: false });
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-    const isList = /\/v1\/error-taxonomy-revision/;
+    const isList = /\/v1\/evaluator/;
     const isSignedOut = Promise.withResolvers<void>();
     await page.route(isList, async (route) => {
       await isSignedOut.promise;
@@ -88,7 +88,7 @@ browserTest(
       await route.continue();
     });
     const asked = page.waitForRequest(isList);
-    await page.getByRole("link", { name: "Error taxonomies" }).click();
+    await page.getByRole("link", { name: "Evaluators" }).click();
     await asked;
     await signOut(page);
     await page.getByRole("heading", { name: "You are signed out" }).waitFor();
@@ -107,7 +107,7 @@ browserTest("After signing out, the back button shows nothing from before", asyn
   const { visit, newSignInAddress, presage, client } = visitor;
   await client.apiKeys.create({ name: "secret project" });
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
-  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("rowheader", { name: "secret project" }).waitFor();
 
   await signOut(page);
@@ -127,20 +127,20 @@ browserTest("After signing out in one tab, the others leave by themselves", asyn
   // What the other tab was still reading is refused.
   expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
-  await page.getByRole("link", { name: "Usage" }).click();
-  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   const second = await page.context().newPage();
   await second.goto(presage.url);
   await signOut(second);
   await second.getByRole("heading", { name: "You are signed out" }).waitFor();
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-  expect(new URL(page.url()).search).toBe("?return_to=%2Fusage");
+  expect(new URL(page.url()).search).toBe("?return_to=%2Fapi-keys");
 });
 
 browserTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
   const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
-  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
   // No requests are pending any more.
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
   for (const { id } of await client.sessions.list()) await client.sessions.end(id);

@@ -36,7 +36,7 @@ browserTest("Hostile model outputs are harmless and readable", async ({ visit, c
   );
   const ids = Object.fromEntries(entries.map(([name], index) => [name, imported[index]?.id]));
 
-  const page = await visit("/evaluations");
+  const page = await visit("/evaluations?view=verdicts");
   const drawer = page.getByRole("dialog");
   const open = async (name: keyof typeof outputs) => {
     await page.getByRole("link", { name: `Result ${ids[name]}:` }).click();
@@ -95,7 +95,7 @@ browserTest("Hostile names are harmless and fit into narrow pages", async ({ vis
 
   const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
   for (const path of [
-    "/evaluations",
+    "/evaluations?view=verdicts",
     "/evaluators",
     `/evaluators/profiles/${public_id}`,
     "/error-taxonomies",

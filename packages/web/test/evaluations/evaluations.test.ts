@@ -29,14 +29,17 @@ async function evaluate(client: Presage, app: string, outputs: readonly string[]
 dashboardTest("A filtered view is shared by its address", async ({ visit, client }) => {
   await evaluate(client, "shop", ["yes", "no", "never"]);
   await evaluate(client, "kitchen", ["no, not there"]);
-  const page = await visit("/evaluations");
+  const page = await visit("/evaluations?view=verdicts");
   await showsResults(page, 4);
+  await page.getByRole("button", { name: "Filters" }).click();
   await page.getByRole("combobox", { name: "App" }).selectOption("shop");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Filters" }).waitFor({ state: "hidden" });
   await page.getByRole("combobox", { name: "Verdict" }).selectOption("Fail");
   await showsResults(page, 2);
   expect(await resultTexts(page)).toEqual([expect.stringContaining("never"), expect.stringContaining("no")]);
   const { pathname, search } = new URL(page.url());
-  expect(search).toBe("?app=shop&verdict=fail");
+  expect(search).toBe("?app=shop&view=verdicts&verdict=fail");
 
   const elsewhere = await visit(pathname + search);
   await showsResults(elsewhere, 2);
@@ -62,7 +65,7 @@ dashboardTest(
       { evaluator_id: "named", pass: true, evaluation_run_id: "nightly-7" },
       { evaluator_id: "named", pass: true, evaluation_run_id: unknown },
     ]);
-    const all = await visit("/evaluations");
+    const all = await visit("/evaluations?view=verdicts");
     const asked: string[] = [];
     all.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await all.reload();
@@ -155,8 +158,8 @@ dashboardTest("The list is right for whoever left its page during a deletion", a
   await dialog.getByText("of 2 results deleted").waitFor();
   await dialog.getByRole("button", { name: "Close" }).press("Enter");
   await dialog.waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Usage", exact: true }).press("Enter");
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Settings", exact: true }).press("Enter");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   release();
   await page.goBack();
   await page.getByText("No results match these filters").waitFor();
@@ -206,7 +209,7 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   await drawer(second).waitFor({ state: "detached" });
   const row = page.getByRole("link", { name: `Result ${second}:` });
   await row.and(page.locator(":focus")).waitFor();
-  expect(new URL(page.url()).search).toBe("?app=keys");
+  expect(new URL(page.url()).search).toBe("?app=keys&view=verdicts");
 });
 
 browserTest("A long list scrolls in its place, and ends with its last result", async ({ visit, client }) => {

@@ -15,8 +15,10 @@ dashboardTest(
       { ...result("shop", "kind", true), tags: { room: "cellar" } },
       result("garden", "kind", true),
     ]);
-    const page = await visit("/evaluations");
+    const page = await visit("/evaluations?view=verdicts");
     await showsResults(page, 4);
+    await page.getByRole("button", { name: "Filters" }).click();
+    const filters = page.getByRole("dialog", { name: "Filters" });
     const offered = async (name: string, expected: string[]) => {
       const options = page.getByRole("combobox", { name, exact: true }).locator("option");
       const found = await eventually(
@@ -33,11 +35,12 @@ dashboardTest(
     await offered("Evaluator", ["Any evaluator", "external:strict · 2", "external:kind · 1"]);
     await offered("App", ["Any app", "shop · 3", "garden · 1"]);
 
+    await page.keyboard.press("Escape");
+    await filters.waitFor({ state: "hidden" });
     await page.getByRole("combobox", { name: "Period", exact: true }).selectOption("The last 7 days");
     await page.waitForURL(/since=/);
     await showsResults(page, 3);
-    await page.getByRole("button", { name: "More filters" }).click();
-    const filters = page.getByRole("dialog", { name: "More filters" });
+    await page.getByRole("button", { name: "Filters" }).click();
     const suggested = async (name: string, value: string) => {
       const input = filters.getByRole("combobox", { name, exact: true });
       const list = page.locator(`datalist[id="${await input.getAttribute("list")}"]`);

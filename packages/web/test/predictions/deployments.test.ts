@@ -41,12 +41,13 @@ dashboardTest(
   "Each deployment shows its replicas, and what becomes of them without a reload",
   async (visitor) => {
     const page = await visitor.visit("/");
+    await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("link", { name: "Deployments" }).click();
-    const replicas = page.getByRole("region", { name: "Replicas of small" });
+    const replicas = page.getByRole("region", { name: "Deployments" });
     const bad = replicas.getByRole("row", { name: gone });
     await bad.getByText("Up").waitFor();
     await page.getByText("2 of 2 up").waitFor();
-    await page.getByRole("region", { name: "Replicas of large" }).getByText("Up").waitFor();
+    await replicas.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
 
     // Which sessions come to it depends on the addresses.
     let sessions = 0;

@@ -39,11 +39,17 @@ browserTest(
     );
 
     const page = await visit("/");
-    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByText("3 predictions", { exact: true }).waitFor();
     // What was predicted is in sight.
     await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
+    await page.getByRole("row", { name: "look around" }).waitFor();
+    await page.getByRole("button", { name: "Jump to" }).press("Enter");
+    await page.getByRole("button", { name: "To the oldest" }).press("Enter");
+    await page.getByText("3 predictions, the oldest first").waitFor();
+    await page.keyboard.press("Escape");
     // The values there are, with how many have them.
+    await page.getByRole("button", { name: "Filters" }).press("Enter");
     const chosen = page.getByLabel("Source").locator("option");
     expect(
       await eventually(
@@ -51,7 +57,6 @@ browserTest(
         (texts) => texts.length === 2,
       ),
     ).toEqual(["Any source", "Live traffic · 3"]);
-    await page.getByRole("button", { name: "More filters" }).press("Enter");
     await page.getByRole("textbox", { name: "Request id" }).fill(requestId);
     await page.keyboard.press("Enter");
     await page.getByText("1 prediction match", { exact: false }).waitFor();
@@ -90,7 +95,7 @@ browserTest(
       },
     ]);
 
-    await drawer.getByRole("button", { name: "Open in playground" }).click();
+    await drawer.getByRole("button", { name: "Replay in the playground" }).click();
     await page.getByRole("heading", { name: "Playground", level: 1 }).waitFor();
     expect(await page.getByRole("textbox", { name: "Action", exact: true }).inputValue()).toBe("look around");
   },
@@ -114,7 +119,7 @@ dashboardTest(
       if (isBroken) return await route.fulfill({ status: 400, json: { detail: "Out of order" } });
       return await route.fulfill({ json: { data: [], next: null } });
     });
-    await page.getByRole("link", { name: "Predictions", exact: true }).click();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByRole("alert").getByText("Out of order").waitFor();
     await page.evaluate(async () => {
       for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);

@@ -65,7 +65,8 @@ browserTest(
     filling ??= fill(client);
     await filling;
     const page = await visit("/");
-    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("link", { name: "Compare", exact: true }).click();
     await page.getByRole("checkbox", { name: "old model" }).check();
     await page.getByRole("checkbox", { name: "new model" }).check();
     await page.getByRole("button", { name: "Compare 2 runs" }).click();

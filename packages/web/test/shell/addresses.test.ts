@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
 const { dashboardTest } = dashboardTests();
@@ -19,6 +20,14 @@ const addresses = [
   ["/runs?status=done&mode=1&selected=x&sort=%20", "Runs"],
   ["/runs/new?dataset=none&revision=0", "New run"],
 ] as const;
+
+dashboardTest("The log's address leads to its predictions, with what was searched for", async ({ visit }) => {
+  const page = await visit("/log?status=failed&period=7d");
+  await page.getByRole("heading", { name: "Predictions", level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
+    "/predictions?status=failed&period=7d",
+  );
+});
 
 dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {
   for (const [address, title] of addresses) {

@@ -8,11 +8,11 @@ browserTest("Without a network a page says so, and loads on retry", async (visit
   const page = await visitor.visit("/api-keys");
   // The pointer over a link loads the page's code, so that only the figures are missing.
   const code = page.waitForEvent("requestfinished", (request) => request.url().includes("/usage-page-"));
-  await page.getByRole("link", { name: "Usage" }).hover();
+  await page.getByRole("link", { name: "People & spend" }).hover();
   await code;
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
   await page.context().setOffline(true);
-  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("link", { name: "People & spend" }).click();
   await page.getByRole("alert").getByText("Presage cannot be reached").waitFor();
   await page.context().setOffline(false);
   await page.getByRole("button", { name: "Try again" }).click();
@@ -32,9 +32,9 @@ browserTest("A page whose code could not be loaded can be retried", async (visit
   // Blocks the code, and the page if it is reloaded.
   await page.route(/\/assets\/|\/usage$/, (route) => route.abort());
   const failure = page.waitForEvent("requestfailed");
-  await page.getByRole("link", { name: "Usage" }).hover();
+  await page.getByRole("link", { name: "People & spend" }).hover();
   await failure;
-  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("link", { name: "People & spend" }).click();
   await page.getByRole("alert").getByText("Part of the dashboard could not be loaded.").waitFor();
   expect(loads).toBe(0);
   await page.unroute(/\/assets\/|\/usage$/);

@@ -37,6 +37,7 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
     seen.push(await focused(page));
   }
   expect(seen).toEqual(places);
+  expect(places).toHaveLength(9);
 
   await page.getByRole("link", { name: "Skip to content" }).press("Enter");
   await page.keyboard.press("Tab");
@@ -60,11 +61,11 @@ dashboardTest("A dialog takes the focus and returns it", async ({ visit }) => {
 });
 
 dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit }) => {
-  const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+  const page = await visit("/datasets", { viewport: { width: 390, height: 844 } });
   await page.getByRole("button", { name: "Menu" }).press("Enter");
   const menu = page.getByRole("dialog", { name: "Menu" });
-  await menu.getByRole("link", { name: "Usage" }).press("Enter");
-  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
+  await menu.getByRole("link", { name: "Settings" }).press("Enter");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   await menu.waitFor({ state: "hidden" });
 });
 
@@ -89,7 +90,7 @@ async function focused(page: Page): Promise<string> {
 dashboardTest("Tab passes a table of results in a few steps", async ({ visit, client }) => {
   const dataset = await uploadHousehold(client, "tabbed");
   await finishRun(client, { name: "tabbed", dataset_id: dataset.id, target: { baseline: "no-change" } });
-  for (const view of ["", "?view=samples"]) {
+  for (const view of ["", "?view=verdicts"]) {
     const page = await visit(`/evaluations${view}`);
     const links = page.getByRole("table").getByRole("link", { name: "tabbed", exact: true });
     await eventually(

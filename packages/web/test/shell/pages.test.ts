@@ -53,7 +53,8 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { by: "../predictions/predictions.test.ts" },
     { title: "Predictions", shows: "predictions", opens: { press: "Delete" } },
   ],
-  "/deployments": [{ title: "Deployments", shows: "Replica" }],
+  "/log": [{ title: "Predictions", shows: "predictions" }],
+  "/deployments": [{ title: "Deployments", shows: "1 of 1 up" }],
   "/environments": [
     { by: "../environments/environments.test.ts" },
     { title: "Environments", shows: "attic", opens: { press: "New environment" } },
@@ -79,14 +80,14 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
   "/environments/$name/play": [{ by: "../environments/play.test.ts" }],
   "/episodes/$episodeId": [{ by: "../environments/environments.test.ts" }],
   "/evaluations": [
-    { title: "Evaluations", shows: "close enough" },
+    { title: "Evaluations", shows: "fridge/0" },
+    { path: () => "/evaluations?view=verdicts", title: "Evaluations", shows: "close enough" },
     {
       path: ({ result }) => `/evaluations?result=${result}`,
       title: "Evaluations",
       shows: "The door is not named.",
     },
-    { path: () => "/evaluations?view=samples", title: "Evaluations", shows: "fridge/0" },
-    { title: "Evaluations", shows: "close enough", opens: { press: "Saved views" } },
+    { title: "Evaluations", shows: "fridge/0", opens: { press: "Saved views" } },
   ],
   "/datasets": [
     { title: "Datasets", shows: "household" },

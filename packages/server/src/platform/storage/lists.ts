@@ -40,6 +40,11 @@ export function isAfter({ createdAt, id }: Keyset) {
   return sql<SqlBool>`(created_at, id) < (${createdAt}, ${id})`;
 }
 
+/** The same of a list with the oldest first. */
+export function isLater({ createdAt, id }: Keyset) {
+  return sql<SqlBool>`(created_at, id) > (${createdAt}, ${id})`;
+}
+
 /** A page of what a query selects, newest first. */
 export async function selectNewestFirst<
   DB,

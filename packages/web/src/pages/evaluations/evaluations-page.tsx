@@ -7,7 +7,7 @@ import { useResultDeletion } from "../../data/result-deletions.ts";
 import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/results.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
-import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results-search.ts";
+import { changeSearch, type Filtering, type ResultsSearch, viewOf } from "../../parts/results-search.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -28,14 +28,15 @@ import { SummaryLine } from "./summary-line.tsx";
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
 const views = [
-  { value: "verdicts", label: "Verdicts" },
   { value: "samples", label: "By sample" },
+  { value: "verdicts", label: "Verdicts" },
 ] as const;
 
 function EvaluationsPage() {
   const queryClient = useQueryClient();
   const filtering = useFiltering();
   const { search, change } = filtering;
+  const view = viewOf(search);
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
   return (
@@ -46,11 +47,11 @@ function EvaluationsPage() {
         <>
           <Segmented
             label="Rows"
-            value={search.view ?? "verdicts"}
+            value={view}
             options={views}
             onChange={(view) =>
               change({
-                view: view === "samples" ? view : undefined,
+                view,
                 result: undefined,
                 columns: undefined,
                 sort: undefined,
@@ -77,11 +78,7 @@ function EvaluationsPage() {
         aria-label="Results"
         className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
-        {search.view === "samples" ? (
-          <SamplesView filtering={filtering} />
-        ) : (
-          <VerdictsView filtering={filtering} />
-        )}
+        {view === "samples" ? <SamplesView filtering={filtering} /> : <VerdictsView filtering={filtering} />}
       </section>
       <DeleteResultsDialog
         isOpen={isDeleting}
@@ -190,7 +187,12 @@ function useFiltering(): Filtering {
   return {
     search,
     change(changes, { replace = false } = {}) {
-      navigate({ search: (current) => changeSearch(current, changes), replace, resetScroll: false });
+      navigate({
+        // A filter does not change which rows there are.
+        search: (current) => changeSearch(current, { view: viewOf(current), ...changes }),
+        replace,
+        resetScroll: false,
+      });
     },
   };
 }

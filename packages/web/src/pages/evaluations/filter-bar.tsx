@@ -30,10 +30,7 @@ export function FilterBar({ filtering }: { filtering: Filtering }) {
         {mainFilters.map(({ label, ...filter }) => (
           <FilterSelect key={label} aria-label={label} className="w-40" {...filter} />
         ))}
-        <Popover
-          label="More filters"
-          trigger={<Button icon={<ListFilter aria-hidden />}>More filters</Button>}
-        >
+        <Popover label="Filters" trigger={<Button icon={<ListFilter aria-hidden />}>Filters</Button>}>
           <MoreFilters filtering={filtering} />
         </Popover>
         <SavedViews {...views} />
@@ -69,9 +66,7 @@ const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[va
 function useMainFilters(filtering: Filtering): MainFilter[] {
   const { search, change } = filtering;
   const period = usePeriodFilter(filtering);
-  const apps = useFilterOptions(search, "app", search.app);
   const evaluators = useFilterOptions(search, "evaluator", search.evaluator);
-  const profiles = useFilterOptions(search, "profile", search.profile);
   return [
     { label: "Period", ...period },
     {
@@ -82,25 +77,11 @@ function useMainFilters(filtering: Filtering): MainFilter[] {
       onSelect: (value) => change({ verdict: verdicts.find((known) => known === value) }),
     },
     {
-      label: "App",
-      anyLabel: "Any app",
-      value: search.app,
-      options: apps,
-      onSelect: (app) => change({ app }),
-    },
-    {
       label: "Evaluator",
       anyLabel: "Any evaluator",
       value: search.evaluator,
       options: evaluators,
       onSelect: (evaluator) => change({ evaluator }),
-    },
-    {
-      label: "Profile",
-      anyLabel: "Any profile",
-      value: search.profile,
-      options: profiles,
-      onSelect: (profile) => change({ profile }),
     },
   ];
 }

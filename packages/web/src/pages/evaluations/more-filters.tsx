@@ -5,6 +5,7 @@ import { usePresage } from "../../data/client.ts";
 import { tagNamesQuery, tagValuesQuery } from "../../data/result-values.ts";
 import { runNamesQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { fromLocalInput, toLocalInput } from "../../format/times.ts";
 import {
   explainLabels,
   explainStrategies,
@@ -17,13 +18,7 @@ import { Field } from "../../ui/form/fields.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { ValueList } from "../../ui/form/select.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-import {
-  DebouncedInput,
-  FilterSelect,
-  fromLocalInput,
-  toLocalInput,
-  useFilterOptions,
-} from "./filter-fields.tsx";
+import { DebouncedInput, FilterSelect, useFilterOptions } from "./filter-fields.tsx";
 import { withoutTag } from "./results-filter.ts";
 
 const explainOptions = explainStrategies.map((value) => ({ value, label: explainLabels[value] }));
@@ -35,6 +30,8 @@ const orders = [
 export function MoreFilters({ filtering }: { filtering: Filtering }) {
   const { search, change } = filtering;
   const families = useFilterOptions(search, "family", search.family);
+  const apps = useFilterOptions(search, "app", search.app);
+  const profiles = useFilterOptions(search, "profile", search.profile);
   const { data: nameOf } = useQuery(runNamesQuery(usePresage()));
   const runs = useFilterOptions(search, "run", undefined).map(({ value, label }) => {
     const name = nameOf?.get(value);
@@ -43,6 +40,30 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
   const runListId = useId();
   return (
     <div className="flex flex-col gap-3">
+      <div className="grid grid-cols-2 gap-3">
+        <Field label="Profile">
+          {(control) => (
+            <FilterSelect
+              {...control}
+              anyLabel="Any profile"
+              value={search.profile}
+              options={profiles}
+              onSelect={(profile) => change({ profile })}
+            />
+          )}
+        </Field>
+        <Field label="App">
+          {(control) => (
+            <FilterSelect
+              {...control}
+              anyLabel="Any app"
+              value={search.app}
+              options={apps}
+              onSelect={(app) => change({ app })}
+            />
+          )}
+        </Field>
+      </div>
       <div className="grid grid-cols-2 gap-3">
         <ScoreFilter filtering={filtering} name="min_score" label="Score from" />
         <ScoreFilter filtering={filtering} name="max_score" label="Score to" />

@@ -57,6 +57,7 @@ const app: DataColumn<ResultRow> = {
   value: (row) => row.app,
   cell: (row) => <InlineText text={row.app} />,
   widthPx: 88,
+  isExtra: true,
 };
 const run: DataColumn<ResultRow> = {
   id: "run",

@@ -14,6 +14,7 @@ import {
 const row = (id: string, sample: string | number, more: Partial<ResultRow> = {}): ResultRow => ({
   id,
   app: "app",
+  gold: null,
   created_at: "2026-11-22T00:00:00Z",
   dataset_id: "d",
   dataset_sample_id: sample,

@@ -121,6 +121,20 @@ export function sampleColumns(
       widthPx: 160,
     },
     {
+      id: "gold",
+      label: "Gold",
+      hint: "What the output was compared with.",
+      value: ({ results }) => goldOf(results),
+      cell: ({ results }) => (
+        <span className="font-mono text-xs">
+          <InlineText text={goldOf(results) ?? "–"} />
+        </span>
+      ),
+      isSortable: false,
+      widthPx: 160,
+      isWideOnly: true,
+    },
+    {
       id: "run",
       label: "Run",
       value: ({ runId }) => runId,
@@ -130,6 +144,10 @@ export function sampleColumns(
       isWideOnly: true,
     },
   ];
+}
+
+function goldOf(results: readonly ResultRow[]): string | null {
+  return results.find(({ gold }) => gold !== null)?.gold ?? null;
 }
 
 /** The same under every filter, so that a chosen or sorted column stays that of its evaluator: a hash (32-bit FNV-1a) of what names it. */

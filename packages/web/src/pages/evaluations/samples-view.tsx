@@ -8,6 +8,7 @@ import { resultPagesQuery, resultRatesQuery, samplePagesQuery } from "../../data
 import { counted } from "../../format/numbers.ts";
 import type { ResultsSearch } from "../../parts/results-search.ts";
 import { changeSearch, type Filtering } from "../../parts/results-search.ts";
+import { Button } from "../../ui/button.tsx";
 import { DataTable, useLoadMore } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
@@ -56,7 +57,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     rows,
     rowId: ({ id }) => id,
     rowName: ({ sampleId }) => `Sample ${sampleId}`,
-    link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { result: id }) }),
+    link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { view: "samples", result: id }) }),
     hasDrawer: true,
     openId: open?.id,
     sorting: "server",
@@ -80,7 +81,11 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           expectedRows={20}
           onNearEnd={list.hasNextPage ? loadMore : undefined}
           empty={
-            <EmptyState icon={ListChecks} title="No results that name a sample">
+            <EmptyState
+              icon={ListChecks}
+              title="No results that name a sample"
+              actions={<Button onClick={() => change({ view: "verdicts" })}>One row a verdict</Button>}
+            >
               Results have a row here if they were sent with dataset_sample_id, as those of runs are.
             </EmptyState>
           }
@@ -172,7 +177,7 @@ function SampleVerdicts({ row, judges, search }: SampleVerdictsProps) {
           <Link
             key={id}
             to="/evaluations"
-            search={changeSearch(search, { result: id })}
+            search={changeSearch(search, { view: "samples", result: id })}
             replace
             resetScroll={false}
             preload={false}

@@ -1,12 +1,10 @@
 import { Sparkles } from "lucide-react";
-import { verdictsOf } from "../../data/summaries.ts";
-import { describeVerdicts, formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { humanizeName } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
-import { DenseRate } from "../../ui/pass-rate.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { EvaluatorRow } from "./evaluator-rows.ts";
+import { type EvaluatorRow, purposeLabels } from "./evaluator-rows.ts";
 
 export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
@@ -35,6 +33,12 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     isFixed: true,
   },
   {
+    id: "purpose",
+    label: "Judges by",
+    value: ({ purpose }) => purposeLabels[purpose],
+    widthPx: 168,
+  },
+  {
     id: "uses",
     label: "Uses",
     hint: "Evaluations of the period, of all revisions and with those of runs.",
@@ -42,27 +46,6 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     cell: ({ uses }) => (uses === 0 ? <span className="text-ink-3">–</span> : formatCount(uses)),
     isNumber: true,
     widthPx: 92,
-  },
-  {
-    id: "rate",
-    label: "Pass rate, 95 % interval",
-    hint: "Of direct evaluations with the newest revision that was used in the period; corrections count. Each run has its own rate, on its page. Verdicts about the same trajectory, otherwise the same sample, are one cluster.",
-    value: ({ figures }) => figures?.pass_rate,
-    cell: ({ figures }) =>
-      figures === undefined ? <span className="text-ink-3">–</span> : <DenseRate figures={figures} />,
-    isNewestFirst: true,
-    widthPx: 312,
-  },
-  {
-    id: "verdicts",
-    label: "Verdicts",
-    hint: "How many verdicts the rate is of, and in how many clusters.",
-    value: ({ figures }) => figures && verdictsOf(figures),
-    cell: ({ figures }) =>
-      figures === undefined ? <span className="text-ink-3">–</span> : describeVerdicts(figures),
-    isNewestFirst: true,
-    isExtra: true,
-    widthPx: 208,
   },
   {
     id: "failed",

@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { toEvaluatorRows } from "./evaluator-rows.ts";
+import { toEvaluatorRows, withoutUnused } from "./evaluator-rows.ts";
 
 const family = (family_name: string) =>
-  ({ family_name, description: `Is about ${family_name}.` }) as EvaluatorFamily;
+  ({
+    family_name,
+    description: `Is about ${family_name}.`,
+    uses_model: family_name === "judge",
+    required_input_fields: [],
+  }) as unknown as EvaluatorFamily;
 
 const profile = (public_id: string, evaluator_family: string, is_managed = false) =>
   ({
@@ -35,28 +40,26 @@ const profiles = [
   profile("used", "contains"),
 ];
 
-test("The most used come first, then the account's own; two versions in use have their dates", () => {
+test("Purposes are together, the most used first, then the account's own; two versions in use have their dates", () => {
   const groups = [
     group("contains-2026-01-01", "used", 1, 10),
     group("contains-2026-01-01", "used", 2, 20),
     group("contains-2026-11-21", "used", 2, 30),
     group("external:theirs", null, null, 5),
   ];
-  const direct = [
-    group("contains-2026-01-01", "used", 1, 3),
-    group("contains-2026-01-01", "used", 2, 4),
-    group("external:theirs", null, null, 5),
-  ];
-  const rows = toEvaluatorRows({ families, profiles, used: groups, direct, words: "" });
+  const rows = toEvaluatorRows({ families, profiles, used: groups, words: "" });
   expect(rows.map(({ name, profileName, uses }) => [name, profileName, uses])).toEqual([
+    ["judge", "unused profile", 0],
     ["contains-2026-01-01", "used profile", 34],
     ["contains-2026-11-21", "used profile", 32],
-    ["external:theirs", null, 7],
-    ["judge", "unused profile", 0],
     ["contains", "built-in profile", 0],
+    ["external:theirs", null, 7],
   ]);
-  // Never pooled with revision 1, nor with runs, which alone used the second version.
-  expect(rows.slice(0, 3).map(({ figures }) => figures?.passed)).toEqual([4, undefined, 5]);
+  // The account's own is never hidden.
+  const shown = withoutUnused(rows).map(({ profileName }) => profileName);
+  expect(shown).toEqual(["unused profile", "used profile", "used profile", null]);
+  const fresh = toEvaluatorRows({ families, profiles, used: [], words: "" });
+  expect(withoutUnused(fresh)).toEqual(fresh);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
 });
 

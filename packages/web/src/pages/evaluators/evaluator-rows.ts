@@ -1,5 +1,5 @@
 import type { EvaluationSummaryGroup, Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { addUp, rateId, verdictsOf } from "../../data/summaries.ts";
+import { addUp } from "../../data/summaries.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 
 /** An evaluator with a profile. Two versions of an evaluator are two rows if both were used. */
@@ -14,12 +14,33 @@ export interface EvaluatorRow {
   /** The newest revision. Undefined: imported results. */
   profile: EvaluatorProfile | undefined;
   profileName: string | null;
-  /** Of the period's direct evaluations, of the newest revision that was used: rates of several are never pooled. */
-  figures: EvaluationSummaryGroup | undefined;
+  purpose: Purpose;
   /** Evaluations of the period, of all revisions and with those of runs. */
   uses: number;
   /** How many of them are without a verdict. */
   failed: number;
+}
+
+type Purpose = "gold" | "model" | "text" | "elsewhere";
+
+/** In the order of the list. */
+export const purposeLabels: Record<Purpose, string> = {
+  gold: "Compares with gold",
+  model: "Asks a model",
+  text: "Checks the text",
+  elsewhere: "Made elsewhere",
+};
+
+function purposeOf(family: EvaluatorFamily | undefined): Purpose {
+  if (family === undefined) return "elsewhere";
+  if (family.uses_model) return "model";
+  return family.required_input_fields.includes("evaluated_model_gold_answer") ? "gold" : "text";
+}
+
+/** Those that were used and the account's own; all if nothing was used. */
+export function withoutUnused(rows: readonly EvaluatorRow[]): EvaluatorRow[] {
+  const used = rows.filter(({ uses, profile }) => uses > 0 || profile?.is_managed === false);
+  return used.some(({ uses }) => uses > 0) ? used : [...rows];
 }
 
 interface Parts {
@@ -30,30 +51,27 @@ interface Parts {
   profiles: readonly EvaluatorProfile[];
   /** Undefined while loading: then nothing is used. */
   used: readonly EvaluationSummaryGroup[] | undefined;
-  /** The figures of direct evaluations among them. */
-  direct?: readonly EvaluationSummaryGroup[] | undefined;
   /** Only rows with all of these words. */
   words: string;
 }
 
-/** Every profile there is, and whatever else was used; the most used first, then the account's own. */
+/** Every profile there is, and whatever else was used, by purpose; the most used first, then the account's own. */
 export function toEvaluatorRows({
   families,
   evaluators = [],
   profiles,
   used: groups = [],
-  direct = [],
   words,
 }: Parts): EvaluatorRow[] {
   const nameOf = shortEvaluatorNames(groups.map(({ key }) => key.evaluator_id ?? ""));
   const familyOf = new Map(families.map((family) => [family.family_name, family]));
   const byProfile = Map.groupBy(groups, ({ key }) => key.evaluator_profile_public_id ?? "");
-  const figuresOf = createFigures(direct);
   const known = new Set(profiles.map(({ public_id }) => public_id));
 
   const ofProfiles = profiles.flatMap((profile): EvaluatorRow[] => {
     const { public_id, name, evaluator_family } = profile;
-    const shared = { family: familyOf.get(evaluator_family), profile, profileName: name };
+    const family = familyOf.get(evaluator_family);
+    const shared = { family, purpose: purposeOf(family), profile, profileName: name };
     const used = byEvaluator(byProfile.get(public_id) ?? []);
     const newestId = evaluators.find((one) => one.evaluator_family === evaluator_family)?.id;
     if (used.length === 0) {
@@ -63,7 +81,6 @@ export function toEvaluatorRows({
           id: public_id,
           name: evaluator_family,
           evaluatorId: newestId,
-          figures: undefined,
           uses: 0,
           failed: 0,
         },
@@ -71,7 +88,7 @@ export function toEvaluatorRows({
     }
     return used.map(([evaluatorId, of]) => ({
       ...shared,
-      ...figuresOf(of),
+      ...usesOf(of),
       id: `${public_id} ${evaluatorId}`,
       name: nameOf(evaluatorId),
       evaluatorId,
@@ -86,9 +103,10 @@ export function toEvaluatorRows({
       name: nameOf(evaluator_id),
       evaluatorId: evaluator_id,
       family,
+      purpose: purposeOf(family),
       profile: undefined,
       profileName: profile_name,
-      ...figuresOf(of),
+      ...usesOf(of),
     };
   });
   return [...ofProfiles, ...imported].filter((row) => hasWords(row, words)).sort(compareRows);
@@ -102,16 +120,9 @@ function rowKeyOf({ key }: EvaluationSummaryGroup): string {
   return JSON.stringify([key.evaluator_id, key.evaluator_profile_public_id, key.profile_name]);
 }
 
-function createFigures(direct: readonly EvaluationSummaryGroup[]) {
-  const judged = direct.filter((figures) => verdictsOf(figures) > 0);
-  const byRate = new Map(judged.map((figures) => [rateId(figures.key), figures]));
-  const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
-  return (of: readonly EvaluationSummaryGroup[]): Pick<EvaluatorRow, "figures" | "uses" | "failed"> => {
-    const { count, failed } = addUp(of);
-    const rates = of.flatMap(({ key }) => byRate.get(rateId(key)) ?? []);
-    const [newest] = rates.toSorted((a, b) => revisionOf(b) - revisionOf(a));
-    return { figures: newest, uses: count, failed };
-  };
+function usesOf(of: readonly EvaluationSummaryGroup[]): Pick<EvaluatorRow, "uses" | "failed"> {
+  const { count, failed } = addUp(of);
+  return { uses: count, failed };
 }
 
 function hasWords({ name, family, profile, profileName }: EvaluatorRow, words: string): boolean {
@@ -123,9 +134,12 @@ function hasWords({ name, family, profile, profileName }: EvaluatorRow, words: s
     .every((word) => text.includes(word));
 }
 
+const purposes = Object.keys(purposeLabels);
+
 function compareRows(one: EvaluatorRow, other: EvaluatorRow): number {
   const isOwn = ({ profile }: EvaluatorRow) => Number(profile?.is_managed === false);
   return (
+    purposes.indexOf(one.purpose) - purposes.indexOf(other.purpose) ||
     other.uses - one.uses ||
     isOwn(other) - isOwn(one) ||
     one.name.localeCompare(other.name) ||

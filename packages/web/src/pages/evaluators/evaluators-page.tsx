@@ -19,14 +19,20 @@ import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { evaluatorColumns } from "./evaluator-columns.tsx";
-import { type EvaluatorRow, toEvaluatorRows } from "./evaluator-rows.ts";
+import { type EvaluatorRow, toEvaluatorRows, withoutUnused } from "./evaluator-rows.ts";
 import type { EvaluatorsSearch } from "./evaluators-search.ts";
 import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
 
 function EvaluatorsPage() {
-  const { q = "", archived = false, period = defaultPeriod, ...view } = evaluatorsRoute.useSearch();
+  const {
+    q = "",
+    archived = false,
+    unused = false,
+    period = defaultPeriod,
+    ...view
+  } = evaluatorsRoute.useSearch();
   const navigate = evaluatorsRoute.useNavigate();
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
@@ -43,7 +49,7 @@ function EvaluatorsPage() {
   const failure = findQueryError([families, evaluators, profiles, rates]);
   // Uses decide the order, so rows come together with them; without them, rows come all the same.
   const isLoading = !families.data || !profiles.data || (rates.data === undefined && !rates.isError);
-  const rows = useMemo(
+  const all = useMemo(
     () =>
       isLoading
         ? undefined
@@ -52,11 +58,12 @@ function EvaluatorsPage() {
             evaluators: evaluators.data,
             profiles: profiles.data ?? [],
             used: rates.data?.used,
-            direct: rates.data?.direct,
             words: q,
           }),
     [isLoading, families.data, evaluators.data, profiles.data, rates.data, q],
   );
+  const hidesUnused = !unused && q === "";
+  const rows = useMemo(() => all && (hidesUnused ? withoutUnused(all) : all), [all, hidesUnused]);
   const table = useDataTable({
     label: "Evaluators and profiles",
     view: useTableView("evaluators", evaluatorColumns, { isInAddress: true }),
@@ -68,12 +75,13 @@ function EvaluatorsPage() {
     isMain: true,
   });
 
-  const change = (changes: { q?: string; archived?: boolean; period?: typeof period }) => {
-    const next = { q, archived, period, ...changes };
+  const change = (changes: { q?: string; archived?: boolean; unused?: boolean; period?: typeof period }) => {
+    const next = { q, archived, unused, period, ...changes };
     const search: EvaluatorsSearch = {
       ...view,
       ...(next.q !== "" && { q: next.q }),
       ...(next.archived && { archived: true }),
+      ...(next.unused && { unused: true }),
       ...(next.period !== defaultPeriod && { period: next.period }),
     };
     void navigate({ search, replace: true, resetScroll: false });
@@ -82,7 +90,7 @@ function EvaluatorsPage() {
   return (
     <Page
       title="Evaluators"
-      hint={`What judges an output, and the profiles that configure it. Uses and pass rates are of the last ${periodLabels[period]}; rates are of direct evaluations, without runs.`}
+      hint={`What judges an output, and the profiles that configure it. Uses are of the last ${periodLabels[period]}.`}
       actions={
         <>
           <PeriodPicker value={period} onChange={(next) => change({ period: next })} />
@@ -100,6 +108,7 @@ function EvaluatorsPage() {
               words={q}
               onSearch={(words) => change({ q: words })}
             />
+            <Switch label="Unused" isOn={unused} onChange={(isOn) => change({ unused: isOn })} />
             <Switch
               label="Archived profiles"
               isOn={archived}
@@ -129,9 +138,9 @@ function EvaluatorsPage() {
   );
 }
 
-const linkOf = ({ evaluatorId, profile, figures }: EvaluatorRow) =>
+const linkOf = ({ evaluatorId, profile }: EvaluatorRow) =>
   profile === undefined
-    ? { to: "/evaluations" as const, search: searchOfRate(figures?.key ?? { evaluator_id: evaluatorId }) }
+    ? { to: "/evaluations" as const, search: searchOfRate({ evaluator_id: evaluatorId }) }
     : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
 
 /** Creates a profile of one of the families that there are. */

@@ -7,6 +7,8 @@ export interface EvaluatorsSearch extends PeriodSearch, TableSearch {
   q?: string;
   /** Shows archived profiles too. */
   archived?: true;
+  /** Shows those that nothing was judged by. */
+  unused?: true;
 }
 
 export function readEvaluatorsSearch(search: Record<string, unknown>): EvaluatorsSearch {
@@ -15,6 +17,7 @@ export function readEvaluatorsSearch(search: Record<string, unknown>): Evaluator
     ...readTableSearch(search),
     q: readText(search.q),
     archived: search.archived === true ? true : undefined,
+    unused: search.unused === true ? true : undefined,
   });
 }
 

@@ -1,11 +1,11 @@
 import type { StoredPredictionFilter, StoredPredictionValuesResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { ListFilter } from "lucide-react";
+import { CalendarClock, ListFilter } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionValuesQuery } from "../../data/predictions.ts";
-import { type Period, periodLabels, periods } from "../../format/times.ts";
+import { fromLocalInput, type Period, periodLabels, periods, toLocalInput } from "../../format/times.ts";
 import {
   categories,
   filterNames,
@@ -61,8 +61,9 @@ interface LogFiltersProps {
   filter: StoredPredictionFilter;
 }
 
-/** Everything that predictions can be filtered by: the values there are, with how many have them. */
-export function LogFilters({ log: { search, change }, filter }: LogFiltersProps) {
+/** Everything that predictions can be filtered by, with the values there are and how many have each: two in sight, the rest in one box. */
+export function LogFilters({ log, filter }: LogFiltersProps) {
+  const { search, change } = log;
   const presage = usePresage();
   const { data: values } = useQuery(storedPredictionValuesQuery(presage, filter));
   return (
@@ -75,17 +76,6 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
         onChange={(period) => change({ period: period as Period | undefined })}
       />
       <Choice
-        label="Source"
-        any="Any source"
-        value={search.source}
-        options={sources.map((value) => ({
-          value,
-          label: sourceLabels[value],
-          ...countOf(values?.source, value),
-        }))}
-        onChange={(source) => change({ source: sources.find((known) => known === source) })}
-      />
-      <Choice
         label="Status"
         any="Any status"
         value={search.category ?? search.status}
@@ -96,6 +86,32 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
             category: categories.find((known) => known === value),
           })
         }
+      />
+      <Popover label="Filters" trigger={<Button icon={<ListFilter aria-hidden />}>{nameBox(search)}</Button>}>
+        <FilterBox search={search} change={change} values={values} />
+      </Popover>
+      <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
+    </search>
+  );
+}
+
+interface FilterBoxProps extends Pick<PredictionLog, "search" | "change"> {
+  values: StoredPredictionValuesResponse | undefined;
+}
+
+function FilterBox({ search, change, values }: FilterBoxProps) {
+  return (
+    <div className="flex flex-col gap-3">
+      <Choice
+        label="Source"
+        any="Any source"
+        value={search.source}
+        options={sources.map((value) => ({
+          value,
+          label: sourceLabels[value],
+          ...countOf(values?.source, value),
+        }))}
+        onChange={(source) => change({ source: sources.find((known) => known === source) })}
       />
       <Choice
         label="Deployment"
@@ -118,29 +134,47 @@ export function LogFilters({ log: { search, change }, filter }: LogFiltersProps)
         options={named(values?.api_key_id)}
         onChange={(key) => change({ key })}
       />
-      <MoreFilters search={search} change={change} />
-      <SavedViews name="predictions" search={{ ...changeLogSearch(search, { open: undefined }) }} />
-    </search>
+      <Field label="Request id" hint="As a response names it in x-request-id.">
+        {(control) => (
+          <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
+        )}
+      </Field>
+      <Field label="Run or episode id">
+        {(control) => <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />}
+      </Field>
+    </div>
   );
 }
 
-function MoreFilters({ search, change }: Pick<PredictionLog, "search" | "change">) {
+/** Where in time the list begins: at its newest, at its oldest, or before a time. */
+export function JumpTo({ log: { search, change } }: { log: PredictionLog }) {
   return (
     <Popover
-      label="More filters"
-      trigger={<Button icon={<ListFilter aria-hidden />}>{nameMore(search)}</Button>}
+      label="Jump to"
+      trigger={
+        <Button size="small" variant="quiet" icon={<CalendarClock aria-hidden />}>
+          Jump to
+        </Button>
+      }
     >
       <div className="flex flex-col gap-3">
-        <Field label="Request id" hint="As a response names it in x-request-id.">
+        <Field label="Before this time">
           {(control) => (
-            <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
+            <TextInput
+              {...control}
+              type="datetime-local"
+              defaultValue={toLocalInput(search.until)}
+              onChange={({ target }) => {
+                const until = fromLocalInput(target.value);
+                if (until !== undefined) change({ until, order: undefined }, { replace: true });
+              }}
+            />
           )}
         </Field>
-        <Field label="Run or episode id">
-          {(control) => (
-            <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />
-          )}
-        </Field>
+        <div className="flex gap-2">
+          <Button onClick={() => change({ until: undefined, order: undefined })}>To the newest</Button>
+          <Button onClick={() => change({ order: "oldest" })}>To the oldest</Button>
+        </div>
       </div>
     </Popover>
   );
@@ -177,9 +211,11 @@ function named(values: Values = []) {
   return values.map(({ value, name, count }) => ({ value, label: name ?? value, count }));
 }
 
-function nameMore({ request, run }: PredictionLog["search"]): string {
-  const active = [request, run].filter((one) => one !== undefined).length;
-  return active === 0 ? "More filters" : `More filters (${active})`;
+const boxed = ["source", "deployment", "model", "key", "request", "run"] as const;
+
+function nameBox(search: PredictionsSearch): string {
+  const active = boxed.filter((name) => search[name] !== undefined).length;
+  return active === 0 ? "Filters" : `Filters (${active})`;
 }
 
 interface TextFilterProps {

@@ -40,7 +40,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         title={draft === undefined ? "The playground has no fields for the messages of a chat." : undefined}
         onClick={() => (isPlaygroundEmpty() ? openInPlayground() : setAsking("replace"))}
       >
-        Open in playground
+        Replay in the playground
       </Button>
       <AllowedButton
         needs="evaluate"

@@ -1,21 +1,76 @@
-import type { ListedPrediction, StoredPrediction } from "@presage/sdk";
+import type { StoredPrediction } from "@presage/sdk";
 import { CircleAlert, CircleCheck } from "lucide-react";
+import type { LoggedPrediction } from "../../data/predictions.ts";
 import { failureLabels } from "../../format/errors.ts";
-import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { formatCost, formatCount, formatDuration } from "../../format/numbers.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
-/** Newest first, as the server lists them: no column is sorted. */
-export const predictionColumns: DataColumn<ListedPrediction>[] = [
+/** As the server lists them, by time: no column is sorted. */
+export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 124,
+    widthPx: 104,
     isFixed: true,
+  },
+  {
+    id: "action",
+    label: "Action",
+    value: ({ action }) => action,
+    cell: ({ action }) => <Beginning text={action} />,
+    widthPx: 140,
+  },
+  {
+    id: "output",
+    label: "Answer",
+    hint: "The beginning of what was predicted, or why there is no prediction.",
+    value: ({ output, error_message }) => output ?? error_message,
+    cell: (row) => <Answer prediction={row} />,
+    widthPx: 180,
+    isElastic: true,
+  },
+  {
+    id: "expected",
+    label: "Expected",
+    hint: "What the dataset of its run has as the next state.",
+    value: ({ expected }) => expected,
+    cell: ({ expected }) => <Beginning text={expected} />,
+    widthPx: 160,
+    isWideOnly: true,
+  },
+  {
+    id: "verdicts",
+    label: "Verdicts",
+    value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
+    cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
+    widthPx: 84,
+    isWideOnly: true,
+  },
+  {
+    id: "who",
+    label: "By",
+    hint: "The key that asked, or who started the run.",
+    value: ({ made_by }) => made_by,
+    widthPx: 110,
+    isWideOnly: true,
+  },
+  {
+    id: "cost",
+    label: "Cost",
+    hint: "Of its tokens, at today’s prices.",
+    value: ({ cost }) => cost,
+    cell: ({ cost, currency }) =>
+      cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
+    widthPx: 76,
+    isNumber: true,
+    isWideOnly: true,
   },
   {
     id: "status",
@@ -24,23 +79,9 @@ export const predictionColumns: DataColumn<ListedPrediction>[] = [
       status === "failed" ? categoryLabel(error_category) : "Succeeded",
     cell: (row) => <StatusBadge prediction={row} />,
     widthPx: 172,
+    isExtra: true,
   },
-  {
-    id: "output",
-    label: "Prediction",
-    hint: "The beginning of what was predicted, or why there is no prediction.",
-    value: ({ output, error_message }) => output ?? error_message,
-    cell: ({ output, error_message }) => <Beginning output={output} error={error_message} />,
-    widthPx: 220,
-    isElastic: true,
-  },
-  {
-    id: "source",
-    label: "Source",
-    value: ({ source }) => sourceLabels[source],
-    widthPx: 104,
-    isWideOnly: true,
-  },
+  { id: "source", label: "Source", value: ({ source }) => sourceLabels[source], widthPx: 104, isExtra: true },
   {
     id: "run",
     label: "Run or environment",
@@ -61,14 +102,7 @@ export const predictionColumns: DataColumn<ListedPrediction>[] = [
     value: ({ model }) => model,
     cell: ({ model }) => (model === null ? <Nothing /> : <InlineText text={model} />),
     widthPx: 148,
-    isWideOnly: true,
-  },
-  {
-    id: "key",
-    label: "API key",
-    value: ({ api_key_name, api_key_id }) => api_key_name ?? api_key_id,
-    widthPx: 136,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "tokens",
@@ -78,7 +112,7 @@ export const predictionColumns: DataColumn<ListedPrediction>[] = [
       `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
     widthPx: 116,
     isNumber: true,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "latency",
@@ -88,7 +122,7 @@ export const predictionColumns: DataColumn<ListedPrediction>[] = [
     cell: ({ latency_ms }) => (latency_ms === null ? <Nothing /> : formatDuration(latency_ms)),
     widthPx: 92,
     isNumber: true,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "finish",
@@ -134,12 +168,6 @@ export function categoryLabel(category: StoredPrediction["error_category"]): str
   return failureLabels[category];
 }
 
-const [time, status, output, ...rest] = predictionColumns;
-/** On a phone what was predicted is in sight, and the rest follows. */
-export const narrowPredictionColumns = [time, output, status, ...rest].filter(
-  (column) => column !== undefined,
-);
-
 export function StatusBadge({ prediction }: { prediction: StoredPrediction }) {
   const { status, error_category, finish_reason } = prediction;
   if (status === "failed") {
@@ -158,26 +186,48 @@ export function StatusBadge({ prediction }: { prediction: StoredPrediction }) {
   );
 }
 
-function Beginning({
-  output,
-  error,
-}: {
-  output: string | null | undefined;
-  error: string | null | undefined;
-}) {
-  if (output != null) {
-    return (
-      <span className="font-mono text-xs text-ink">
-        <InlineText text={output} />
-      </span>
-    );
-  }
-  if (error == null) return <Nothing />;
+/** A failure is said in place of the answer. */
+function Answer({ prediction }: { prediction: LoggedPrediction }) {
+  const { output, error_message, status, finish_reason } = prediction;
+  if (status === "success" && finish_reason !== "length") return <Beginning text={output} />;
   return (
-    <span className="text-warn">
-      <InlineText text={error} />
+    <span className="inline-flex max-w-full items-center gap-2">
+      <StatusBadge prediction={prediction} />
+      <span className="truncate">
+        <Beginning text={output ?? error_message} />
+      </span>
     </span>
   );
+}
+
+function Beginning({ text }: { text: string | null | undefined }) {
+  if (text == null) return <Nothing />;
+  return (
+    <span className="font-mono text-xs text-ink">
+      <InlineText text={text} />
+    </span>
+  );
+}
+
+function VerdictSigns({ verdicts }: { verdicts: readonly ListedVerdict[] }) {
+  if (verdicts.length === 0) return <Nothing />;
+  return (
+    <span className="inline-flex gap-1.5" title={verdicts.map(describeVerdict).join("\n")}>
+      {verdicts.map((verdict) => (
+        <VerdictSign
+          key={`${verdict.evaluator} ${verdict.profile_name}`}
+          verdict={verdict}
+          of={withoutVersion(verdict.evaluator)}
+        />
+      ))}
+    </span>
+  );
+}
+
+type ListedVerdict = NonNullable<LoggedPrediction["verdicts"]>[number];
+
+function describeVerdict(verdict: ListedVerdict): string {
+  return `${withoutVersion(verdict.evaluator)}: ${verdictLabel(verdict)}`;
 }
 
 function Nothing() {

@@ -8,6 +8,7 @@ import { storedPredictionQuery } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { CopyButton, IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
@@ -17,6 +18,7 @@ import { ScrollRegion } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import { VerdictBadge } from "../../ui/verdict.tsx";
 import type { LogChanges, PredictionLog } from "./log-filters.tsx";
 import { PredictionActions } from "./prediction-actions.tsx";
 import { StatusBadge, sourceLabels } from "./prediction-columns.tsx";
@@ -36,7 +38,7 @@ export function PredictionDrawer({ id, onOpen, onCloseAutoFocus, ...rest }: Pred
     <Drawer
       isOpen={id !== undefined}
       onClose={() => onOpen(undefined)}
-      title={`Prediction ${id}`}
+      title="Prediction"
       onCloseAutoFocus={onCloseAutoFocus}
     >
       {id !== undefined && <OpenPrediction key={id} id={id} onOpen={onOpen} {...rest} />}
@@ -55,7 +57,7 @@ function OpenPrediction({
   return (
     <>
       <DrawerHeader {...neighbours} onOpen={onOpen} onClose={() => onOpen(undefined)}>
-        Prediction <span className="font-mono text-xs font-normal text-ink-2">{id}</span>
+        Prediction <CopyButton text={id} label="Copy the prediction’s ID" />
       </DrawerHeader>
       <ScrollRegion label="The prediction" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {error !== null && prediction === undefined && (
@@ -93,6 +95,8 @@ function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps)
       </div>
       {error_message !== null && <PlainText text={error_message} label="Error" isProse />}
       {output !== null && <PlainText text={output} label="Answer" />}
+      {prediction.expected != null && <PlainText text={prediction.expected} label="Expected" />}
+      <PredictionVerdicts verdicts={prediction.verdicts} />
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" />}
       <section aria-label="Prompt" className="flex flex-col gap-3">
         <h3 className="text-sm font-semibold">
@@ -113,6 +117,34 @@ function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps)
       </section>
       <PredictionFacts prediction={prediction} log={log} />
     </div>
+  );
+}
+
+/** Each leads to its result. */
+function PredictionVerdicts({ verdicts = [] }: Pick<StoredPredictionDetail, "verdicts">) {
+  if (verdicts.length === 0) return null;
+  return (
+    <section aria-label="Verdicts">
+      <h3 className="pb-2 text-sm font-semibold">Verdicts</h3>
+      <ul className="flex flex-wrap gap-x-4 gap-y-2 text-sm">
+        {verdicts.map(({ evaluator, profile_name, evaluation_result_id: result, ...verdict }) => (
+          <li key={`${evaluator} ${profile_name}`} className="flex items-center gap-2">
+            <VerdictBadge {...verdict} />
+            {result === null ? (
+              withoutVersion(evaluator)
+            ) : (
+              <Link
+                to="/evaluations"
+                search={{ result }}
+                className="text-accent-ink underline underline-offset-2"
+              >
+                {withoutVersion(evaluator)}
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -182,6 +214,7 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
           text={prediction.api_key_name ?? api_key_id}
           onFilter={filterBy({ key: api_key_id ?? undefined })}
         />
+        {api_key_id === null && prediction.made_by != null && <Text name="By" text={prediction.made_by} />}
         {request_id !== null && (
           <One name="Request" onFilter={filterBy({ request: request_id })}>
             <code className="font-mono text-xs">{request_id}</code>

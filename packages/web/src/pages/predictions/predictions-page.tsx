@@ -1,4 +1,3 @@
-import type { ListedPrediction } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
@@ -6,6 +5,7 @@ import { useState } from "react";
 import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import {
+  type LoggedPrediction,
   type StoredPredictionCount,
   storedPredictionCountQuery,
   storedPredictionsQuery,
@@ -23,11 +23,17 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNarrow } from "../../ui/screen.ts";
 import { useNow } from "../../ui/time.tsx";
 import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
-import { changeLogSearch, LogFilters, noFilters, type PredictionLog, useLog } from "./log-filters.tsx";
-import { narrowPredictionColumns, predictionColumns } from "./prediction-columns.tsx";
+import {
+  changeLogSearch,
+  JumpTo,
+  LogFilters,
+  noFilters,
+  type PredictionLog,
+  useLog,
+} from "./log-filters.tsx";
+import { predictionColumns } from "./prediction-columns.tsx";
 import { PredictionDrawer } from "./prediction-drawer.tsx";
 
 export const predictionsRoute = createLazyRoute("/predictions")({ component: PredictionsPage });
@@ -38,7 +44,7 @@ function PredictionsPage() {
   const refresh = useRefreshPredictions();
   const [isDeleting, setDeleting] = useState(false);
   const filter = toPredictionFilter(log.search, useNow());
-  const list = useInfiniteQuery(storedPredictionsQuery(presage, filter));
+  const list = useInfiniteQuery(storedPredictionsQuery(presage, filter, log.search.order ?? "newest"));
   const count = useQuery(storedPredictionCountQuery(presage, filter));
   return (
     <Page
@@ -68,19 +74,18 @@ function PredictionsPage() {
 
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
-  list: EndlessList & { data: ListedPrediction[] | undefined };
+  list: EndlessList & { data: LoggedPrediction[] | undefined };
   count: Pick<UseQueryResult<StoredPredictionCount>, "data" | "isError">;
 }
 
 function LogTable({ log, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
-  const columns = useNarrow() ? narrowPredictionColumns : predictionColumns;
   const { data: rows } = list;
-  const view = useTableView("predictions", columns, { isInAddress: true });
+  const view = useTableView("predictions", predictionColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Predictions",
     view,
-    columns,
+    columns: predictionColumns,
     rows,
     rowId: ({ id }) => id,
     rowName: ({ id }) => `Prediction ${id}`,
@@ -99,6 +104,7 @@ function LogTable({ log, list, count }: LogTableProps) {
       <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
         <p className="whitespace-nowrap" role="status">
           {describeCount(count, isFiltered)}
+          {search.order === "oldest" && ", the oldest first"}
         </p>
         {isFiltered && (
           <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
@@ -106,6 +112,7 @@ function LogTable({ log, list, count }: LogTableProps) {
           </Button>
         )}
         <span className="flex-1" />
+        <JumpTo log={log} />
         <TableTools table={table} />
       </header>
       <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />

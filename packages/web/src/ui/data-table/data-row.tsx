@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { MouseEvent, ReactNode } from "react";
+import { ExplainedTabIndex } from "../tooltip.tsx";
 import type { DataColumn } from "./columns.ts";
 import type { DataTableModel } from "./table-model.ts";
 
@@ -52,7 +53,9 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
         </td>
       )}
       {shownColumns.map((column, position) => {
-        const content = contentOf(column, row, tabIndex);
+        const content = (
+          <ExplainedTabIndex value={tabIndex}>{contentOf(column, row, tabIndex)}</ExplainedTabIndex>
+        );
         if (position > 0) {
           return (
             <td

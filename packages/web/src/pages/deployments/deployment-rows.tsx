@@ -1,0 +1,141 @@
+import type { DeploymentStatus } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { usePresage } from "../../data/client.ts";
+import { storedPredictionValuesQuery } from "../../data/predictions.ts";
+import { formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
+import type { Period } from "../../format/times.ts";
+import { toPredictionFilter } from "../../parts/predictions.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Cell, RowHeader } from "../../ui/table.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
+
+type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
+
+interface DeploymentRowsProps {
+  deployment: DeploymentStatus;
+  period: Period;
+  /** Of a replica's own columns. */
+  columnCount: number;
+}
+
+/** A deployment, and below it its replicas where they are shown. */
+export function DeploymentRows({ deployment, period, columnCount }: DeploymentRowsProps) {
+  const { name, model, is_default, replicas } = deployment;
+  return (
+    <tbody className="border-b border-line last:border-b-0">
+      <tr className="h-11">
+        <RowHeader>
+          <span className="flex flex-wrap items-center gap-x-2 font-medium">
+            <span className="wrap-anywhere">{name}</span>
+            {is_default && <Badge tone="accent">Default</Badge>}
+          </span>
+          <span className="block text-xs font-normal text-ink-3 wrap-anywhere">
+            {name === "sandbox"
+              ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
+              : (model ?? "Not asked yet")}
+          </span>
+        </RowHeader>
+        <Cell>
+          <StateBadge {...deployment} />
+        </Cell>
+        <Cell isNumber>
+          <Failures deployment={name} period={period} />
+        </Cell>
+        {replicas !== undefined && <td colSpan={columnCount} />}
+      </tr>
+      {replicas?.map((replica) => (
+        <ReplicaRow key={replica.url} replica={replica} />
+      ))}
+    </tbody>
+  );
+}
+
+/** Of the account's stored predictions, of all processes; leads to them. */
+function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
+  const filter = toPredictionFilter({ deployment, period }, useNow());
+  const { data } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
+  if (data === undefined) return none;
+  const countOf = (status: string) => data.status.find(({ value }) => value === status)?.count ?? 0;
+  const failed = countOf("failed");
+  const said = `${formatCount(failed)} of ${formatCount(failed + countOf("success"))}`;
+  if (failed === 0) return said;
+  return (
+    <Link
+      to="/predictions"
+      search={{ deployment, period, status: "failed" }}
+      className="text-warn underline underline-offset-2"
+    >
+      {said}
+    </Link>
+  );
+}
+
+const none = <span className="text-ink-3">–</span>;
+
+function ReplicaRow({ replica }: { replica: Replica }) {
+  const { url, state, in_flight, limit, latency_ms, last_failure, recent } = replica;
+  return (
+    <tr className="h-9 whitespace-nowrap text-ink-2 [&>th]:text-ink">
+      <RowHeader className="font-mono text-xs">
+        <span className="block max-w-64 truncate pl-4" title={url}>
+          {url.replace(/^https?:\/\//, "")}
+        </span>
+      </RowHeader>
+      <Cell>
+        <Badge tone={looks[state].tone}>{looks[state].label}</Badge>
+      </Cell>
+      <Cell />
+      <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
+        {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
+      </Cell>
+      <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p50)}</Cell>
+      <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p99)}</Cell>
+      <Cell isNumber>
+        {limit === null ? formatCount(in_flight) : `${formatCount(in_flight)} of ${formatCount(limit)}`}
+      </Cell>
+      <Cell>
+        {last_failure === null ? (
+          none
+        ) : (
+          <>
+            {failures[last_failure.category]}, <Time at={last_failure.at} />
+          </>
+        )}
+      </Cell>
+    </tr>
+  );
+}
+
+const looks: Record<Replica["state"], { tone: Tone; label: string }> = {
+  up: { tone: "pass", label: "Up" },
+  ejected: { tone: "fail", label: "Ejected" },
+  returning: { tone: "warn", label: "Returning" },
+};
+
+const states = {
+  up: { tone: "pass", label: "Up" },
+  degraded: { tone: "warn", label: "Degraded" },
+  out: { tone: "fail", label: "Out" },
+} as const;
+
+function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
+  const { tone, label } = states[state];
+  const up = replicas?.filter((replica) => replica.state === "up").length;
+  const said = [
+    state === "up" && up !== undefined ? undefined : label,
+    replicas && `${up} of ${replicas.length} up`,
+    error_rate ? `${formatShare(error_rate)} errors` : undefined,
+  ];
+  return <Badge tone={tone}>{said.filter((text) => text !== undefined).join(", ")}</Badge>;
+}
+
+const failures: Record<NonNullable<Replica["last_failure"]>["category"], string> = {
+  context_exceeded: "Context exceeded",
+  rate_limit: "Rate limit",
+  timeout: "Timed out",
+  unavailable: "Unavailable",
+  unusable_completion: "Unusable answer",
+  upstream: "Failed",
+};
