@@ -46,9 +46,10 @@ export function notesOn(
   { agreement }: PairAgreement,
   of: { weighted: boolean; left: number } | undefined,
 ): string[] {
-  const { count } = agreement;
+  const { count, note } = agreement;
   if (count === 0) return [];
   return [
+    ...(note === null ? [] : [note]),
     ...(count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
     ...(of?.weighted === false
       ? ["The verdicts were not drawn at random, so that the figures are about these alone."]
