@@ -91,7 +91,7 @@ interface Design {
 }
 
 /** The first of all in an order that the seed decides; by verdict, half of each kind, and more of one where the other has too few. */
-export function draw(rows: readonly DrawableRow[], { size, seed, by }: Design) {
+function draw(rows: readonly DrawableRow[], { size, seed, by }: Design) {
   const inOrder = rows
     .map((row) => ({ ...row, place: Bun.hash.xxHash32(`${seed} ${row.id}`) }))
     .sort((a, b) => a.place - b.place || a.id - b.id);

@@ -105,14 +105,14 @@ function sumOf(tables: readonly PairTable[]): PairTable {
 const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, cell) => sum + table[cell], 0);
 
 /** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both say one thing only. */
-export function cohenKappa(table: PairTable): number {
+function cohenKappa(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const byChance = first * second + (1 - first) * (1 - second);
   return byChance > 1 - rounding ? Number.NaN : (observed - byChance) / (1 - byChance);
 }
 
 /** The same where chance agreement is that of a guess on what is hard to decide (K. L. Gwet 2008): defined for one category too. */
-export function gwetAc1(table: PairTable): number {
+function gwetAc1(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const passes = (first + second) / 2;
   const byChance = 2 * passes * (1 - passes);
