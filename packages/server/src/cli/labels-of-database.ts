@@ -29,7 +29,8 @@ export function labelsOfDatabase(store: OpenedStore, requester: Changer): Client
         throw error instanceof UploadError ? new CommandError(error.message) : error;
       }
     },
-    draw: (id, wanted) => drawLabelSample(services, { ...requester, userId }, id, wanted, undefined),
-    agreement: (query = {}) => agreementOf(services, requester, query as AgreementOfLabelsQuery),
+    draw: (id, wanted) =>
+      drawLabelSample(services, { ...requester, userId }, id, wanted, { once: undefined, reserve() {} }),
+    agreement: (query = {}) => agreementOf(services, requester, query as AgreementOfLabelsQuery, () => {}),
   };
 }

@@ -11,6 +11,7 @@ import {
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { LabelServices } from "../../results/labels/labels.ts";
 import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
@@ -55,7 +56,8 @@ const drawSample = route({
   },
   async handle(services: FindNeeds, { call, requester, params, body, once }) {
     const drawer = { ...requester, userId: call.caller.userId };
-    return reply(201, await drawLabelSample(services, drawer, params.id, body, once));
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(201, await drawLabelSample(services, drawer, params.id, body, { once, reserve }));
   },
 });
 
@@ -128,8 +130,9 @@ const getAgreement = route({
       "The run's target is external: it has results, and no predictions.",
     ),
   },
-  async handle(services: FindNeeds, { requester, query }) {
-    return reply(200, await agreementOf(services, requester, query));
+  async handle(services: FindNeeds, { call, requester, query }) {
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await agreementOf(services, requester, query, reserve));
   },
 });
 
