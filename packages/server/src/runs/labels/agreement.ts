@@ -221,7 +221,10 @@ function toAgreement(
 ): LabelAgreement {
   return {
     ...{ run_id: run?.id ?? null, evaluator: evaluator === "" ? null : evaluator, profile_name, against },
-    sentence: describeAgreement({ counts, ...figures }, evaluator, against),
+    sentence: describeAgreement(
+      { counts, ...figures },
+      { evaluatorId: evaluator, otherId: against, isWeighted: reference.weighted },
+    ),
     note: notes.length === 0 ? null : notes.join(" "),
     counts: {
       both_pass: counts.bothPass,

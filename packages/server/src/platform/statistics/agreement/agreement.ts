@@ -115,15 +115,19 @@ const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, c
 function cohenKappa(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const byChance = first * second + (1 - first) * (1 - second);
-  return byChance > 1 - rounding ? Number.NaN : (observed - byChance) / (1 - byChance);
+  return byChance > 1 - rounding ? Number.NaN : beyond(observed, byChance);
 }
 
 /** The same where chance agreement is that of a guess on what is hard to decide (K. L. Gwet 2008): defined for one category too. */
 function gwetAc1(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const passes = (first + second) / 2;
-  const byChance = 2 * passes * (1 - passes);
-  return (observed - byChance) / (1 - byChance);
+  return beyond(observed, 2 * passes * (1 - passes));
+}
+
+/** Without what rounding leaves of 0, which would be shown as −0. */
+function beyond(observed: number, byChance: number): number {
+  return Math.abs(observed - byChance) < rounding ? 0 : (observed - byChance) / (1 - byChance);
 }
 
 const rounding = 1e-12;
