@@ -1,5 +1,6 @@
 export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
+export * from "./account/budget.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
 export * from "./account/usage.ts";
 export * from "./account/user.ts";
@@ -14,6 +15,7 @@ export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
 export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/exports.ts";
+export * from "./evaluation/goal.ts";
 export {
   DatasetFormat,
   DatasetImport,
@@ -46,6 +48,7 @@ export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
+export * from "./evaluation/run-headline.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";
 export * from "./prediction/chat-completion.ts";

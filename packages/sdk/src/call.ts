@@ -34,7 +34,7 @@ export interface WriteOptions extends CallOptions {
 
 /** One call of the API. */
 export interface Call {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   query?: Query;
   /** Sent as JSON. */

@@ -3,6 +3,8 @@ import {
   type AuditEvents,
   apiKeys,
   auditEvents,
+  type Budgets,
+  budgets,
   type Me,
   type Members,
   me,
@@ -45,7 +47,7 @@ import {
   projects,
 } from "./resources/projects.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Runs, runs } from "./resources/runs.ts";
+import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -93,11 +95,13 @@ export interface Presage {
   runs: Runs;
   comparisons: Comparisons;
   labels: Labels;
+  goals: Goals;
   environments: Environments;
   episodes: Episodes;
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
+  budgets: Budgets;
   apps: Apps;
 }
 
@@ -141,11 +145,13 @@ export function createPresage(options: PresageOptions = {}): Presage {
     runs: runs(transport),
     comparisons: comparisons(transport),
     labels: labels(transport),
+    goals: goals(transport),
     environments: environments(transport),
     episodes: episodes(transport),
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
+    budgets: budgets(transport),
     apps: apps(transport),
   };
 }

@@ -236,7 +236,7 @@ describe("against a real Presage", () => {
       pollEveryMs: 20,
     });
     expect([ended.status, seen.at(-1)]).toEqual(["finished", 120]);
-    expect(await presage.runs.list({ name: "sdk" })).toEqual([await presage.runs.get(id)]);
+    expect(await presage.runs.list({ name: "sdk" })).toMatchObject([await presage.runs.get(id)]);
 
     const more = await presage.runs
       .addEvaluators(id, [{ evaluator: "contains", profile_name: "none" }])

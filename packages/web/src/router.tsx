@@ -10,7 +10,6 @@ import {
 } from "./pages/environments/environment/environment-search.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readEvaluatorsSearch, readProfileSearch } from "./pages/evaluators/evaluators-search.ts";
-import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
 import { readWorldSearch } from "./pages/worlds/worlds-search.ts";
@@ -26,7 +25,7 @@ const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFoun
 const getParentRoute = () => rootRoute;
 
 // Each page's code is loaded on its first visit.
-const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOverviewSearch }).lazy(
+const overview = createRoute({ getParentRoute, path: "/" }).lazy(
   async () => (await loadPage(() => import("./pages/overview/overview-page.tsx"))).overviewRoute,
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(

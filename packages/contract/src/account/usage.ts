@@ -48,6 +48,9 @@ export const UsageRow = z
       description:
         "The key of the requests, for a run's the one that started it; null if a signed-in user made or started them.",
     }),
+    user_id: z.uuid().nullable().optional().meta({
+      description: "Whose key it is, or who was signed in; null if that is not known, or the user is gone.",
+    }),
     operation: UsageOperation.meta({ description: "What the requests were for." }),
     requests: z.int().meta({ description: "All requests, including failed ones." }),
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
@@ -99,6 +102,104 @@ export const UsageResponse = z
   })
   .meta({ id: "UsageResponse" });
 export type UsageResponse = z.infer<typeof UsageResponse>;
+
+const cost = z.number().nullable().meta({
+  description:
+    "At today's prices, in `currency`; null if no model in it has a price, or the server has no price list.",
+});
+const unpricedTokens = z.int().meta({
+  description: "Prompt and completion tokens that `cost` leaves out. 0 if the server has no price list.",
+});
+
+/** Tokens and their cost. */
+export const Spent = z
+  .object({
+    prompt_tokens: z.int().meta({ description: "Prompt tokens that upstreams processed." }),
+    completion_tokens: z.int().meta({ description: "Completion tokens that upstreams wrote." }),
+    cost,
+    unpriced_tokens: unpricedTokens,
+  })
+  .meta({ id: "Spent" });
+export type Spent = z.infer<typeof Spent>;
+
+const requestCounts = {
+  requests: z
+    .int()
+    .meta({ description: "All requests, including failed ones, and calls of runs and judges." }),
+  failed: z.int().meta({ description: "How many of them failed." }),
+};
+
+/** What one key or a user's sessions spent on a model, in requests of their own, in runs or on judges. */
+export const SpentOnModel = Spent.extend({
+  model: z.string().nullable().meta({
+    description: "The name that was sent to the upstream; null: the tokens whose model is not known.",
+  }),
+  operation: UsageOperation.meta({ description: "What the model was asked for." }),
+}).meta({ id: "SpentOnModel" });
+export type SpentOnModel = z.infer<typeof SpentOnModel>;
+
+/** What was spent with one key, or in a user's sessions. */
+export const SpentWithKey = Spent.extend({
+  api_key_id: z.uuid().nullable().meta({ description: "The key; null: sessions of the dashboard." }),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: "What the key is for; null if it is gone, and for sessions." }),
+  ...requestCounts,
+  models: z.array(SpentOnModel).meta({ description: "The most expensive first." }),
+}).meta({ id: "SpentWithKey" });
+export type SpentWithKey = z.infer<typeof SpentWithKey>;
+
+/** What one person spent. */
+export const SpentByPerson = Spent.extend({
+  user_id: z.uuid().nullable().meta({
+    description: "The user; null: whoever is gone, or used a session before users were counted apart.",
+  }),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: "The user's name or e-mail address; null if none is known." }),
+  ...requestCounts,
+  keys: z.array(SpentWithKey).meta({ description: "The most expensive first." }),
+}).meta({ id: "SpentByPerson" });
+export type SpentByPerson = z.infer<typeof SpentByPerson>;
+
+/** Response of `GET /v1/usage/people`. */
+export const SpendingResponse = z
+  .object({
+    ...coveredPeriod,
+    currency: z.string().nullable().meta({
+      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    }),
+    total: Spent.extend(requestCounts).meta({ description: "All of the account." }),
+    today: Spent.meta({ description: "Of the current UTC day, as far as it is in the period." }),
+    unpriced_models: z
+      .array(
+        z.object({
+          model: z.string().meta({ description: "The name that was sent." }),
+          tokens: z.int().meta({ description: "Prompt and completion tokens." }),
+        }),
+      )
+      .meta({ description: "Models without a price that used tokens, the most tokens first; at most 20." }),
+    people: z.array(SpentByPerson).meta({ description: "The most expensive first, then by tokens." }),
+    data: z
+      .array(
+        z.object({
+          start: instant.meta({ description: "Start of the step." }),
+          user_id: z.uuid().nullable().meta({ description: "As in `people`." }),
+          model: z.string().nullable().meta({ description: "As in `models`." }),
+          tokens: z.int().meta({ description: "Prompt and completion tokens." }),
+          cost,
+        }),
+      )
+      .meta({ description: "By step, person and model, oldest first." }),
+  })
+  .meta({ id: "SpendingResponse" });
+export type SpendingResponse = z.infer<typeof SpendingResponse>;
+
+/** Query of `GET /v1/usage/people`. */
+export const SpendingQuery = z.object(period);
+export type SpendingQuery = z.infer<typeof SpendingQuery>;
 
 /** Query of `GET /v1/usage/latency`. */
 export const LatencyQuery = z.object(period);

@@ -92,6 +92,14 @@ export const Member = z
     name: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
     role: Role.meta({ description: "What the user, and each of their keys, may do at most." }),
     created_at: instant.meta({ description: "When the user first signed in, or was added." }),
+    last_seen_at: instant.nullable().optional().meta({
+      description:
+        "When the user last used the dashboard or one of their keys, accurate to about a minute; null if never.",
+    }),
+    active_keys: z
+      .int()
+      .optional()
+      .meta({ description: "The user's keys that are neither revoked nor expired." }),
   })
   .meta({ id: "Member" });
 export type Member = z.infer<typeof Member>;

@@ -1,8 +1,9 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
-import type { RunProgress } from "./run.ts";
+import type { RunGoal } from "./goal.ts";
+import type { ReportEvaluator, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
-import type { RunReport } from "./run-report.ts";
+import type { RunFigures, RunPrevious, RunReport } from "./run-report.ts";
 
 /** What a comparison says of two runs, for people. */
 export interface DescribedComparison {
@@ -62,6 +63,69 @@ export function describeAgainstRecords(
   if (outcome === "better") return `The model beats its own records by ${points.replace("+", "")}.`;
   if (outcome === "worse") return `The model does not beat its own records: ${points}.`;
   return `It is not shown that the model beats its own records: ${points}.`;
+}
+
+type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
+
+/** Whether an evaluator is the one that is named by its id or its family, and perhaps by its profile. */
+export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: NamedEvaluator): boolean {
+  const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  return (
+    (evaluator === wanted.evaluator || family === wanted.evaluator) &&
+    (wanted.profile_name === null || wanted.profile_name === profile_name)
+  );
+}
+
+/** Says whether a run reaches its goal, with the figure and why: what the server decided, never another decision. */
+export function describeGoal(
+  { state, why, pass_rate: goal }: RunGoal,
+  figures: Pick<RunFigures, "pass_rate" | "pass_interval" | "pass_rate_failures_as_zero"> | undefined,
+  evaluator: string,
+): string {
+  const wanted = `the goal of ${share(goal)}`;
+  const verdict = { met: "Goal met", missed: "Goal missed", undecided: "Undecided" }[state];
+  if (why === "not_ended")
+    return `${verdict}: the run has not ended. ${evaluator} is to pass ${share(goal)}.`;
+  if (why === "no_figure" || figures === undefined || figures.pass_rate === null)
+    return `${verdict}: the run has no verdict of ${evaluator}, which is to pass ${share(goal)}.`;
+  const { pass_interval: interval, pass_rate_failures_as_zero: withFailures } = figures;
+  const range = interval === null ? "" : ` (${share(interval.lower)} to ${share(interval.upper)})`;
+  const reasons = {
+    met: `and the whole interval reaches ${wanted}`,
+    missed: `and the whole interval is below ${wanted}`,
+    within_interval: `and ${wanted} lies within the interval`,
+    no_interval: `but without an interval it cannot be held against ${wanted}`,
+    failures: `but ${share(withFailures ?? 0)} if failures do not pass, below ${wanted}`,
+  };
+  const reason = reasons[why ?? (state === "missed" ? "missed" : "met")];
+  return `${verdict}: ${evaluator} passes ${share(figures.pass_rate)}${range}, ${reason}.`;
+}
+
+/** “85 %”, or “85.4 %” */
+function share(value: number): string {
+  return `${(100 * value).toFixed(1).replace(/\.0$/, "")} %`;
+}
+
+/** Says by how much a run differs from the one before, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b; mode the same” */
+export function describePrevious(
+  { changes, unchanged }: Pick<RunPrevious, "changes" | "unchanged">,
+  compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval"> | undefined,
+): string {
+  const { difference = null, interval = null } = compared ?? {};
+  const range =
+    interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  const parts = [
+    difference === null ? "no sample in common" : `${formatPoints(difference)} points (${range})`,
+    ...changes.map(({ what, before, after }) => `${what} ${before ?? "none"} → ${after ?? "none"}`),
+    ...(unchanged.includes("model") ? ["model the same"] : []),
+    ...(changes.length === 0 ? ["nothing else differs"] : []),
+  ];
+  return parts.join("; ");
+}
+
+/** “Since the last run of this name” */
+export function nameOfPrevious({ by, name }: Pick<RunPrevious, "by" | "name">): string {
+  return by === "name" ? "Since the last run of this name" : `Since ${name}, the last run of this target`;
 }
 
 /** Says which samples a world was not asked about with their own trajectories as examples. */

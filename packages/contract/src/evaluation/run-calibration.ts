@@ -104,7 +104,13 @@ export const RunCalibration = ReportEvaluator.extend({
 }).meta({ id: "RunCalibration" });
 export type RunCalibration = z.infer<typeof RunCalibration>;
 
-/** Query of `GET /v1/runs/{id}/calibration`. */
+/** Response of `GET /v1/worlds/{name}/calibration`. */
+export const WorldCalibrationCard = RunCalibration.extend({
+  run_id: z.uuid().meta({ description: "The run whose predictions these are." }),
+}).meta({ id: "WorldCalibrationCard" });
+export type WorldCalibrationCard = z.infer<typeof WorldCalibrationCard>;
+
+/** Query of `GET /v1/runs/{id}/calibration` and `GET /v1/worlds/{name}/calibration`. */
 export const RunCalibrationQuery = z.object({
   evaluator: storableText().optional().meta({
     description:

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 
 const number = (description: string) => z.number().meta({ description });
@@ -202,7 +203,8 @@ const RunTokens = z
   })
   .meta({ id: "RunTokens" });
 
-const RunCost = z
+/** What a run's predictions cost. */
+export const RunCost = z
   .object({
     currency: z.string().meta({ description: "An ISO 4217 code." }),
     total: figure(
@@ -274,6 +276,49 @@ const ReportRecords = z
   })
   .meta({ id: "ReportRecords" });
 
+/** How a run differs from the one before by an evaluator. */
+export const runDifference = {
+  measure: z.enum(["score", "pass_rate"]).meta({ description: "What the difference is of." }),
+  difference: z.number().nullable().meta({
+    description: "As in `GET /v1/comparisons`, of this run − the one before.",
+  }),
+  interval: intervalOf("Of the difference, at 95 %, clustered by trajectory."),
+  outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
+  count: z.int().meta({ description: "Samples that are compared." }),
+  trajectories: z.int().meta({ description: "Trajectories that they are in." }),
+};
+
+/** Which run was before. */
+export const previousFields = {
+  run_id: z.uuid().meta({ description: "The id of the run before." }),
+  name: z.string().meta({ description: "Its name." }),
+  by: z.enum(["name", "target"]).meta({
+    description:
+      "What it has in common with this run, beside the dataset: its name; if no run before has that, target and mode.",
+  }),
+};
+
+/** The run before, and what differs. */
+export const RunPrevious = z
+  .object({
+    ...previousFields,
+    changes: z
+      .array(
+        z.object({
+          what: z.string().meta({ description: "For example `model`, `prompt revision`, `world revision`." }),
+          before: z.string().nullable().meta({ description: "In the run before. Null: it has none." }),
+          after: z.string().nullable().meta({ description: "In this run." }),
+        }),
+      )
+      .meta({ description: "What the runs were made with, where it differs." }),
+    unchanged: z.array(z.string()).meta({ description: "What is the same." }),
+    evaluators: z
+      .array(z.object({ ...ReportEvaluator.shape, ...runDifference }))
+      .meta({ description: "By those evaluators that both runs have." }),
+  })
+  .meta({ id: "RunPrevious" });
+export type RunPrevious = z.infer<typeof RunPrevious>;
+
 /** Response of `GET /v1/runs/{id}/report`. */
 export const RunReport = z
   .object({
@@ -296,6 +341,11 @@ export const RunReport = z
     records: ReportRecords.optional().meta({
       description:
         "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Absent if there is none.",
+    }),
+    goal: RunGoal.nullable().meta({ description: "Of the run's name. Null if none is set." }),
+    previous: RunPrevious.nullable().meta({
+      description:
+        "The finished run before this one over the same dataset, by name or else by target. Null if there is none, before this run has finished, and for external runs.",
     }),
     latency_ms: RunLatency.nullable().meta({
       description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, pageQuery } from "../query.ts";
 import { instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
@@ -211,6 +211,10 @@ export const RunProvenance = z
     in_sample: z.boolean().meta({
       description: "Whether a baseline learnt from the revision that it predicts.",
     }),
+    leaky: z.literal(true).optional().meta({
+      description:
+        "True if the world was calibrated on samples of the dataset that it predicts. Such a run passes no gate.",
+    }),
   })
   .meta({ id: "RunProvenance" });
 export type RunProvenance = z.infer<typeof RunProvenance>;
@@ -266,12 +270,3 @@ export const RunListQuery = z.object({
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
 export type RunListQuery = z.infer<typeof RunListQuery>;
-
-/** Response of `GET /v1/runs`: the account's runs, newest first. */
-export const RunListResponse = z
-  .object({
-    data: z.array(Run).meta({ description: "The runs, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "RunListResponse" });
-export type RunListResponse = z.infer<typeof RunListResponse>;

@@ -35,6 +35,10 @@ export const WorldExamples = z
       description: "Only samples whose tag `split` is this. If not given, all but those of the split `test`.",
     }),
     tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
+    exclude_errors: z.boolean().nullish().meta({
+      default: false,
+      description: "Leaves out samples with the tag `error=true`, which imports set where a tool failed.",
+    }),
     required: z.boolean().nullish().meta({
       default: true,
       description:
@@ -171,15 +175,6 @@ const configFields = {
 export const WorldConfig = z.strictObject(configFields).meta({ id: "WorldConfig" });
 export type WorldConfig = z.infer<typeof WorldConfig>;
 
-/** Body of `POST /v1/worlds`. */
-export const WorldCreateRequest = z
-  .strictObject({
-    name: worldName.meta({ description: "No other world of the account, and no deployment, may have it." }),
-    ...configFields,
-  })
-  .meta({ id: "WorldCreateRequest" });
-export type WorldCreateRequest = z.infer<typeof WorldCreateRequest>;
-
 /** Body of `PATCH /v1/worlds/{name}`. */
 export const WorldReviseRequest = z
   .strictObject({
@@ -273,6 +268,19 @@ export const WorldPins = z
   })
   .meta({ id: "WorldPins" });
 export type WorldPins = z.infer<typeof WorldPins>;
+
+/** Body of `POST /v1/worlds`. */
+export const WorldCreateRequest = z
+  .strictObject({
+    name: worldName.meta({ description: "No other world of the account, and no deployment, may have it." }),
+    ...configFields,
+    pinned: WorldPins.nullish().meta({
+      description:
+        "What a world pinned from which this one is made, as `GET /v1/worlds/{name}` says it. If the examples or the prompt come out otherwise, the request is refused; its calibration is kept.",
+    }),
+  })
+  .meta({ id: "WorldCreateRequest" });
+export type WorldCreateRequest = z.infer<typeof WorldCreateRequest>;
 
 /** A world in one of its revisions. */
 export const World = z

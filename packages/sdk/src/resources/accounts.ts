@@ -7,6 +7,8 @@ import type {
   AuditEvent,
   AuditEventListQuery,
   AuditEventListResponse,
+  BudgetListResponse,
+  BudgetRequest,
   LatencyQuery,
   LatencyResponse,
   Member,
@@ -16,6 +18,8 @@ import type {
   SessionListResponse,
   SessionResponse,
   SignOutResponse,
+  SpendingQuery,
+  SpendingResponse,
   UsageQuery,
   UsageResponse,
   WhoAmIResponse,
@@ -148,6 +152,24 @@ export interface Usage {
   list(query?: UsageQuery, options?: CallOptions): Promise<UsageResponse>;
   /** Gets latencies of predictions in milliseconds: `GET /v1/usage/latency`. */
   latency(query?: LatencyQuery, options?: CallOptions): Promise<LatencyResponse>;
+  /** Gets who spent what, with which keys and on which models: `GET /v1/usage/people`. */
+  people(query?: SpendingQuery, options?: CallOptions): Promise<SpendingResponse>;
+}
+
+/** What the account and its keys may spend in a calendar month (UTC). */
+export interface Budgets {
+  /** Lists the budgets and what is spent of them: `GET /v1/budgets`. */
+  list(options?: CallOptions): Promise<BudgetListResponse>;
+  /** Sets a budget, or removes it if `limit` is null: `PATCH /v1/budgets`. For owners. */
+  set(request: BudgetRequest, options?: CallOptions): Promise<BudgetListResponse>;
+}
+
+export function budgets({ json }: Transport): Budgets {
+  const path = "/v1/budgets";
+  return {
+    list: (options) => json({ method: "GET", path }, options),
+    set: (body, options) => json({ method: "PATCH", path, body, isRepeatable: true }, options),
+  };
 }
 
 const usagePath = "/v1/usage";
@@ -157,5 +179,7 @@ export function usage({ json }: Transport): Usage {
     list: (query, options) => json({ method: "GET", path: usagePath, query: { ...query } }, options),
     latency: (query, options) =>
       json({ method: "GET", path: `${usagePath}/latency`, query: { ...query } }, options),
+    people: (query, options) =>
+      json({ method: "GET", path: `${usagePath}/people`, query: { ...query } }, options),
   };
 }

@@ -4,6 +4,12 @@ import type {
   ComparedSampleListResponse,
   Comparison,
   EvaluatorReference,
+  Goal,
+  GoalListResponse,
+  GoalRequest,
+  Headline,
+  HeadlineListResponse,
+  ListedRun,
   Run,
   RunCalibration,
   RunCalibrationQuery,
@@ -57,12 +63,14 @@ export interface Runs extends RunReports {
   /** Gets one run: `GET /v1/runs/{id}`. */
   get(id: string, options?: CallOptions): Promise<Run>;
   /** Lists all runs, newest first: `GET /v1/runs`. */
-  list(filter?: RunFilter, options?: CallOptions): Promise<Run[]>;
+  list(filter?: RunFilter, options?: CallOptions): Promise<ListedRun[]>;
   /** Lists one page, newest first: `GET /v1/runs`. `next` is null on the last page. */
   listPage(
     filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
     options?: CallOptions,
-  ): Promise<{ data: Run[]; next: string | null }>;
+  ): Promise<{ data: ListedRun[]; next: string | null }>;
+  /** Gets the latest figures of each target and dataset, beside baseline, goal and the run before: `GET /v1/headlines`. */
+  headlines(options?: CallOptions): Promise<Headline[]>;
   /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
   cancel(id: string, options?: CallOptions): Promise<Run>;
   /** Stops a run until it is resumed: `POST /v1/runs/{id}/pause`. */
@@ -124,6 +132,7 @@ export function runs(transport: Transport): Runs {
     get: (id, options) => json(read(pathOf(id)), options),
     list: (filter, options) =>
       listAllPages((query) => json<RunListResponse>(read(runsPath, { ...filter, ...query }), options)),
+    headlines: async (options) => (await json<HeadlineListResponse>(read("/v1/headlines"), options)).data,
     listPage: (filter, options) => json<RunListResponse>(read(runsPath, { ...filter }), options),
     cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
     pause: (id, options) => json(change(pathOf(id, "/pause")), options),
@@ -164,6 +173,30 @@ export function runs(transport: Transport): Runs {
 
 function hasEnded({ status }: Run): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
+}
+
+/** The pass rates that runs are to reach, by the name of the runs. */
+export interface Goals {
+  /** Lists the goals, the latest first: `GET /v1/goals`. */
+  list(options?: CallOptions): Promise<Goal[]>;
+  /** Sets the goal of all runs of a name: `PUT /v1/goals/{run_name}`. */
+  set(runName: string, goal: GoalRequest, options?: CallOptions): Promise<Goal>;
+  /** Removes it: `DELETE /v1/goals/{run_name}`. */
+  remove(runName: string, options?: CallOptions): Promise<void>;
+}
+
+export function goals({ json }: Transport): Goals {
+  const path = "/v1/goals";
+  const pathOf = (runName: string) => `${path}/${encodeURIComponent(runName)}`;
+  return {
+    list: (options) =>
+      listAllPages((query) => json<GoalListResponse>({ method: "GET", path, query }, options)),
+    set: (runName, body, options) =>
+      json({ method: "PUT", path: pathOf(runName), body, isRepeatable: true }, options),
+    async remove(runName, options) {
+      await json({ method: "DELETE", path: pathOf(runName) }, options);
+    },
+  };
 }
 
 /** Reports of runs. */

@@ -1,5 +1,7 @@
 import type {
+  RunCalibrationQuery,
   World,
+  WorldCalibrationCard,
   WorldCalibrationRequest,
   WorldCreateRequest,
   WorldListResponse,
@@ -28,6 +30,12 @@ export interface Worlds {
   listRevisions(name: string, options?: ListOptions): Promise<World[]>;
   /** Fits on a finished run of its latest revision what its confidences mean, in a new revision: `POST /v1/worlds/{name}/calibrations`. */
   calibrate(name: string, request: WorldCalibrationRequest, options?: CallOptions): Promise<World>;
+  /** Gets whether the confidences of its newest finished run may be trusted: `GET /v1/worlds/{name}/calibration`. */
+  calibration(
+    name: string,
+    query?: RunCalibrationQuery,
+    options?: CallOptions,
+  ): Promise<WorldCalibrationCard>;
   /** Says what a prediction would send, and which examples it leans on; asks no model: `POST /v1/worlds/{name}/preview`. */
   preview(name: string, request: WorldPreviewRequest, options?: CallOptions): Promise<WorldPreview>;
 }
@@ -54,6 +62,8 @@ export function worlds({ json }: Transport): Worlds {
       ),
     calibrate: (name, body, options) =>
       json({ method: "POST", path: pathOf(name, "/calibrations"), body }, options),
+    calibration: (name, query = {}, options) =>
+      json(get(pathOf(name, "/calibration"), { ...query }), options),
     preview: (name, body, options) =>
       json({ method: "POST", path: pathOf(name, "/preview"), body, isRepeatable: true }, options),
   };

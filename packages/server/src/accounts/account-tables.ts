@@ -27,6 +27,8 @@ export interface AccountTable {
   texts?: { table: keyof Tables; column: string; key: string };
   /** Columns with ids of users, of revisions of datasets and of results, which are others where they are imported. */
   users?: readonly string[];
+  /** A column with ids of users and of others. */
+  maybeUser?: string;
   revisions?: readonly string[];
   results?: readonly string[];
   /** Columns that are not exported. */
@@ -50,6 +52,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["digest", "revoked_at", "last_used_at"],
     rowsAtOnce: many,
   },
+  { table: "budgets", key: ["api_key_id"], owner: ofAccount, rowsAtOnce: many },
   {
     table: "error_taxonomies",
     key: ["id"],
@@ -147,6 +150,7 @@ export const accountTables: readonly AccountTable[] = [
     without: ["lease_id"],
     rowsAtOnce: few,
   },
+  { table: "goals", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
   {
     table: "episodes",
     key: ["id"],
@@ -218,12 +222,14 @@ export const accountTables: readonly AccountTable[] = [
     table: "usage_counts",
     key: ["hour", "key_id", "operation", "outcome"],
     owner: ofAccount,
+    maybeUser: "key_id",
     rowsAtOnce: many,
   },
   {
     table: "usage_model_tokens",
     key: ["hour", "key_id", "operation", "model"],
     owner: ofAccount,
+    maybeUser: "key_id",
     rowsAtOnce: many,
   },
   { table: "audit_events", key: ["id"], owner: ofAccount, users: ["actor_user_id"], rowsAtOnce: many },

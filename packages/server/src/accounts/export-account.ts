@@ -113,7 +113,7 @@ async function* readRows(
 }
 
 function toExported(
-  { table, users = [], revisions = [], without = [] }: AccountTable,
+  { table, users = [], maybeUser, revisions = [], without = [] }: AccountTable,
   stored: Row,
   numbers: { users: ReadonlyMap<string, number>; revisions: ReadonlyMap<number, number> },
 ): Row {
@@ -121,6 +121,9 @@ function toExported(
   for (const column of without) delete row[column];
   for (const column of users) {
     if (row[column] !== null) row[column] = numbers.users.get(String(row[column])) ?? goneUser;
+  }
+  if (maybeUser !== undefined) {
+    row[maybeUser] = numbers.users.get(String(row[maybeUser])) ?? row[maybeUser] ?? null;
   }
   // An event about a user names them by their place too.
   if (table === "audit_events" && isAboutUser(row)) {
@@ -183,6 +186,10 @@ export function toStored(
   }
   for (const name of table.users ?? []) {
     if (row[name] !== null) row[name] = userIds[Number(row[name])] ?? nobody;
+  }
+  const { maybeUser } = table;
+  if (maybeUser !== undefined && typeof row[maybeUser] === "number") {
+    row[maybeUser] = userIds[row[maybeUser]] ?? nobody;
   }
   if (table.table === "audit_events" && isAboutUser(row) && typeof row.object_id === "number") {
     row.object_id = userIds[row.object_id] ?? nobody;

@@ -108,6 +108,8 @@ const exampleMember: Member = {
   name: "Sam Doe",
   role: "member",
   created_at: "2026-11-22T03:46:47.926Z",
+  last_seen_at: "2026-11-22T09:30:12.481Z",
+  active_keys: 2,
 };
 
 const listMembers = route({
@@ -123,7 +125,12 @@ const listMembers = route({
   async handle({ store }: { store: Store }, { requester, query }) {
     const reader = store.briefReader(requester);
     const { rows, next } = await selectMembers(reader, requester.accountId, readKeysetPage(query));
-    return reply(200, { data: rows.map(toMember), next: toCursor(next) });
+    const data = rows.map(({ last_seen_at, active_keys, ...member }) => ({
+      ...toMember(member),
+      last_seen_at: last_seen_at === null ? null : toIsoInstant(last_seen_at),
+      active_keys,
+    }));
+    return reply(200, { data, next: toCursor(next) });
   },
 });
 

@@ -1,6 +1,6 @@
 import type { Role } from "@presage/contract";
 import type { Selectable } from "kysely";
-import type { Micros } from "../platform/storage/columns.ts";
+import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -44,6 +44,11 @@ export async function deleteUserRows(
   withAccount: boolean,
 ): Promise<Map<string, number>> {
   const deleted = new Map<string, number>();
+  await transaction
+    .deleteFrom("budgets")
+    .where("account_id", "=", account_id)
+    .where("api_key_id", "in", (keys) => keys.selectFrom("api_keys").select("id").where("user_id", "=", id))
+    .execute();
   for (const table of ofUser) {
     const { numDeletedRows } = await transaction
       .deleteFrom(table)
@@ -54,7 +59,8 @@ export async function deleteUserRows(
   await transaction.deleteFrom("users").where("id", "=", id).execute();
   deleted.set("users", 1);
   if (withAccount) {
-    await transaction.deleteFrom("audit_events").where("account_id", "=", account_id).execute();
+    for (const table of ["audit_events", "budgets"] as const)
+      await transaction.deleteFrom(table).where("account_id", "=", account_id).execute();
     await transaction.deleteFrom("accounts").where("id", "=", account_id).execute();
     deleted.set("accounts", 1);
   }
@@ -63,17 +69,58 @@ export async function deleteUserRows(
 
 export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
 
+/** When someone was here last, and how many of their keys work. */
+interface Presence {
+  last_seen_at: Micros | null;
+  active_keys: number;
+}
+
 /** A page of an account's users, newest first. */
 export async function selectMembers(
   reader: Database,
   accountId: string,
   page: KeysetPage,
-): Promise<ListPart<Member>> {
+): Promise<ListPart<Member & Presence>> {
   const query = reader
     .selectFrom("users")
     .select(["id", "email", "name", "role", "created_at"])
     .where("account_id", "=", accountId);
-  return await selectNewestFirst(query, page);
+  const { rows, next } = await selectNewestFirst(query, page);
+  const ids = rows.map(({ id }) => id);
+  const seen = await selectLastSeen(reader, ids);
+  return { rows: rows.map((row) => ({ ...row, ...(seen.get(row.id) ?? never) })), next };
+}
+
+const never: Presence = { last_seen_at: null, active_keys: 0 };
+
+/** When users last used a session or a key, and how many keys they have that work. */
+async function selectLastSeen(
+  reader: Database,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, Presence>> {
+  if (userIds.length === 0) return new Map();
+  const sessions = await reader
+    .selectFrom("sessions")
+    .select((of) => ["user_id", of.fn.max("last_seen_at").as("last")])
+    .where("user_id", "in", userIds)
+    .groupBy("user_id")
+    .execute();
+  const keys = await reader
+    .selectFrom("api_keys")
+    .select(["user_id", "last_used_at", "revoked_at", "expires_at"])
+    .where("user_id", "in", userIds)
+    .execute();
+  const now = nowMicros();
+  const found = new Map<string, Presence>();
+  const add = (userId: string, last: Micros | null, active: number) => {
+    const known = found.get(userId) ?? never;
+    const last_seen_at = last === null ? known.last_seen_at : Math.max(known.last_seen_at ?? 0, Number(last));
+    found.set(userId, { last_seen_at, active_keys: known.active_keys + active });
+  };
+  for (const { user_id, last } of sessions) add(user_id, last, 0);
+  for (const { user_id, last_used_at, revoked_at, expires_at } of keys)
+    add(user_id, last_used_at, revoked_at === null && (expires_at === null || expires_at > now) ? 1 : 0);
+  return found;
 }
 
 export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {

@@ -25,6 +25,7 @@ import {
   watchOutages,
 } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
+import type { FindRefusal } from "../upstream/upstream.ts";
 import { shareOf } from "./workers.ts";
 
 export interface ComposedDeployments {
@@ -39,13 +40,14 @@ interface DeploymentsOptions {
   /** Absent: none are kept. */
   completions?: CompletionCache;
   countUnreachable?: CountUnreachable;
+  findRefusal?: FindRefusal;
 }
 
 /** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
 export async function composeDeployments(
   config: Config,
   logger: Pick<Logger, "info" | "warn" | "error">,
-  { memory, completions, countUnreachable: count }: DeploymentsOptions = {},
+  { memory, completions, countUnreachable: count, findRefusal }: DeploymentsOptions = {},
 ): Promise<ComposedDeployments> {
   const { retries, keepAlive, client } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
@@ -60,6 +62,7 @@ export async function composeDeployments(
       keepAlive,
       client,
       hasFallback: fallback !== undefined,
+      findRefusal,
       ...defined({ memory, cache: completions && { policy, completions } }),
       onReplicaChange: (url, state) => {
         const about = { deployment: settings.name, replica: replicaAddress(url) };

@@ -27,6 +27,7 @@ import { createClientCounts } from "../runs/client/client-counts.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
+import type { FindRefusal } from "../upstream/upstream.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 import type { EvaluationServices } from "./services.ts";
 import { logFailure, type Writers } from "./storage.ts";
@@ -88,6 +89,7 @@ interface EvaluationOptions {
   deployments: Deployments;
   memory?: ByteBudget;
   countUnreachable?: CountUnreachable;
+  findRefusal?: FindRefusal;
   /** Absent: judges' calls are not counted. */
   recordJudgeCall?: JudgeModel["recordCall"];
 }
@@ -193,12 +195,13 @@ function composeJudge(config: Config, logger: Logger, options: EvaluationOptions
 function completeForJudges(
   config: Config,
   logger: Logger,
-  { deployments, memory, countUnreachable: count }: EvaluationOptions,
+  { deployments, memory, countUnreachable: count, findRefusal }: EvaluationOptions,
 ): Complete | undefined {
   if (config.judge.url === undefined && needsSandbox(config)) return undefined;
   const own = upstreamOfJudges(config);
   if (own !== undefined)
-    return watchOutages(createUpstream({ ...own, ...defined({ memory }) }), { logger, count }).complete;
+    return watchOutages(createUpstream({ ...own, ...defined({ memory, findRefusal }) }), { logger, count })
+      .complete;
   const { model } = config.judge;
   return (request, ...call) =>
     deployments

@@ -73,7 +73,8 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
   const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
-  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits };
+  const usage = await composeUsage(config, log, store.database, prices);
+  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits, usage };
 }
 
 /** How users sign in, and with what. */
@@ -97,13 +98,14 @@ async function composeAccess(
 }
 
 /** The deployments, with what is kept of their completions. */
-async function composeUpstreams(config: Config, log: Log, { metrics, memory, store, redis }: Base) {
+async function composeUpstreams(config: Config, log: Log, { metrics, memory, store, redis, usage }: Base) {
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
   const completions = createCompletionCache({
     ...config.cache,
     shared: redis && { redis, secret: await sharedSecret(store.database, "completion_names") },
   });
-  const options = { memory, completions, countUnreachable };
+  const { findRefusal } = usage.spending;
+  const options = { memory, completions, countUnreachable, findRefusal };
   return { completions, countUnreachable, ...(await composeDeployments(config, log.logger, options)) };
 }
 
@@ -116,9 +118,8 @@ async function composeFeatures(
   base: Base,
   { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
 ) {
-  const { store, metrics, memory, limits, tracing, prices } = base;
+  const { store, metrics, memory, limits, tracing, usage } = base;
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
-  const usage = composeUsage(config, log, store.database, prices);
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -128,6 +129,7 @@ async function composeFeatures(
     deployments,
     memory,
     countUnreachable,
+    findRefusal: usage.spending.findRefusal,
     recordJudgeCall: usage.recordCallsOf("judge"),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
@@ -198,7 +200,7 @@ function toServices(
   { base, access, deployments, features, sockets }: Parts,
   { worker, commandLineKey, phase }: ServerStart & { phase: () => Phase },
 ): { services: Services; ofRuns: EvaluationServices } {
-  const { store, metrics, memory, instanceId, tracing, prices, limits } = base;
+  const { store, metrics, memory, instanceId, tracing, prices, limits, usage } = base;
   const { database, keyDigest } = store;
   const { keyVerifier, evaluation, datasets, runs, deletions } = features;
   const ofRuns: EvaluationServices = {
@@ -232,6 +234,9 @@ function toServices(
     findPrompt: composePrompts(store),
     recordUsage: features.recordUsage,
     prices,
+    spending: usage.spending,
+    settleUsage: usage.settle,
+    pricedModels: () => servedModels(config, deployments),
     ...identity,
     ...ofRuns,
     admission: limits.predictions,
@@ -277,6 +282,7 @@ export async function composeServer(
   async function rereadFiles(): Promise<void> {
     if (config.deployments !== undefined) await upstreams.reread();
     await base.rereadPrices();
+    await base.usage.settle();
   }
   worker?.link.answerWith({
     figures: () => metrics.registry.getMetricsAsJSON(),
@@ -310,6 +316,12 @@ export async function composeServer(
       await store.destroy();
     },
   };
+}
+
+/** The models that are asked unless a request names another, as far as they are known. */
+function servedModels({ judge }: Config, deployments: Services["deployments"]): string[] {
+  const served = deployments.all().flatMap(({ upstream }) => upstream.model() ?? []);
+  return [...new Set(judge.model === undefined ? served : [...served, judge.model])];
 }
 
 /** Where the prompts of predictions are stored that runs and episodes made. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
+import type { Use } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import { exportMetrics, exportTraces, forwardTraces } from "../platform/observability/export.ts";
@@ -8,6 +9,7 @@ import { type Log, type Logger, watchOutage } from "../platform/observability/lo
 import {
   type Metrics,
   type ReplicaFigures,
+  watchBudgets,
   watchCounts,
   watchReplicas,
 } from "../platform/observability/metrics.ts";
@@ -21,6 +23,7 @@ import type { CompletionCache } from "../upstream/cache.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
+import { createSpending, type Spending, type SpentBudget, usedShare } from "../usage/spending.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { ObservedAnswer, WorldParts } from "../worlds/examples.ts";
 import type { ComposedLimits } from "./compose-deployments.ts";
@@ -90,13 +93,15 @@ interface Watched {
   capture: Pick<Capture, "heldBytes">;
   completions: Pick<CompletionCache, "bytes">;
   worlds: Pick<WorldParts, "indexes">;
+  usage: { spending: Pick<Spending, "all"> };
 }
 
 /** Metrics that are read when `/metrics` is requested. */
 export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds }: Watched,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage }: Watched,
 ): void {
+  watchBudgets(registry, () => usage.spending.all().flatMap(usedRatio));
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -121,6 +126,12 @@ export function countWorldAnswer(
   if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
 }
 
+/** What the metrics say of a budget: nothing, if its share is not known. */
+function usedRatio(budget: SpentBudget) {
+  const ratio = usedShare(budget);
+  return ratio === null ? [] : [{ accountId: budget.account_id, keyId: budget.api_key_id, ratio }];
+}
+
 /** What the metrics say of a deployment's replicas. */
 function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   return upstream.replicas.all.map((replica) => {
@@ -138,24 +149,39 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   });
 }
 
-/** Counts requests and tokens. */
-export function composeUsage(
+/** Counts requests and tokens, and what budgets have left. */
+export async function composeUsage(
   { patience }: Pick<Config, "patience">,
   log: Log,
   database: Database,
   prices: PriceList,
 ) {
-  const { record, stop } = collectUsage(
+  const spending = createSpending({ database, prices, logger: log.logger });
+  const readBudgets = () =>
+    spending
+      .refresh(pending)
+      .catch((error: unknown) =>
+        logFailure(log, error, "could not read budgets; what this process spends is counted on"),
+      );
+  const { record, pending, writeNow, stop } = collectUsage(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
     (model) => prices.current()?.models.has(model) === true,
-    usualIntervalMs * patience,
+    { intervalMs: usualIntervalMs * patience, afterwards: readBudgets },
   );
+  const recordAll = (use: Use) => {
+    record(use);
+    spending.record(use);
+  };
+  await readBudgets();
   return {
-    record,
+    spending,
+    /** Stores what is counted, and reads all budgets again. */
+    settle: writeNow,
+    record: recordAll,
     /** Without latencies: usage has those of clients' predictions only. */
     recordCallsOf: (operation: "judge" | "run") => (call: ModelUse) =>
-      record({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
+      recordAll({ ...call, operation, totalMs: 0, upstreamMs: undefined }),
     stop,
   };
 }

@@ -33,11 +33,15 @@ import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
+import { goalRoutes } from "../runs/goals-route.ts";
+import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
+import { budgetRoutes } from "../usage/budgets-route.ts";
+import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
@@ -51,6 +55,8 @@ const operations: readonly Operation<Services>[] = [
   ...sessionRoutes,
   ...auditEventRoutes,
   ...usageRoutes,
+  ...peopleRoutes,
+  ...budgetRoutes,
   ...datasetRoutes,
   ...datasetUploadRoutes,
   ...importRoutes,
@@ -78,6 +84,8 @@ const operations: readonly Operation<Services>[] = [
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...goalRoutes,
+  ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
   ...runLabelRoutes,

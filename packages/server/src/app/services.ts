@@ -24,6 +24,7 @@ import type { ClientCounts } from "../runs/client/client-counts.ts";
 import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { Spending } from "../usage/spending.ts";
 import type { WorldParts } from "../worlds/examples.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
@@ -72,6 +73,11 @@ export interface Services
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
+  readonly spending: Spending;
+  /** Stores what is counted of usage, and reads the budgets again. */
+  settleUsage(): Promise<void>;
+  /** The models that are asked unless a request names another, as far as they are known. */
+  pricedModels(): string[];
   readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;

@@ -35,7 +35,7 @@ describe("--min-pass-rate", () => {
     const minimums = [readMinimum("exact-match=0.8")];
     expect(findShortfalls([of(exact, 0.8), of(change, 0.1)], minimums)).toEqual([]);
     expect(findShortfalls([of(exact, 0.79, 3), of(semantic, null)], minimums)).toEqual([
-      "exact-match system:default: the pass rate 79.0 %, with 3 failed predictions as not passed, is below --min-pass-rate 80.0 %",
+      "exact-match: the pass rate 79.0 %, with 3 failed predictions as not passed, is below --min-pass-rate 80.0 %",
       "exact-match system:mdlm-semantic: the pass rate 0.0 % is below --min-pass-rate 80.0 %",
     ]);
     expect(findShortfalls([of(exact, 0.8), of(change, 0.1)], [readMinimum("0.5")])).toHaveLength(1);
@@ -66,7 +66,7 @@ describe("--max-regression", () => {
   test("falls short if the mean is lower by more, and that is no chance", () => {
     expect(check({})).toEqual({
       worse: [
-        "exact-match system:default: the mean score is 2.0 points lower than the reference's (p 0.010), more than --max-regression 1",
+        "exact-match: the mean score is 2.0 points lower than the reference's (p 0.010), more than --max-regression 1",
       ],
       undecided: [],
     });
@@ -78,10 +78,10 @@ describe("--max-regression", () => {
   test("is undecided if the mean is lower by more in trajectories too few or too alike to tell", () => {
     const few = { outcome: "undecided", interval: null, difference: -0.975 } as const;
     expect(check({ ...few, trajectories: 5 }).undecided).toEqual([
-      "exact-match system:default: undecided: 5 trajectories are too few to tell a loss of 97.5 points from chance; at least 6 are needed",
+      "exact-match: undecided: 5 trajectories are too few to tell a loss of 97.5 points from chance; at least 6 are needed",
     ]);
     expect(check({ ...few, trajectories: 6 }).undecided).toEqual([
-      "exact-match system:default: undecided: all 6 trajectories lose 97.5 points alike, which does not show how far others would",
+      "exact-match: undecided: all 6 trajectories lose 97.5 points alike, which does not show how far others would",
     ]);
     expect(check({ ...few, trajectories: 5, difference: -0.009 })).toEqual(none);
     // Shown to be worse, whatever its interval.
@@ -92,16 +92,14 @@ describe("--max-regression", () => {
     const isFine = { difference: 0.02, outcome: "better" } as const;
     expect(check({ ...isFine, only_in_reference: 10 })).toEqual(none);
     expect(check({ ...isFine, only_in_reference: 11 }).worse).toEqual([
-      "exact-match system:default: 11 of 1001 samples have a verdict in the reference only (1.1 %), more than 1.0 %",
+      "exact-match: 11 of 1001 samples have a verdict in the reference only (1.1 %), more than 1.0 %",
     ]);
   });
 
   test("falls short if nothing could be compared", () => {
     const nothing = { difference: null, interval: null, p_adjusted: null, outcome: "undecided" } as const;
     expect(check({ ...nothing, count: 0, trajectories: 0 })).toEqual({
-      worse: [
-        "exact-match system:default: no sample has a verdict in both runs, so --max-regression 1 was not checked",
-      ],
+      worse: ["exact-match: no sample has a verdict in both runs, so --max-regression 1 was not checked"],
       undecided: [],
     });
   });

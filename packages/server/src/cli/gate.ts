@@ -1,4 +1,5 @@
 import type { Comparison, RunReport } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command.ts";
@@ -41,7 +42,7 @@ export function readMaxRegression(text: string | undefined): number | undefined 
 
 /** Refuses a minimum of an evaluator that the run does not have: it would be reached by nothing. */
 export function checkMinimums(minimums: readonly Minimum[], evaluators: readonly NamedEvaluator[]): void {
-  const unknown = minimums.find((minimum) => !evaluators.some((one) => isMeant(minimum, one)));
+  const unknown = minimums.find((minimum) => !evaluators.some((one) => isOfMinimum(minimum, one)));
   if (unknown === undefined) return;
   throw new CommandError(`--min-pass-rate ${unknown.name}=${unknown.share}: the run has no such evaluator`);
 }
@@ -56,7 +57,7 @@ export function findShortfalls(
 ): string[] {
   return minimums.flatMap((minimum) =>
     evaluators
-      .filter((one) => isMeant(minimum, one) && (one.pass_rate_failures_as_zero ?? 0) < minimum.share)
+      .filter((one) => isOfMinimum(minimum, one) && (one.pass_rate_failures_as_zero ?? 0) < minimum.share)
       .map((one) => {
         const counted =
           one.failed === 0 ? "" : `, with ${countOf(one.failed, "failed prediction")} as not passed,`;
@@ -138,14 +139,14 @@ export function describeP(p: number): string {
   return p < 0.001 ? "<0.001" : p.toFixed(3);
 }
 
-/** An evaluator without the date of its version, and its profile. */
+/** An evaluator without the date of its version, and its profile unless it is its family's own. */
 export function nameOf({ evaluator, profile_name }: NamedEvaluator): string {
-  return printable(outcomeName({ evaluator_id: evaluator, profile_name: profile_name ?? "" }));
+  const profile = profile_name === "system:default" ? "" : (profile_name ?? "");
+  return printable(outcomeName({ evaluator_id: evaluator, profile_name: profile }).trimEnd());
 }
 
-function isMeant({ name }: Minimum, { evaluator, profile_name }: NamedEvaluator): boolean {
+function isOfMinimum({ name }: Minimum, one: NamedEvaluator): boolean {
   if (name === undefined) return true;
   const [family = "", ...profile] = name.split("=");
-  const isSame = evaluator === family || evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "") === family;
-  return isSame && (profile.length === 0 || profile.join("=") === profile_name);
+  return isMeant({ evaluator: family, profile_name: profile.length === 0 ? null : profile.join("=") }, one);
 }

@@ -41,6 +41,7 @@ import type { OpenOptions } from "../platform/storage/store.ts";
 import { createClientCounts } from "../runs/client/client-counts.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
+import { toListedRuns } from "../runs/headlines/headline.ts";
 import { uploadPredictions } from "../runs/imported.ts";
 import { calibrationOf } from "../runs/report/calibration-route.ts";
 import { writeReport } from "../runs/report/report-route.ts";
@@ -351,7 +352,8 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
         readAll(async (after: Keyset | undefined) => {
           const page = { limit: pageSize, after };
           const { rows, next } = await listRuns(services, requester, { name }, page);
-          return { items: rows.map(toRun), next };
+          const prices = await composePrices(config, createLog("silent").logger);
+          return { items: await toListedRuns({ store }, requester, rows, prices.current()), next };
         }),
       get: async (id) => toRun(await findRun(services, requester, id)),
       cancel: async (id) => toRun(await cancelRun(services, requester, id)),

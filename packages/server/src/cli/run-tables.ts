@@ -2,8 +2,12 @@ import type { Comparison, Run, RunReport } from "@presage/contract";
 import {
   describeComparison,
   describeFailures,
+  describeGoal,
   describeLeftOut,
+  describePrevious,
   describeTrouble,
+  isMeant,
+  nameOfPrevious,
 } from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
@@ -12,16 +16,18 @@ import { percent } from "./evaluate/evaluate-line.ts";
 import { describeP, nameOf } from "./gate.ts";
 import { type Column, textTable } from "./terminal.ts";
 
-const maxTableWidth = 100;
+const maxTableWidth = 80;
 
 type ReportRow = RunReport["evaluators"][number];
 type Interval = ReportRow["interval"];
 
-/** Prints what a run says, as a table of at most 100 columns. */
+/** Prints what a run says, as a table of at most 80 columns. */
 export function printReport({ run, evaluators, failures, provenance, survival, ...report }: RunReport): void {
   if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
   printTable(reportColumns, evaluators);
   const notes = [
+    ...describeDecision(report.goal, evaluators),
+    ...describeChange(report.previous),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
     ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
@@ -39,7 +45,20 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
 }
 
-/** Prints a table that fits the terminal, and 100 columns in any case. */
+function describeDecision(goal: RunReport["goal"], evaluators: readonly ReportRow[]): string[] {
+  if (goal === null) return [];
+  const meant = evaluators.find((one) => isMeant(goal, one));
+  return [describeGoal(goal, meant, nameOf(meant ?? goal))];
+}
+
+function describeChange(previous: RunReport["previous"]): string[] {
+  if (previous === null) return [];
+  const [first] = previous.evaluators;
+  const by = first === undefined ? "" : ` by ${nameOf(first)}`;
+  return [`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first)}`];
+}
+
+/** Prints a table that fits the terminal, and 80 columns in any case. */
 export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
   const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
   const { text, leftOut } = textTable(tableColumns, rows, width);
@@ -49,7 +68,7 @@ export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: re
 }
 
 const reportColumns: readonly Column<ReportRow>[] = [
-  { heading: "evaluator and profile", text: nameOf, canWrap: true },
+  { heading: "evaluator", text: nameOf, canWrap: true },
   {
     heading: "pass rate (95 %)",
     text: ({ pass_rate, pass_interval }) => withInterval(pass_rate, pass_interval, 100, 1, " %"),
@@ -105,8 +124,16 @@ interface ComparisonRow {
   candidate: Candidate | undefined;
 }
 
-/** Prints the differences of runs from the first one, in percentage points, as a table of at most 100 columns. */
+/**
+ * Prints the differences of runs from the first one, in percentage points, as a table of at most 80 columns. Runs are letters there:
+ * their names are as long as their makers like.
+ */
 export function printComparison({ runs, evaluators, ...comparison }: Comparison): void {
+  const letterOf = (id: string) => String.fromCharCode(65 + runs.findIndex((run) => run.id === id));
+  const legend = runs.map(
+    ({ id, name }, index) => `${letterOf(id)}  ${printable(name)}${index === 0 ? " (reference)" : ""}`,
+  );
+  process.stdout.write(`${legend.join("\n")}\n\n`);
   const { evaluators_left_out: leftOut, preliminary } = comparison;
   const nameOfRun = (id: string) => printable(runs.find((run) => run.id === id)?.name ?? id);
   printTable(
@@ -114,13 +141,13 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
     evaluators.flatMap((evaluator) => [
       {
         evaluator: nameOf(evaluator),
-        run: nameOfRun(evaluator.reference.run_id),
+        run: letterOf(evaluator.reference.run_id),
         mean: evaluator.reference.mean,
         candidate: undefined,
       },
       ...evaluator.candidates.map((candidate) => ({
         evaluator: "",
-        run: nameOfRun(candidate.run_id),
+        run: letterOf(candidate.run_id),
         mean: candidate.mean,
         candidate,
       })),
@@ -160,7 +187,7 @@ function describeBases(evaluators: Comparison["evaluators"]): string[] {
 
 const comparisonColumns: readonly Column<ComparisonRow>[] = [
   { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
-  { heading: "run", text: ({ run }) => run, canWrap: true },
+  { heading: "run", text: ({ run }) => run },
   { heading: "mean", text: ({ mean }) => mean?.toFixed(3) ?? "–", align: "right" },
   {
     heading: "difference (95 %)",
@@ -175,7 +202,6 @@ const comparisonColumns: readonly Column<ComparisonRow>[] = [
   },
   ofCandidate("better", ({ wins }) => String(wins)),
   ofCandidate("worse", ({ losses }) => String(losses)),
-  ofCandidate("detectable", ({ min_detectable }) => describeOptional(min_detectable, points)),
 ];
 
 function ofCandidate(heading: string, text: (candidate: Candidate) => string): Column<ComparisonRow> {

@@ -268,6 +268,15 @@ async function pause(connection: RunConnection, id: string): Promise<void> {
     });
 }
 
+/** Says where the dashboard shows something, if a server is running. */
+export async function printAddress(
+  connection: Pick<RunConnection, "findOrigin">,
+  path: string,
+): Promise<void> {
+  const origin = await connection.findOrigin();
+  if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}${path}`);
+}
+
 /** Prints what the run says, compares it, and sets the exit code. */
 async function conclude(
   connection: RunConnection,
@@ -279,6 +288,10 @@ async function conclude(
   if (json) process.stdout.write(`${printableJson(report)}\n`);
   else printReport(report);
   const missed = findShortfalls(report.evaluators, minimums);
+  if (report.provenance.leaky && (minimums.length > 0 || maxRegression !== undefined))
+    missed.push(
+      "The world was calibrated on samples of this dataset: use others, such as those with the tag split=test",
+    );
   const untold: string[] = [];
   if (against !== undefined) {
     const comparison = await connection.call(({ comparisons }) => comparisons.get([against.id, run.id]));
@@ -294,8 +307,8 @@ async function conclude(
       untold.push(...found.undecided);
     }
   }
-  const origin = await connection.findOrigin();
-  if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}/runs/${run.id}`);
+  const compared = against === undefined ? `/runs/${run.id}` : `/compare?runs=${against.id},${run.id}`;
+  await printAddress(connection, compared);
   if (missed.length + untold.length > 0) printNotice([...missed, ...untold].join("\n"));
   if (missed.length > 0 || (untold.length > 0 && undecided === "fail")) process.exitCode = gateExitCode;
   else if (untold.length > 0 && undecided === undefined) process.exitCode = undecidedExitCode;

@@ -9,6 +9,7 @@ import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
 import { checkOutputFile } from "./files.ts";
 import { withConnection } from "./open-connection.ts";
+import { printAddress } from "./run.ts";
 import { printComparison, printReport } from "./run-tables.ts";
 import { type Column, printList } from "./terminal.ts";
 import { addRunExport } from "./traces/export.ts";
@@ -132,6 +133,7 @@ async function showRun(
     process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
     // A client's run has results, and no figures of its own.
     if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
+    await printAddress(connection, `/runs/${run.id}`);
   });
 }
 
@@ -187,6 +189,7 @@ async function compareCommand(
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
+    await printAddress(connection, `/compare?runs=${ids.join(",")}`);
   });
 }
 
@@ -210,5 +213,6 @@ async function reportCommand(
         : await connection.call(({ runs }) => runs.reportAs(id, format));
     if (out === undefined) process.stdout.write(text);
     else await writeFile(out, text);
+    await printAddress(connection, `/runs/${id}`);
   });
 }

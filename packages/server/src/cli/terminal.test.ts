@@ -34,6 +34,14 @@ test("where the width is too small, long texts are wrapped and nothing is lost",
   expect(leftOut).toEqual([]);
 });
 
+test("names are not broken: what has no room beside them is left out", () => {
+  const named: Key[] = [{ id: "k4", name: "exact-match nightly-strict", uses: 5 }];
+  const { text, leftOut } = textTable(columns, named, 24);
+  expect(text.split("\n").slice(1)).toEqual(["k4  exact-match        5", "    nightly-strict"]);
+  expect(leftOut).toEqual([]);
+  expect(textTable(columns, named, 20).leftOut).toEqual(["USES"]);
+});
+
 test("columns without room are left out from the end, and named", () => {
   expect(textTable(columns, keys, 13)).toMatchObject({ leftOut: ["USES"] });
   expect(textTable(columns, keys, 1)).toMatchObject({ leftOut: ["NAME", "USES"] });

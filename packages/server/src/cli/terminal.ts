@@ -18,7 +18,8 @@ interface TextTable {
 }
 
 const gap = 2;
-const minWrappedWidth = 8;
+/** Names are not broken unless they are longer. */
+const maxUnbroken = 30;
 
 /**
  * Rows under headings, without lines, at most `width` wide: first cells are wrapped, then columns are left out from the end.
@@ -32,9 +33,14 @@ export function textTable<Row>(
   const natural = columns.map(({ heading, text }) =>
     Math.max(...[heading, ...rows.map(text)].map((cell) => Bun.stringWidth(cell))),
   );
+  const longestWords = columns.map(({ heading, text }) =>
+    Math.max(
+      ...[heading, ...rows.map(text)].flatMap((cell) => cell.split(" ").map((word) => Bun.stringWidth(word))),
+    ),
+  );
   const least = columns.map(({ canWrap }, index) => {
     const wanted = natural[index] ?? 0;
-    return canWrap ? Math.min(wanted, minWrappedWidth) : wanted;
+    return canWrap ? Math.min(wanted, maxUnbroken, longestWords[index] ?? 0) : wanted;
   });
   const count = Math.max(1, countFitting(least, width));
   const widths = widen(least.slice(0, count), natural, width);

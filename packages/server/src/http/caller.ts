@@ -152,6 +152,11 @@ export function keyIdOf({ proof }: Caller): string | undefined {
   return proof.kind === "key" ? proof.keyId : undefined;
 }
 
+/** Who pays for what a caller asks: the key or, without one, the user. */
+export function spenderOf(caller: Caller): { accountId: string; keyId: string } {
+  return { accountId: caller.accountId, keyId: keyIdOf(caller) ?? caller.userId };
+}
+
 /** A caller in the audit log. */
 export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
   if (proof.kind === "command_line")

@@ -76,6 +76,14 @@ export const pageTooLarge = {
   ),
 };
 
+/** The response to what would cost more than a budget allows. */
+export const budgetSpent = {
+  "402": errorResponse(
+    "The monthly budget of the account or the key is spent, and it is one that stops",
+    "The monthly budget of this account is spent: 500.12 USD of 500 USD. Requests that ask a model are refused until 2026-12-01T00:00:00.000Z, when the next month begins, or until an owner of the account raises the budget.",
+  ),
+};
+
 /** The header that tells clients not to retry by themselves. */
 export function shouldRetryHeader(description: string) {
   return { "x-should-retry": { description, schema: { type: "string" as const, enum: ["false"] } } };

@@ -12,6 +12,7 @@ import {
   type ServiceErrorCode,
   SignInError,
   type SignInErrorKind,
+  SpendingRefusedError,
   UpstreamError,
 } from "../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
@@ -83,6 +84,8 @@ const serviceStatus: Record<
   // Somebody has to make room first.
   disk_full: { status: 507, category: "unavailable", shouldRetry: false },
   rate_limited: { status: 429, category: "rate_limit" },
+  budget_exhausted: { status: 402, shouldRetry: false },
+  unpriced_model: { status: 422, shouldRetry: false },
   overloaded: { status: 503, category: "unavailable" },
   store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },
   // A client that retried by itself might make the change twice.
@@ -114,6 +117,10 @@ export function errorResponse(error: unknown, requestId: string): HttpErrorRespo
     return plain(422, "invalid_request", { detail });
   }
   if (error instanceof UpstreamError) return upstreamErrorResponse(error);
+  if (error instanceof SpendingRefusedError && error.model !== undefined) {
+    const detail = [valueError(["body", "model"], error.message, error.model)];
+    return { ...plain(422, error.code, { detail }), headers: noRetry };
+  }
   if (error instanceof ServiceError) return serviceErrorResponse(error);
   if (error instanceof SignInError) {
     return plain(signInStatus[error.kind], "sign_in_failed", { detail: error.message });
@@ -181,6 +188,7 @@ const maxIssuesInMessage = 5;
 const openAiCodes: Partial<Record<ErrorCode, string>> = {
   unauthenticated: "invalid_api_key",
   rate_limited: "rate_limit_exceeded",
+  budget_exhausted: "insufficient_quota",
   context_exceeded: "context_length_exceeded",
 };
 

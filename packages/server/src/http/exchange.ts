@@ -5,7 +5,7 @@ import type { LongWork } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
 import type { RequestSpan, Tracing } from "../platform/observability/tracing.ts";
-import { type Authenticator, type Caller, limitHolders, type SessionCookie } from "./caller.ts";
+import { type Authenticator, type Caller, limitHolders, type SessionCookie, spenderOf } from "./caller.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
@@ -25,7 +25,7 @@ export type Phase = "starting" | "ready" | "stopping";
 /** One finished request. */
 export interface Use {
   accountId: string;
-  /** Undefined: with a session. */
+  /** The key; for a session, the user. Undefined: not known. */
   keyId: string | undefined;
   operation: UsageOperation;
   /** Undefined: it succeeded. */
@@ -79,7 +79,7 @@ export interface Exchange extends Holder {
   /** Whether it is one of the many requests of the dashboard's pages, logged at debug. */
   isOfDashboard: boolean;
   /** The account and operation to count it under. */
-  countsFor: { accountId: string; operation: UsageOperation } | undefined;
+  countsFor: { accountId: string; keyId: string; operation: UsageOperation } | undefined;
   /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
@@ -143,7 +143,7 @@ export function countUsage(
   { exchange, caller }: { exchange: Exchange; caller: Caller },
   operation: UsageOperation,
 ): void {
-  exchange.countsFor = { accountId: caller.accountId, operation };
+  exchange.countsFor = { ...spenderOf(caller), operation };
 }
 
 /** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
@@ -200,11 +200,8 @@ export function recordWork(
   if (category !== undefined) metrics.failures([category]);
   if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
   if (exchange.countsFor !== undefined) {
-    const { accountId, operation } = exchange.countsFor;
     recordUsage({
-      accountId,
-      keyId,
-      operation,
+      ...exchange.countsFor,
       failure: usageFailureOf(status, category),
       promptTokens,
       completionTokens,

@@ -8,7 +8,7 @@ import type { HttpServices } from "./exchange.ts";
 import { readBody, readExactBody, readKnownQuery, readOnce, readPath, readQuery } from "./request.ts";
 import { jsonResponse, logBrokenResponse } from "./response.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type Handle<HandledCall> = (call: HandledCall) => Response | Promise<Response>;
 

@@ -73,7 +73,7 @@ export type ServePath = (request: RoutedRequest, server: Bun.Server<SocketEvents
 
 /** Stands in log lines and metrics for all paths without a route. */
 const unmatched = "unmatched";
-const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"]);
+const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PUT", "PATCH"]);
 
 /**
  * Serves the routes of one path or, given none, all paths without a route. Every request takes these steps: it is observed,

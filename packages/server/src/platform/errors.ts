@@ -23,6 +23,10 @@ export type ServiceErrorCode =
   /** The disk of the database has no room for an upload. */
   | "disk_full"
   | "rate_limited"
+  /** What the account, or the key, may spend in this month is spent. */
+  | "budget_exhausted"
+  /** Spending is limited, and this model has no price. */
+  | "unpriced_model"
   | "overloaded"
   | "store_unavailable"
   /** The database did not confirm a change: it may or may not have been stored. */
@@ -42,6 +46,18 @@ export class ServiceError extends Error {
     this.name = "ServiceError";
     this.code = code;
     this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** A call to a model that is not made, as it would cost more than a budget allows, or nobody knows what. */
+export class SpendingRefusedError extends ServiceError {
+  /** Of a model without a price. */
+  readonly model: string | undefined;
+
+  constructor(message: string, model?: string) {
+    super(model === undefined ? "budget_exhausted" : "unpriced_model", message);
+    this.name = "SpendingRefusedError";
+    this.model = model;
   }
 }
 

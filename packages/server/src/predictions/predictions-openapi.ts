@@ -1,6 +1,6 @@
 import { ChatCompletionResponse, WorldReference } from "@presage/contract";
 import { z } from "zod";
-import { errorResponse, response, shouldRetryHeader } from "../http/describe.ts";
+import { budgetSpent, errorResponse, response, shouldRetryHeader } from "../http/describe.ts";
 
 /** Examples of errors that the upstream caused. */
 export const rateLimit = errorResponse(
@@ -42,6 +42,7 @@ export const timeout = errorResponse(
 );
 
 export const predictionFailures = {
+  ...budgetSpent,
   "404": errorResponse(
     "There is no such world, or it has no such revision",
     "The world shop has no revision 7; the latest is 3.",

@@ -6,6 +6,7 @@ import {
   WorldModelResponse,
 } from "@presage/contract";
 import type { CallWithCaller } from "../http/call.ts";
+import { spenderOf } from "../http/caller.ts";
 import { errorResponse, body as jsonBody, response } from "../http/describe.ts";
 import { admit, countUsage, deploymentHeader } from "../http/exchange.ts";
 import { reserveSentBody } from "../http/memory.ts";
@@ -246,7 +247,11 @@ function completeBy(
   const { request, exchange } = call;
   const { name, upstream } = named ?? deployments.getDefault();
   const session = readSessionHeader(request.headers);
-  const complete = measureCompletion(upstream.complete, exchange, { session, sharing });
+  const complete = measureCompletion(upstream.complete, exchange, {
+    session,
+    sharing,
+    spender: spenderOf(call.caller),
+  });
   return capture.watch(complete, call, body, name);
 }
 

@@ -1,6 +1,6 @@
 import { readWorldReference, type WorldModelPrediction, type WorldModelRequest } from "@presage/contract";
 import { type CallWithCaller, requesterOf } from "../http/call.ts";
-import { checkAccess } from "../http/caller.ts";
+import { checkAccess, spenderOf } from "../http/caller.ts";
 import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
@@ -145,7 +145,7 @@ export async function askWorld(
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const complete = capture.watch(
-    measureCompletion(through, exchange, { session, sharing: shared }),
+    measureCompletion(through, exchange, { session, sharing: shared, spender: spenderOf(call.caller) }),
     call,
     body,
     nameOf(world),

@@ -19,7 +19,8 @@ import {
   InvalidEvaluatorsError,
   toEvaluatorIssues,
 } from "../evaluators/resolve-evaluators.ts";
-import { body, errorResponse, response, unavailable } from "../http/describe.ts";
+import { spenderOf } from "../http/caller.ts";
+import { body, budgetSpent, errorResponse, response, unavailable } from "../http/describe.ts";
 import { admit, countUsage, type HttpServices } from "../http/exchange.ts";
 import { reserveResults } from "../http/memory.ts";
 import { readExactBody, readIdempotencyKey } from "../http/request.ts";
@@ -69,6 +70,7 @@ const evaluateSample = route({
         },
       ],
     }),
+    ...budgetSpent,
     "409": errorResponse(
       "evaluation_run_id is a run whose results Presage makes",
       "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
@@ -116,7 +118,7 @@ const evaluateSample = route({
     const evaluationRequest: EvaluationRequest = {
       accountId,
       actor: requester.actor,
-      keyId: exchange.keyId,
+      keyId: spenderOf(caller).keyId,
       sample,
       evaluators: references,
       metadata: readResultMetadata(body),

@@ -73,8 +73,9 @@ export async function createRun(
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);
       const target = await resolveTarget(transaction, accountId, wanted.target, world);
-      const parts = { account_id: accountId, api_key_id: apiKeyId, evaluators, revision, change, target };
-      const created = toQueuedRun(wanted, parts);
+      const isLeaky = world?.pinned.calibration?.dataset_id === wanted.dataset_id;
+      const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
+      const created = toQueuedRun(wanted, { ...made, revision, change, isLeaky });
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
@@ -121,9 +122,11 @@ async function findTargetWorld(
 interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
+  /** Whether what predicts was fitted on the dataset. */
+  isLeaky: boolean;
 }
 
-function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): Run {
+function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ...parts }: RunParts): Run {
   const { target } = parts;
   const repeats = wanted.repeats ?? 1;
   return {
@@ -151,6 +154,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, ...parts }: RunParts): 
         target.kind === "retrieval" ||
         (target.kind === "most-frequent" &&
           (target.from === undefined || target.from.revisionId === revision.id)),
+      ...(isLeaky && { leaky: true as const }),
     },
     notes: [],
     created_by: wanted.userId,

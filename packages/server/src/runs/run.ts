@@ -107,6 +107,11 @@ export function asksDeployment({ target }: Pick<Run, "target">): boolean {
   return target.kind === "deployment" || (target.kind === "world" && target.asksModel);
 }
 
+/** Who pays for what a run asks: the key that started it, or the user. */
+export function payerOf({ api_key_id, created_by }: Pick<Run, "api_key_id" | "created_by">): string {
+  return api_key_id ?? created_by;
+}
+
 /** A target in words. */
 export function nameOf(target: RunTarget): string {
   if (target.kind === "world") return `${target.name}@${target.revision}`;

@@ -13,11 +13,14 @@ import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import { createRun, InvalidRunError } from "./create-run.ts";
+import { toListedRuns } from "./headlines/headline.ts";
+import { exampleListedRun } from "./report/report-route.ts";
 import type { RunQueue } from "./run.ts";
 import { exampleRun, toRun } from "./run.ts";
 import {
@@ -38,6 +41,7 @@ interface RunServices {
   knownWorlds: KnownWorlds;
   clientCounts: ClientCounts;
   runs: RunQueue;
+  prices: PriceList;
 }
 
 const tag = "runs";
@@ -50,14 +54,15 @@ const listOwnRuns = route({
   tag,
   summary: "List the account's runs",
   description:
-    "Returns the runs of the account, newest first. Experiments that clients make are among them, with the target `external`.",
+    "Returns the runs of the account, newest first, each with the figures that matter most. Experiments that clients make are among them, with the target `external`.",
   query: RunListQuery,
   refusesUnknown: true,
-  responses: { "200": response("The runs, newest first", RunListResponse, page(exampleRun)) },
+  responses: { "200": response("The runs, newest first", RunListResponse, page(exampleListedRun)) },
   async handle(services: RunServices, { requester, query }) {
     const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
     const { rows, next } = await listRuns(services, requester, filter, readKeysetPage(query));
-    return reply(200, { data: rows.map(toRun), next: toCursor(next) });
+    const data = await toListedRuns(services, requester, rows, services.prices.current());
+    return reply(200, { data, next: toCursor(next) });
   },
 });
 

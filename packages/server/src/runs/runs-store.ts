@@ -139,6 +139,7 @@ export async function insertRun(
       created_at: run.created_at,
       started_at: run.started_at,
       finished_at: null,
+      headline: null,
     })
     .execute();
 }
@@ -183,23 +184,23 @@ export interface RunFilter {
   name?: string | undefined;
 }
 
-/** An account's runs, newest first. */
+/** An account's runs, newest first, with what is kept for lists. */
 export async function selectRuns(
   reader: Database,
   accountId: string,
   { datasetId, status, name }: RunFilter,
   page: KeysetPage,
-): Promise<ListPart<Run>> {
+): Promise<ListPart<Run & { headline: string | null }>> {
   let query = reader
     .selectFrom("runs")
-    .select(runColumns)
+    .select([...runColumns, "headline"])
     .where("account_id", "=", accountId)
     .where("status", "!=", "deleted");
   if (datasetId !== undefined) query = query.where("dataset_id", "=", datasetId);
   if (status !== undefined) query = query.where("status", "=", status);
   if (name !== undefined) query = query.where("name", "=", name);
   const part = await selectNewestFirst(query, page);
-  return { rows: part.rows.map(parseRun), next: part.next };
+  return { rows: part.rows.map((row) => ({ ...parseRun(row), headline: row.headline })), next: part.next };
 }
 
 /** Changes a run's status under a lock. Returns undefined unless it has one of these statuses. */
@@ -267,6 +268,7 @@ export async function replaceEvaluators(
       evaluators: JSON.stringify(evaluators),
       evaluated: Number(failed),
       failed: Number(failed),
+      headline: null,
       // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
       // While it is queued, only an upload can have it.
       ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),

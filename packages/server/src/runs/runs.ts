@@ -9,6 +9,7 @@ import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
+import { type HeadedRun, withHeadline } from "./headlines/headlines-store.ts";
 import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, type RunQueue } from "./run.ts";
 import {
   deleteRunRow,
@@ -58,10 +59,10 @@ export async function listRuns(
   requester: Requester,
   filter: RunFilter,
   page: KeysetPage,
-): Promise<ListPart<Run>> {
+): Promise<ListPart<HeadedRun>> {
   const reader = services.store.briefReader(requester);
   const { rows, next } = await selectRuns(reader, requester.accountId, filter, page);
-  return { rows: await withClientCounts(services, requester, rows), next };
+  return { rows: await withClientCounts(services, requester, rows.map(withHeadline)), next };
 }
 
 interface Services extends FindNeeds {

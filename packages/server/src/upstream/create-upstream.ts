@@ -29,6 +29,7 @@ import type {
   Complete,
   CompletionOptions,
   CompletionRequest,
+  FindRefusal,
   ModelList,
   Sharing,
   UpstreamCompletion,
@@ -50,6 +51,8 @@ export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url
   memory?: ByteBudget;
   /** Which completions are kept, and where. Absent: none. */
   cache?: { policy: CachePolicy; completions: CompletionCache };
+  /** Called before the upstream is asked. Absent: nobody has a budget. */
+  findRefusal?: FindRefusal | undefined;
 }
 
 export interface Upstream {
@@ -128,7 +131,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     clientSignal: AbortSignal,
     given: CompletionOptions = {},
   ): Promise<UpstreamCompletion> {
-    const { mayRetry, session, trace, sharing } = given;
+    const { mayRetry, session, trace, sharing, spender } = given;
     if (sharing !== undefined && cached?.takes(request) === true)
       return completeOnce(cached, request, clientSignal, { ...given, sharing });
     const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
@@ -143,6 +146,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       mayRetry,
       session,
       trace,
+      spender,
       key,
       isForOtherModel: false,
     };
@@ -154,7 +158,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     cached: CachedCompletions,
     request: CompletionRequest,
     clientSignal: AbortSignal,
-    { sharing, mayRetry, session, trace }: CompletionOptions & { sharing: Sharing },
+    { sharing, mayRetry, session, trace, spender }: CompletionOptions & { sharing: Sharing },
   ): Promise<UpstreamCompletion> {
     const namesNoModel = request.model === undefined;
 
@@ -166,6 +170,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         deadline?.end();
         cached.recognise({ key: cacheKey, servedModel: namesNoModel ? model : undefined }, sharing);
         return Promise.resolve(hit);
+      }
+      // Each caller for itself, also if another one's call is under way.
+      const refusal = spender && options.findRefusal?.(spender, model);
+      if (refusal !== undefined) {
+        deadline?.end();
+        return Promise.reject(refusal);
       }
       const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
       const ask = (signal: AbortSignal) => {
@@ -203,7 +213,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     deadline: Deadline,
   ): Promise<UpstreamCompletion> {
     const { signal } = deadline;
-    const { namesNoModel, mayRetry, session, trace, key } = how;
+    const { namesNoModel, mayRetry, session, trace, key, spender } = how;
     const holder = newHolder();
     const sendBody = (body: Body) => {
       const path = "/chat/completions";
@@ -215,6 +225,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     };
     try {
       const written = writing instanceof Promise ? await writing : writing;
+      const refusal = spender && options.findRefusal?.(spender, written.model);
+      if (refusal !== undefined) throw refusal;
       try {
         return toCompletion(await sendBody(written.body), written.model);
       } catch (error) {
@@ -222,6 +234,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
+        const otherRefusal = spender && options.findRefusal?.(spender, other);
+        if (otherRefusal !== undefined) throw otherRefusal;
         how.isForOtherModel = true;
         return toCompletion(await sendBody(withModel(written, other)), other);
       }

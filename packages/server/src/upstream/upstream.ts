@@ -79,12 +79,24 @@ export interface Sharing {
   bodyDigest?: string | undefined;
 }
 
+/** Who pays for a call to a model. */
+export interface Spender {
+  accountId: string;
+  /** The key, or for a session the user. */
+  keyId: string | undefined;
+}
+
+/** Why a spender may not call a model; undefined: it may. */
+export type FindRefusal = (spender: Spender, model: string) => Error | undefined;
+
 export interface CompletionOptions {
   /** Absent: a prediction. */
   purpose?: Purpose;
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
   session?: SessionHeader | undefined;
+  /** Absent: no budget is asked. */
+  spender?: Spender | undefined;
   /** Absent: it is neither shared nor cached. */
   sharing?: Sharing | undefined;
   /** Sent with every try. */

@@ -1,6 +1,6 @@
 import type { Use } from "../http/exchange.ts";
 import { isCountedModelName } from "../platform/prices.ts";
-import { writeInBatches } from "../platform/storage/batches.ts";
+import { type Batching, writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerHour, nowMicros } from "../platform/storage/columns.ts";
 import { addToBucket, type BucketCounts, bucketOf } from "./latency.ts";
 
@@ -111,6 +111,8 @@ const maxPending = 10_000;
 
 export interface UsageCollector {
   record(use: Use): void;
+  pending(): ReadonlyMap<string, UsageTotals>;
+  writeNow(): Promise<void>;
   /** Writes what is pending and stops. */
   stop(): Promise<void>;
 }
@@ -120,11 +122,12 @@ export function collectUsage(
   write: (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
   hasPrice: (model: string) => boolean = () => false,
-  intervalMs?: number,
+  { intervalMs, afterwards }: Pick<Batching<UsageTotals>, "intervalMs" | "afterwards"> = {},
 ): UsageCollector {
   const countedModel = createCountedModels(hasPrice);
-  const { pending, stop } = writeInBatches<UsageTotals>({
+  const { pending, writeNow, stop } = writeInBatches<UsageTotals>({
     intervalMs,
+    afterwards,
     write,
     putBack(batch, newer) {
       for (const [name, totals] of batch) {
@@ -150,6 +153,8 @@ export function collectUsage(
       }
       addUse(totals, use);
     },
+    pending,
+    writeNow,
     stop,
   };
 }

@@ -21,13 +21,13 @@ import {
 } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./latency.ts";
+import { type Holder, selectHolders, selectNamedKeys } from "./people-store.ts";
 import {
   type CountsOfStep,
   type ModelTokens,
   selectCounts,
   selectLatencies,
   selectModelTokens,
-  selectNamedKeys,
   type UsagePeriod,
 } from "./usage-store.ts";
 
@@ -53,7 +53,7 @@ async function readLatency(
 }
 
 /** This many make a response of about 10 MB and block other requests for a tenth of a second. */
-const maxRows = 100_000;
+export const maxRows = 100_000;
 
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
 async function readUsage(
@@ -78,17 +78,23 @@ async function readUsage(
     const [first] = rows;
     if (first !== undefined) data.push(toUsageRow(first, rows, tokensOf.get(step) ?? [], prices));
   }
-  const keyIds = new Set(counts.map(({ key_id }) => key_id));
-  // Requests with sessions.
-  keyIds.delete("");
-  const keys = await selectNamedKeys(reader, accountId, [...keyIds]);
+  const ids = [...new Set(counts.map(({ key_id }) => key_id))];
+  const keys = await selectNamedKeys(reader, accountId, ids);
+  const holders = await selectHolders(reader, accountId, ids);
   return {
-    data,
+    data: data.map((row) => withUser(row, holders)),
     api_keys: keys.map(({ revoked_at, ...key }) => ({
       ...key,
       revoked_at: revoked_at === null ? null : toIsoInstant(revoked_at),
     })),
   };
+}
+
+/** Sessions are counted under their user. */
+function withUser(row: UsageRow, holders: ReadonlyMap<string, Holder>): UsageRow {
+  const holder = holders.get(row.api_key_id ?? "");
+  const isKey = row.api_key_id !== null && (holder === undefined || holder.keyName !== undefined);
+  return { ...row, api_key_id: isKey ? row.api_key_id : null, user_id: holder?.userId ?? null };
 }
 
 /** What belongs to one row of the response: a step, a key and an operation. */
@@ -162,7 +168,7 @@ const exampleKeyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
 
 /** Approximate size of a row in a response. */
 const bytesPerRow = 240;
-const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
+export const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
 const listUsage = route({
   method: "GET",
@@ -183,6 +189,7 @@ const listUsage = route({
         {
           start: "2026-11-22T00:00:00.000Z",
           api_key_id: exampleKeyId,
+          user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
           operation: "predict",
           requests: 412,
           failures: { rate_limit: 3, timeout: 1 },
@@ -279,15 +286,19 @@ export function readUsagePeriod(query: LatencyQuery): RequestedPeriod {
 }
 
 /** Refuses a period, by default because of its start. */
-function refusePeriod(query: LatencyQuery, message: string, field: "since" | "until" = "since"): never {
+export function refusePeriod(
+  query: LatencyQuery,
+  message: string,
+  field: "since" | "until" = "since",
+): never {
   throw new InvalidRequestError([valueError(["query", field], message, query[field])]);
 }
 
 /** The period that a response covers. */
-function toCoveredPeriod({ fromHour, until, step }: RequestedPeriod) {
+export function toCoveredPeriod({ fromHour, until, step }: RequestedPeriod) {
   return { since: toIsoHour(fromHour), until: toIsoInstant(until), step };
 }
 
-function toIsoHour(hour: number): string {
+export function toIsoHour(hour: number): string {
   return toIsoInstant(hour * microsPerHour);
 }

@@ -220,13 +220,13 @@ export async function selectCounts(
   return await query.execute();
 }
 
-/** An account's tokens of these models by step, key, operation and model, at most `limit`. */
+/** An account's tokens of these models, or of all, by step, key, operation and model, at most `limit`. */
 export async function selectModelTokens(
   reader: Database,
   accountId: string,
   period: UsagePeriod,
   keyId: string | undefined,
-  models: readonly string[],
+  models: readonly string[] | undefined,
   limit: number,
 ) {
   const start = stepOf(period);
@@ -241,9 +241,9 @@ export async function selectModelTokens(
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)
     .where("hour", "<", period.untilHour)
-    .where("model", "in", models)
     .groupBy([start, "key_id", "operation", "model"])
     .limit(limit);
+  if (models !== undefined) query = query.where("model", "in", models);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   return await query.execute();
 }
@@ -263,21 +263,7 @@ export async function selectLatencies(reader: Database, accountId: string, perio
     .execute();
 }
 
-/** The names of an account's keys with these ids. */
-export async function selectNamedKeys(reader: Database, accountId: string, keyIds: readonly string[]) {
-  const found = inChunks(keyIds).map((ids) =>
-    reader
-      .selectFrom("api_keys")
-      .innerJoin("users", "users.id", "api_keys.user_id")
-      .select(["api_keys.id", "api_keys.name", "prefix", "last_four", "revoked_at"])
-      .where("api_keys.id", "in", ids)
-      .where("users.account_id", "=", accountId)
-      .execute(),
-  );
-  return (await Promise.all(found)).flat();
-}
-
-function inChunks<Item>(items: readonly Item[]): Item[][] {
+export function inChunks<Item>(items: readonly Item[]): Item[][] {
   const chunks = Math.ceil(items.length / maxPerStatement);
   return Array.from({ length: chunks }, (_, chunk) =>
     items.slice(chunk * maxPerStatement, (chunk + 1) * maxPerStatement),

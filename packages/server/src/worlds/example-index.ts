@@ -17,7 +17,7 @@ export interface Texts {
   /** All of their features, one text after the other, in parts. */
   parts: readonly Uint32Array[];
   featuresOf(text: number): Features;
-  normOf(text: number): number;
+  norms: Float64Array;
 }
 
 /** For each window the texts that have it: its entries begin at `starts` of its list. */
@@ -137,17 +137,17 @@ function collectTexts() {
       return number;
     },
     finish(): Texts {
-      const [startOf, lengthOf, normOf] = [starts.values(), lengths.values(), Float64Array.from(norms)];
+      const [startOf, lengthOf, itsNorms] = [starts.values(), lengths.values(), Float64Array.from(norms)];
       const nothing = new Uint32Array();
       return {
-        count: normOf.length,
+        count: itsNorms.length,
         parts: chunks,
-        normOf: (text) => normOf[text] ?? 0,
+        norms: itsNorms,
         featuresOf(text) {
           const start = startOf[text] ?? 0;
           const from = start & (2 ** chunkBits - 1);
           const chunk = chunks[start >>> chunkBits] ?? nothing;
-          return { codes: chunk.subarray(from, from + (lengthOf[text] ?? 0)), norm: normOf[text] ?? 0 };
+          return { codes: chunk.subarray(from, from + (lengthOf[text] ?? 0)), norm: itsNorms[text] ?? 0 };
         },
       };
     },

@@ -1,4 +1,5 @@
-import { type ExampleIndex, group, tagOf } from "./example-index.ts";
+import TinyQueue from "tinyqueue";
+import { type ExampleIndex, tagOf } from "./example-index.ts";
 import type { Fields } from "./features.ts";
 import {
   compareWith,
@@ -50,6 +51,16 @@ const million = 1e6;
 /** More than what rounding and sums in another order change. */
 const slack = 1e-6;
 
+/** An example whose action and task are compared. */
+interface Visited {
+  example: number;
+  action: number;
+  task: number;
+  /** What it has without its state, and at most with it. */
+  known: number;
+  most: number;
+}
+
 interface Candidate extends FoundExample {
   example: number;
 }
@@ -80,16 +91,13 @@ interface Search {
   wanted: Wanted;
 }
 
-function search(
-  index: ExampleIndex,
-  ofAction: Float64Array,
-  { states, tasks, weights, excluded, wanted }: Search,
-): FoundExamples {
-  const pool = choosing(index, wanted);
+function search(index: ExampleIndex, ofAction: Float64Array, searched: Search): FoundExamples {
+  const { tasks, weights, excluded, wanted } = searched;
+  const pool = choosing(index, searched);
   let room = wanted.maxVisits ?? defaultMaxVisits;
   let isTruncated = false;
-  for (const { similarity: most, actions } of byFalling(ofAction)) {
-    const bound = weights.action * most + weights.state + weights.task + slack;
+  for (const { similarity, actions } of byFalling(ofAction)) {
+    const bound = weights.action * similarity + weights.state + weights.task + slack;
     if (bound <= slack || pool.isSettled(bound)) break;
     let examples = examplesOf(index, actions, excluded);
     isTruncated = examples.length > room;
@@ -98,20 +106,13 @@ function search(
       const action = ofAction[index.actionOf[example] ?? 0] ?? 0;
       const task = tasks.similarity(index.taskOf[example] ?? 0);
       const known = weights.action * action + weights.task * task;
-      if (known + weights.state + slack < pool.floor()) continue;
-      const state = states.similarity(index.stateOf[example] ?? 0);
-      const by = { action: rounded(action), state: rounded(state), task: rounded(task) };
-      pool.add(example, rounded(known + weights.state * state), by);
+      pool.add({ example, action, task, known, most: known + weights.state + slack });
     }
     room -= examples.length;
     if (isTruncated) break;
   }
-  const { chosen, duplicate, budget } = pool.choose();
-  return {
-    examples: chosen.map(({ example, ...found }) => found),
-    isTruncated,
-    leftOut: { trajectory: excluded.size, duplicate, budget },
-  };
+  const { examples, leftOut } = pool.choose();
+  return { examples, isTruncated, leftOut: { trajectory: excluded.size, ...leftOut } };
 }
 
 function excludedOf(
@@ -149,13 +150,17 @@ function actionSimilarities({ actions, postings }: ExampleIndex, { codes, norm }
     const list = lists.get(window);
     if (list === undefined) return;
     const weight = (weightOf[count] ?? 0) / norm;
-    eachFeature(entries.subarray(starts[list], starts[list + 1]), (action, itsCount) => {
+    const end = starts[list + 1] ?? 0;
+    for (let at = starts[list] ?? 0; at < end; at += 1) {
+      const entry = entries[at] ?? 0;
+      const action = entry >>> 8;
+      const itsCount = entry & 0xff || (entries[++at] ?? 0);
       sums[action] = (sums[action] ?? 0) + weight * (weightOf[itsCount] ?? 0);
-    });
+    }
   });
   for (let action = 0; action < sums.length; action += 1) {
     const sum = sums[action] ?? 0;
-    if (sum > 0) sums[action] = sum / actions.normOf(action);
+    if (sum > 0) sums[action] = sum / (actions.norms[action] ?? 0);
   }
   return sums;
 }
@@ -163,31 +168,43 @@ function actionSimilarities({ actions, postings }: ExampleIndex, { codes, norm }
 /** Each distinct text is compared once. */
 function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 1) {
   const { cosine, release } = compareWith(query, place);
-  const known = new Float64Array(texts.count).fill(-1);
+  const known = new Map<number, number>();
   return {
     release,
     similarity(text: number): number {
-      const before = known[text] ?? -1;
-      if (before >= 0) return before;
-      const similarity = cosine(texts.featuresOf(text));
-      known[text] = similarity;
+      let similarity = known.get(text);
+      if (similarity === undefined) {
+        similarity = cosine(texts.featuresOf(text));
+        known.set(text, similarity);
+      }
       return similarity;
     },
   };
 }
 
-/** Actions of equal rounded similarity together, falling. Sorted a bucket at a time, as most are not reached. */
+/** Shares of the greatest similarity. Few actions are above the first, and most searches end there. */
+const stretches = [0.8, 0.6, 0.4, 0.2, 0];
+
+/** Actions of equal rounded similarity together, falling. */
 function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; actions: number[] }, void> {
-  const parts = Uint32Array.from(ofAction, (similarity) => million - Math.floor(similarity * million + 0.5));
-  const { starts, numbers } = group(
-    parts.map((part) => part >> 10),
-    1_024,
-  );
-  for (let bucket = 0; bucket < 1_024; bucket += 1) {
-    const some = numbers.subarray(starts[bucket], starts[bucket + 1]);
-    const ofPart = Map.groupBy(some, (action) => parts[action] ?? 0);
-    for (const [part, actions] of [...ofPart].sort(([a], [b]) => a - b))
-      yield { similarity: (million - part) / million, actions };
+  let greatest = 0;
+  for (let action = 0; action < ofAction.length; action += 1)
+    greatest = Math.max(greatest, ofAction[action] ?? 0);
+  let above = Number.POSITIVE_INFINITY;
+  for (const share of stretches) {
+    const least = rounded(share * greatest);
+    const found: { action: number; similarity: number }[] = [];
+    // It is within rounding of the stretch before it is rounded.
+    for (let action = 0; action < ofAction.length; action += 1) {
+      const exact = ofAction[action] ?? 0;
+      if (exact + slack < least) continue;
+      const similarity = rounded(exact);
+      if (similarity >= least && similarity < above) found.push({ action, similarity });
+    }
+    const groups = Map.groupBy(found, ({ similarity }) => similarity);
+    for (const [similarity, members] of [...groups].sort(([a], [b]) => b - a))
+      yield { similarity, actions: members.map(({ action }) => action) };
+    above = least;
   }
 }
 
@@ -207,57 +224,79 @@ function examplesOf(
   return examples;
 }
 
-/** Chooses among the candidates so far, again once they are a quarter more and before the end. */
-function choosing(index: ExampleIndex, { minSimilarity = 0, ...wanted }: Wanted) {
-  const { k, maxChars } = wanted;
-  const candidates: Candidate[] = [];
-  let chosenOf = 0;
-  let least = 0;
-  const choose = () => chooseExamples(index, candidates, wanted);
-  return {
-    choose,
-    add(example: number, similarity: number, by: FoundExample["by"]): void {
-      if (similarity === 0 || similarity < minSimilarity) return;
-      const position = index.positions[example] ?? 0;
-      candidates.push({ example, position, similarity, by, chars: index.charsOf[example] ?? 0 });
-    },
-    /** Whether nothing that is less similar than `bound` can be chosen. */
-    isSettled(bound: number): boolean {
-      if (bound < minSimilarity || k === 0) return true;
-      const { length } = candidates;
-      const isDue = length > Math.max(chosenOf + 16, chosenOf * 1.25) || chosenOf === 0;
-      if (isDue || (bound < least && length > chosenOf)) {
-        chosenOf = length;
-        const { chosen } = choose();
-        least = chosen.length < k ? 0 : (chosen.at(-1)?.similarity ?? 0);
+/** Compares states as late as it can, and chooses an example once nothing else can come before it. */
+function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
+  const { k, minSimilarity = 0 } = wanted;
+  const visited = new TinyQueue<Visited>([], (a, b) => b.most - a.most);
+  const compared = new TinyQueue<Candidate>(
+    [],
+    (a, b) => b.similarity - a.similarity || a.example - b.example,
+  );
+  const choice = startChoice(index, wanted);
+
+  function compare({ example, action, task, known }: Visited): void {
+    const state = states.similarity(index.stateOf[example] ?? 0);
+    const similarity = rounded(known + weights.state * state);
+    if (similarity === 0 || similarity < minSimilarity) return;
+    const by = { action: rounded(action), state: rounded(state), task: rounded(task) };
+    const position = index.positions[example] ?? 0;
+    compared.push({ example, position, similarity, by, chars: index.charsOf[example] ?? 0 });
+  }
+
+  /** Chooses what is more similar than `bound`. Whether nothing else can be chosen. */
+  function isSettled(bound: number): boolean {
+    while (choice.chosen.length < k) {
+      const most = Math.max(bound, visited.peek()?.most ?? 0);
+      const next = compared.peek();
+      if (most < minSimilarity && next === undefined) return true;
+      if (next !== undefined && next.similarity > most) {
+        compared.pop();
+        choice.offer(next);
+      } else {
+        const first = most > bound ? visited.pop() : undefined;
+        if (first === undefined) return false;
+        compare(first);
       }
-      return bound < least;
+    }
+    return true;
+  }
+
+  return {
+    add: (example: Visited) => visited.push(example),
+    isSettled,
+    /** With nothing more to come. */
+    choose() {
+      isSettled(0);
+      const { chosen, passedOver } = choice;
+      return {
+        examples: chosen.map(({ example, ...found }) => found),
+        leftOut: passedOver,
+      };
     },
-    /** What is less similar is not chosen. With a budget, any might be, in place of one that no longer fits. */
-    floor: () => (maxChars === undefined ? least : 0),
   };
 }
 
-/** By falling similarity, then position, without duplicates and what no longer fits. */
-function chooseExamples(
+/** Takes examples by falling similarity, without duplicates and what no longer fits. */
+function startChoice(
   { pairOf }: ExampleIndex,
-  candidates: Candidate[],
-  { k, maxChars = Number.POSITIVE_INFINITY, keepsDuplicates = false }: Wanted,
-): { chosen: Candidate[]; duplicate: number; budget: number } {
-  candidates.sort((a, b) => b.similarity - a.similarity || a.example - b.example);
+  { maxChars = Number.POSITIVE_INFINITY, keepsDuplicates = false }: Wanted,
+) {
   const chosen: Candidate[] = [];
   const pairs = new Set<number>();
-  let [chars, duplicate, budget] = [0, 0, 0];
-  for (const candidate of candidates) {
-    if (chosen.length >= k) break;
-    const pair = pairOf[candidate.example] ?? 0;
-    if (!keepsDuplicates && pairs.has(pair)) duplicate += 1;
-    else if (chosen.length > 0 && chars + candidate.chars > maxChars) budget += 1;
-    else {
-      pairs.add(pair);
-      chars += candidate.chars;
-      chosen.push(candidate);
-    }
-  }
-  return { chosen, duplicate, budget };
+  const passedOver = { duplicate: 0, budget: 0 };
+  let chars = 0;
+  return {
+    chosen,
+    passedOver,
+    offer(candidate: Candidate): void {
+      const pair = pairOf[candidate.example] ?? 0;
+      if (!keepsDuplicates && pairs.has(pair)) passedOver.duplicate += 1;
+      else if (chosen.length > 0 && chars + candidate.chars > maxChars) passedOver.budget += 1;
+      else {
+        pairs.add(pair);
+        chars += candidate.chars;
+        chosen.push(candidate);
+      }
+    },
+  };
 }

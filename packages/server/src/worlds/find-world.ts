@@ -32,12 +32,14 @@ export async function findWorld(
 export function filterOf({
   split,
   tags,
+  exclude_errors,
   max_per_trajectory,
 }: NonNullable<WorldConfig["examples"]>): ExampleFilter {
   const sorted = Object.entries(tags ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     split: split ?? undefined,
     leavesOutTest: !split,
+    leavesOutErrors: exclude_errors ?? undefined,
     tags: sorted.length === 0 ? undefined : Object.fromEntries(sorted),
     maxPerTrajectory: max_per_trajectory ?? undefined,
   };

@@ -12,6 +12,8 @@ export interface ExampleFilter {
   split?: string | undefined;
   /** Whether samples whose tag `split` is `test` are none. */
   leavesOutTest?: boolean;
+  /** Whether samples whose tag `error` is `true` are none. */
+  leavesOutErrors?: boolean | undefined;
   tags?: Readonly<Record<string, string>> | undefined;
   maxPerTrajectory?: number | undefined;
 }
@@ -68,6 +70,7 @@ function add({ key, filter, positions, lines }: IndexRequest & { kind: "add" }):
 function isWanted({ tags = {} }: DatasetSample, filter: ExampleFilter): boolean {
   if (filter.split !== undefined && tags.split !== filter.split) return false;
   if (filter.leavesOutTest && tags.split === "test") return false;
+  if (filter.leavesOutErrors && tags.error === "true") return false;
   return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
 }
 

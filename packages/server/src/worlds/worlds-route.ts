@@ -91,8 +91,8 @@ const createWorldRoute = route({
       'There is already a world named "shop".',
     ),
   },
-  async handle(services: Services, { call, requester, body: { name, ...config }, once }) {
-    const wanted = { name, config, userId: call.caller.userId };
+  async handle(services: Services, { call, requester, body: { name, pinned: copied, ...config }, once }) {
+    const wanted = { name, config, copied, userId: call.caller.userId };
     const world = await createWorld(services, requester, wanted, once).catch(toInvalidRequest);
     return reply(201, toWorld(world));
   },

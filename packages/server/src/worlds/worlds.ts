@@ -39,6 +39,8 @@ export interface WorldVerbServices {
 export interface NewWorld {
   name: string;
   config: WorldConfig;
+  /** Of the world that it is a copy of. */
+  copied?: WorldPins | null | undefined;
   userId: string;
 }
 
@@ -46,7 +48,7 @@ export interface NewWorld {
 export async function createWorld(
   services: WorldVerbServices,
   requester: Changer,
-  { name, config: given, userId }: NewWorld,
+  { name, config: given, copied, userId }: NewWorld,
   once?: Once,
 ): Promise<WorldRevision> {
   const { accountId } = requester;
@@ -55,7 +57,7 @@ export async function createWorld(
   if (services.deployments.find(name) !== undefined)
     throw new ServiceError("conflict", `There is a deployment named ${name}: requests could mean either.`);
   const config = withoutNulls(given);
-  const pinned = await pin(services, requester, config);
+  const pinned = await pin(services, requester, config, { copied });
   const world = await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<WorldRevision> {
       const now = nowMicros();
@@ -192,12 +194,18 @@ export async function addCalibration(
   return await insertNext(services, requester, before, { pinned, fields: ["calibration"] });
 }
 
+interface Pinning {
+  before?: WorldRevision;
+  kept?: WorldPins["examples"] | undefined;
+  copied?: WorldPins | null | undefined;
+}
+
 /** Resolves what a world names, and makes its examples searchable. A calibration holds for as long as answers stay the same. */
 async function pin(
   services: WorldVerbServices,
   requester: Requester,
   config: WorldConfig,
-  { before, kept }: { before?: WorldRevision; kept?: WorldPins["examples"] | undefined } = {},
+  { before, kept, copied }: Pinning = {},
 ): Promise<WorldPins> {
   const { model, confidence } = config;
   const named: [name: unknown, path: string[]][] = [
@@ -218,13 +226,28 @@ async function pin(
     before !== undefined &&
     toAnswering(config, pinned) === toAnswering(before.config, before.pinned) &&
     before.pinned.calibration !== null;
-  const calibration = isKept ? before.pinned.calibration : null;
+  if (copied) refuseOther(pinned, copied);
+  const calibration = isKept ? before.pinned.calibration : (copied?.calibration ?? null);
   if (typeof confidence?.min_confidence === "number" && calibration === null)
     throw new InvalidWorldError(
       ["confidence", "min_confidence"],
       "The world is not calibrated: its numbers are no confidences yet",
     );
   return { ...pinned, calibration };
+}
+
+/** A calibration means nothing with other examples or another prompt. */
+function refuseOther(
+  { examples, prompt_digest }: Pick<WorldPins, "examples" | "prompt_digest">,
+  copied: WorldPins,
+): void {
+  if (prompt_digest !== copied.prompt_digest)
+    throw new InvalidWorldError(["pinned", "prompt_digest"], `The prompt's digest is ${prompt_digest}`);
+  if (examples?.index_digest !== copied.examples?.index_digest)
+    throw new InvalidWorldError(
+      ["pinned", "examples"],
+      `The digest of the examples' index is ${examples?.index_digest ?? "none: there are no examples"}`,
+    );
 }
 
 /** All that its answers, and the numbers of its methods, are made from. */

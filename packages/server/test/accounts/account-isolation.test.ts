@@ -101,6 +101,8 @@ onAnyDatabase((database) => {
     await make("/v1/environments", { name: environment, description: mark });
     await make("/v1/worlds", { name: environment, description: mark, instructions: mark });
     await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
+    const goal = { evaluator: "exact-match", pass_rate: 0.5 };
+    expect((await presage.call("PUT", `/v1/goals/${mark}`, goal)).status).toBe(200);
     own.episode = (await make("/v1/episodes", { environment })).episode_id;
     await make(`/v1/episodes/${own.episode}/step`, { action: mark });
     await make(`/v1/runs/${own.run}/predictions`, { index: 0, prediction: mark });
@@ -163,6 +165,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/datasets/${own.dataset}/export`],
     ["GET", `/v1/predictions/${own.prediction}`],
     ["DELETE", `/v1/predictions/${own.prediction}`],
+    ["DELETE", `/v1/goals/${mark}`],
     ["GET", `/v1/runs/${own.run}`],
     ["DELETE", `/v1/runs/${own.run}`],
     ["GET", `/v1/runs/${own.run}/events`],
@@ -171,6 +174,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/runs/${own.run}/export`],
     ["GET", `/v1/runs/${own.run}/report`],
     ["GET", `/v1/runs/${own.run}/calibration?evaluator=exact-match`],
+    ["GET", `/v1/worlds/${environment}/calibration`],
     ["POST", `/v1/runs/${own.run}/label-sample`, { size: 1 }],
     ["GET", `/v1/runs/${own.run}/label-samples`],
     ["GET", `/v1/agreement?run=${own.run}`],
@@ -219,6 +223,7 @@ onAnyDatabase((database) => {
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
     ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
+    ["PATCH", "/v1/budgets", { api_key_id: own.apiKey, limit: null }],
   ];
 
   /** Calls that list, search or count; none may reveal anything of the first account. */
@@ -235,6 +240,8 @@ onAnyDatabase((database) => {
     ["GET", "/v1/predictions/count"],
     ["GET", "/v1/predictions/values"],
     ["POST", "/v1/evaluation-results/review", {}],
+    ["GET", "/v1/goals"],
+    ["GET", "/v1/headlines"],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],
     ["GET", "/v1/worlds"],
@@ -254,6 +261,8 @@ onAnyDatabase((database) => {
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
+    ["GET", "/v1/usage/people"],
+    ["GET", "/v1/budgets"],
     ["GET", "/v1/models"],
     ["GET", "/v1/deployments"],
     ["GET", "/v1/evaluators"],
@@ -385,6 +394,7 @@ onAnyDatabase((database) => {
       "POST /v1/datasets",
       // The dataset of a run is tested above.
       "POST /v1/runs",
+      "PUT /v1/goals/{run_name}",
       "POST /v1/environments",
       "POST /v1/worlds",
       "POST /v1/error-taxonomy-revision",

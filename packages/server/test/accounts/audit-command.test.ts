@@ -98,6 +98,7 @@ const unrecorded: Record<string, string> = {
   "worlds show": reads,
   "worlds diff": reads,
   "worlds preview": reads,
+  "worlds export": reads,
   "worlds threshold": reads,
   calibrate: reads,
   agree: reads,
@@ -179,6 +180,8 @@ test("every command that changes something leaves its event", async () => {
   await Bun.write(file, JSON.stringify({ result_id: "1", annotator: "ada", label: "pass" }));
   await change("label", [file], ["evaluation_result.label"]);
   await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
+  await Bun.write(file, (await presage("worlds", "export", "w")).stdout);
+  await change("worlds import", [file, "--name", "w2"], ["world.create"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
 

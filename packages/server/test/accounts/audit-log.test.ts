@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { AuditAction, AuditEvent, AuditEventListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { askEveryRoute } from "../support/presage/ask-every-route.ts";
@@ -49,7 +50,12 @@ const secret = "text-of-the-user-5190";
 
 onAnyDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
+  const presage = usePresage({
+    database,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_CAPTURE: "all",
+    PRESAGE_PRICES: join(import.meta.dir, "../support/upstream/prices.yaml"),
+  });
   const recorded = new Set<string>();
 
   async function listEvents(query = ""): Promise<AuditEvent[]> {
@@ -88,6 +94,9 @@ onAnyDatabase((database) => {
     const key = await change("POST /v1/api-keys", "api_key.create", {}, { name: "a", scopes: ["read"] });
     const { key_id } = { key_id: key.id };
     await change("PATCH /v1/api-keys/:key_id", "api_key.update", { key_id }, { rate_limit_rpm: 5 });
+    const budget = { api_key_id: key_id, limit: 20, stops: true };
+    await change("PATCH /v1/budgets", "budget.set", {}, budget);
+    await change("PATCH /v1/budgets", "budget.remove", {}, { ...budget, limit: null });
     await change("DELETE /v1/api-keys/:key_id", "api_key.revoke", { key_id });
 
     const user_id = await makeUser(store, "member");
@@ -187,6 +196,11 @@ onAnyDatabase((database) => {
     await change("POST /v1/runs/:id/label-sample", "evaluation_result.draw", { id: third.id }, drawn);
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
+
+    const ofGoal = { run_name: "nightly" };
+    const goal = { evaluator: "exact-match", pass_rate: 0.8 };
+    await change("PUT /v1/goals/:run_name", "goal.set", ofGoal, goal);
+    await change("DELETE /v1/goals/:run_name", "goal.remove", ofGoal);
 
     await change("POST /v1/worlds", "world.create", {}, { name: "shop", instructions: secret });
     await change("PATCH /v1/worlds/:name", "world.revise", { name: "shop" }, { instructions: secret });

@@ -141,8 +141,13 @@ onAnyDatabase((database) => {
       name: "viewer",
       role: "viewer",
       created_at: expect.any(String),
+      last_seen_at: null,
+      active_keys: 0,
     });
     const session = await sessionFor(store.owner.id);
+    const owner = (await members()).find(({ id }) => id === store.owner.id);
+    expect(owner?.last_seen_at).toBeString();
+    expect(owner?.active_keys).toBeGreaterThan(0);
     for (const role of ["member", "member", "owner"] as const) await setRole(userId, role, session);
     const path = `/v1/audit-events?object_id=${userId}`;
     const { data } = (await (await call(session, "GET", path)).json()) as AuditEventListResponse;

@@ -80,9 +80,12 @@ const table: Row[] = [
       GET /v1/predictions/values
       GET /v1/projects
       GET /v1/projects/:id
+      GET /v1/goals
+      GET /v1/headlines
       GET /v1/runs
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
+      GET /v1/worlds/:name/calibration
       GET /v1/runs/:id/label-samples
       GET /v1/agreement
       GET /v1/evaluation-results/:id/labels
@@ -91,7 +94,9 @@ const table: Row[] = [
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
       GET /v1/usage
-      GET /v1/usage/latency`,
+      GET /v1/usage/latency
+      GET /v1/usage/people
+      GET /v1/budgets`,
   },
   {
     roles: ["owner", "member"],
@@ -168,6 +173,8 @@ const table: Row[] = [
       POST /v1/datasets
       DELETE /v1/datasets/:id
       POST /v1/datasets/:id/revisions
+      PUT /v1/goals/:run_name
+      DELETE /v1/goals/:run_name
       POST /v1/runs
       DELETE /v1/runs/:id
       POST /v1/runs/:id/evaluators
@@ -202,6 +209,7 @@ const table: Row[] = [
     scope: "manage",
     routes: `
       GET /v1/members
+      PATCH /v1/budgets
       PATCH /v1/members/:user_id
       GET /v1/audit-events
       DELETE /v1/evaluation-results

@@ -30,6 +30,7 @@ const commands = [
   ],
   ...["worlds", "worlds create", "worlds revise", "worlds list", "worlds show", "worlds diff"],
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
+  ...["worlds export", "worlds import"],
   ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
 ];
 

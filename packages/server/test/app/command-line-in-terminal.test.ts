@@ -36,7 +36,7 @@ describe("In a terminal of 80 columns", () => {
     const { code, lines } = await runInTerminal(args, environment);
     expect(code).toBe(1);
     expect(lines.filter(isJson)).toEqual([]);
-    const table = lines.findIndex((line) => line.startsWith("evaluator and profile"));
+    const table = lines.findIndex((line) => line.startsWith("evaluator"));
     expect(lines[table + 1]).toMatch(/^exact-match system:default +1\/1 +100\.0 % .* 1$/);
     expect(lines.slice(table, table + 3).filter(tooWide)).toEqual([]);
     expect(lines).toContainEqual(expect.stringMatching(/^ {2}line 2: exact-match system:default: missing_/));
@@ -54,7 +54,7 @@ describe("In a terminal of 80 columns", () => {
     );
     await server.stop(true);
     expect(code).toBe(0);
-    const table = lines.findIndex((line) => line.startsWith("evaluator and profile"));
+    const table = lines.findIndex((line) => line.startsWith("evaluator"));
     expect(lines.slice(table, table + 4).filter(tooWide)).toEqual([]);
     expect(lines[table + 1]).toMatch(/ 1\/1 +100\.0 % .* 0$/);
   });

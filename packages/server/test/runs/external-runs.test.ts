@@ -49,7 +49,7 @@ onAnyDatabase((database) => {
       created_at,
     });
     const listed = await presage.call("GET", "/v1/runs?name=ours");
-    expect(RunListResponse.parse(await listed.json()).data).toEqual([run]);
+    expect(RunListResponse.parse(await listed.json()).data).toEqual([{ ...run, headline: null, goal: null }]);
     const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     expect(await statusOf("GET", `/v1/runs/${id}`, stranger)).toBe(404);
   });
@@ -84,7 +84,7 @@ onAnyDatabase((database) => {
       progress: { samples: 3, predicted: 3, evaluated: 1, failed: 1 },
     });
     const listed = await presage.call("GET", "/v1/runs?name=counted");
-    expect(RunListResponse.parse(await listed.json()).data).toEqual([run]);
+    expect(RunListResponse.parse(await listed.json()).data).toEqual([{ ...run, headline: null, goal: null }]);
     await importAll(
       ["b", "c"].map((sample) => ({
         evaluator_id: "other",

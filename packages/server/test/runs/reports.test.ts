@@ -114,6 +114,8 @@ onEachDatabase((database) => {
     });
     expect(rest).toEqual({
       preliminary: false,
+      goal: null,
+      previous: null,
       latency_ms: { p50: 30, p95: 50, p99: 50 },
       predictions_per_second: 0.6,
       tokens: { prompt: 500, cached: 200, completion: 35 },

@@ -30,6 +30,8 @@ onAnyDatabase((database) => {
     await store("reference", verdicts(0));
     await store("worse", verdicts(7));
     await store("equal", verdicts(0));
+    const leaky = { name: "leaky", predictions: verdicts(0), isLeaky: true };
+    await storeRun(opened.database, owner.account_id, revision, leaky);
     const failing = verdicts(0).map((one, index) => (index < 21 ? [{ failed: "timeout" as const }] : one));
     await store("failing", failing);
     const gate = (run: string) =>
@@ -42,6 +44,8 @@ onAnyDatabase((database) => {
       expect.stringMatching(/the mean score is 5\.0 points lower than the reference's \(p <0\.001\)/),
     ]);
     expect(await gate("equal")).toMatchObject({ code: 0 });
+    const refused = await gate("leaky");
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("was calibrated on samples")]);
     const others = await storeRevision(opened.database, owner.account_id, [
       { trajectory: "another", step: 0 },
     ]);

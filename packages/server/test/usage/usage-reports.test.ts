@@ -54,7 +54,7 @@ onEachDatabase((database) => {
         until: "2026-01-08T00:00:00.000Z",
         step: "day",
       });
-      const uncosted = { cost: null, unpriced_tokens: 0 };
+      const uncosted = { user_id: null, cost: null, unpriced_tokens: 0 };
       const row = { operation: "predict" as const, failures: {}, cached_tokens: 0, ...uncosted };
       expect(data).toEqual([
         { ...row, start: since, api_key_id: null, requests: 1, prompt_tokens: 10, completion_tokens: 1 },

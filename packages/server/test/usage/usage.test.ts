@@ -41,7 +41,13 @@ onEachDatabase((database) => {
       await post("/v1/evaluate", { ...evaluation, evaluators: [] });
       const rows = await rowsOf(id, 8);
       const today = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
-      const row = { start: today, api_key_id: id, cost: null, unpriced_tokens: 0 };
+      const row = {
+        start: today,
+        api_key_id: id,
+        user_id: expect.any(String),
+        cost: null,
+        unpriced_tokens: 0,
+      };
       expect(rows).toEqual([
         {
           ...row,

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { RunCalibration, World, WorldModelPrediction } from "@presage/contract";
+import type { RunCalibration, RunReport, World, WorldModelPrediction } from "@presage/contract";
 import { sql } from "kysely";
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -210,10 +210,24 @@ onAnyDatabase((database) => {
       const { fitted_on_it, left_out, auroc, sentence } = (await response.json()) as RunCalibration;
       return [fitted_on_it, left_out, auroc.count, sentence];
     };
+    const leak = async (id: string) => {
+      const response = await presage.call("GET", `/v1/runs/${id}/report`);
+      const { provenance } = (await response.json()) as RunReport;
+      return [provenance.leaky, provenance.warnings.some((warning) => warning.startsWith("Leaky: "))];
+    };
+    const ofWorld = async () => {
+      const response = await presage.call("GET", "/v1/worlds/fitted/calibration");
+      const { run_id, detail } = (await response.json()) as { run_id?: string; detail?: string };
+      return [response.status, run_id ?? detail];
+    };
+    expect(await ofWorld()).toEqual([404, "No run through fitted@1 has finished."]);
     const first = await run();
+    expect(await ofWorld()).toEqual([200, first]);
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
     expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);
     const second = await run();
+    expect(await leak(first)).toEqual([undefined, false]);
+    expect(await leak(second)).toEqual([true, true]);
     expect(await card(second)).toEqual([
       ...[true, 0, 120, expect.stringMatching(/^Fitted on these samples: there is no share/)],
     ]);

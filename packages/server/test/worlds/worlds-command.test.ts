@@ -257,7 +257,7 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
     "no change": "0.000",
     records: "0.000",
   }))
-    expect(measured.stdout).toMatch(new RegExp(`^(exact-match system:default)? +${name} +${mean} `, "m"));
+    expect(measured.stdout).toMatch(new RegExp(`^(exact-match)? +${name} +${mean} `, "m"));
   expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
   expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
   expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
@@ -343,4 +343,29 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   expect(card.stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
   const parsed = JSON.parse((await run("calibrate", "luck-held", "--json")).stdout);
   expect(parsed).toMatchObject({ of: "confidence", fitted_on_it: false, auroc: { count: 180 } });
+});
+
+test.each(places)("an exported world is the same one where it is imported, in %s", async (place) => {
+  const run = commandsIn(place);
+  const confidence = ["--confidence", "retrieval"];
+  await run("import", join(directory, "shop.jsonl"), "--name", "stock");
+  const made = await run("worlds", "create", "stock", "--examples", "stock", ...confidence);
+  expect(made.code).toBe(0);
+  const exported = await run("worlds", "export", "stock");
+  const file = join(directory, "stock.world.jsonl");
+  await Bun.write(file, exported.stdout);
+  const again = await run("worlds", "import", file, "--name", "copy");
+  expect([again.code, again.stdout]).toEqual([0, "Made copy@1.\n"]);
+  const afresh = await run("worlds", "import", file, "--name", "afresh", "--dataset", "others");
+  expect([afresh.code, afresh.stderr]).toEqual([0, "Its samples are revision 1 of others.\n"]);
+  const pinnedBy = async (name: string) =>
+    JSON.parse((await run("worlds", "show", name, "--json")).stdout).pinned;
+  const { examples, prompt_digest } = await pinnedBy("stock");
+  const { dataset: _, dataset_id: __, ...same } = examples;
+  expect(await pinnedBy("afresh")).toMatchObject({ examples: { ...same, dataset: "others" }, prompt_digest });
+
+  const [first = "", ...rest] = exported.stdout.split("\n");
+  await Bun.write(file, [first.replaceAll(examples.index_digest, "0".repeat(64)), ...rest].join("\n"));
+  const refused = await run("worlds", "import", file, "--name", "third");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("pinned.examples: ")]);
 });

@@ -38,6 +38,9 @@ export function useChangeKeySettings() {
   );
 }
 
-export function useRevokeApiKey() {
-  return useChange(queryKey, (presage, id: string) => presage.apiKeys.revoke(id));
+/** Revokes keys by their ids. After a failure, the rest can be revoked again: that changes nothing for those that are. */
+export function useRevokeApiKeys() {
+  return useChange(queryKey, async (presage, ids: readonly string[]) => {
+    for (const id of ids) await presage.apiKeys.revoke(id);
+  });
 }

@@ -1,15 +1,16 @@
 import type {
+  GoalRequest,
+  ListedRun,
   Presage,
   Run,
   RunCreateRequest,
-  RunReport,
+  RunHeadline,
   RunSample,
   RunSampleFilter,
   RunSampleView,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { type Period, periodBounds } from "../format/times.ts";
 import { pagedQuery, usePresage } from "./client.ts";
 
 const runsKey = ["runs"];
@@ -36,8 +37,11 @@ export function allRunsQuery(presage: Presage) {
 export function runsQuery(presage: Presage) {
   return {
     ...allRunsQuery(presage),
-    refetchInterval: ({ state: { data } }: { state: { data: Run[] | undefined } }) =>
-      data?.some(isActive) === true ? listRefreshMs : false,
+    refetchInterval: ({ state: { data } }: { state: { data: ListedRun[] | undefined } }) =>
+      // A headline follows a run's end by seconds.
+      data?.some((run) => isActive(run) || (run.headline === null && run.dataset_id !== null)) === true
+        ? listRefreshMs
+        : false,
   };
 }
 
@@ -168,76 +172,74 @@ export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
   });
 }
 
-const recentShown = 4;
-const recentRead = 50;
 const recentRefreshMs = 30_000;
 
-/** What an overview shows of one evaluator of a run. */
-export type Headline = Omit<RunReport["evaluators"][number], "strata" | "strata_left_out">;
+/** What a list shows of a run. */
+export type Headline = Omit<RunHeadline, "cost">;
 
-interface RecentRuns {
-  runs: Run[];
-  /** Of the period, also those that are not shown. More than a page of them are not counted. */
-  count: number;
-  hasMore: boolean;
-}
-
-/** The newest runs and their figures. */
-export function useRecentRuns(period: Period) {
-  const presage = usePresage();
-  const recent = useQuery({ ...recentRunsQuery(presage, period), refetchInterval: recentRefreshMs });
-  return { recent, headlines: useHeadlines(recent.data?.runs ?? []) };
-}
-
-/** The newest runs of a period that predict something. */
-function recentRunsQuery(presage: Presage, period: Period) {
+/** The latest figures of each target and dataset. */
+export function headlinesQuery(presage: Presage) {
   return queryOptions({
-    queryKey: [...runsKey, "recent", period],
-    async queryFn({ signal }): Promise<RecentRuns> {
-      const { since } = periodBounds(period, Date.now());
-      const { data, next } = await presage.runs.listPage({ limit: recentRead }, { signal });
-      const inPeriod = data.filter(({ created_at }) => Date.parse(created_at) >= Date.parse(since));
-      return {
-        runs: inPeriod.slice(0, recentShown),
-        count: inPeriod.length,
-        hasMore: next !== null && inPeriod.length === data.length,
-      };
-    },
+    queryKey: [...runsKey, "headlines"],
+    queryFn: ({ signal }) => presage.runs.headlines({ signal }),
+    refetchInterval: recentRefreshMs,
   });
 }
 
-/** The figures of some runs. Reports are read one after the other, as each takes the server some work. */
-export function useHeadlines(runs: readonly Run[]) {
+/** Runs that wait until someone resumes them. */
+export function pausedRunsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...runsKey, "paused"],
+    queryFn: async ({ signal }) =>
+      (await presage.runs.listPage({ status: "paused", limit: 5 }, { signal })).data,
+    refetchInterval: recentRefreshMs,
+  });
+}
+
+/** Sets the goal of all runs of a name; null removes it. */
+export function useSetGoal(runName: string) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (goal: GoalRequest | null) => {
+      if (goal === null) await presage.goals.remove(runName);
+      else await presage.goals.set(runName, goal);
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: runsKey }),
+  });
+}
+
+/** The figures of external runs, which no list carries. Reports are read one after the other, as each takes the server some work. */
+export function useExternalHeadlines(runs: readonly Run[]) {
   const presage = usePresage();
   const settled = useQueries({
-    queries: runs.map((run) => ({ ...headlinesQuery(presage, run), enabled: false })),
+    queries: runs.map((run) => ({ ...externalHeadlineQuery(presage, run), enabled: false })),
     combine: (results) => results.findIndex(({ status }) => status === "pending"),
   });
   return useQueries({
     queries: runs.map((run, index) => ({
-      ...headlinesQuery(presage, run),
+      ...externalHeadlineQuery(presage, run),
       enabled: settled === -1 || index <= settled,
     })),
     combine: (results) => results.map(({ data, isError }) => ({ data, isError })),
   });
 }
 
-function headlinesQuery(presage: Presage, run: Run) {
+function externalHeadlineQuery(presage: Presage, run: Run) {
   return queryOptions({
     // Not one of the keys of runs: when those are read again, this one's run may just have been deleted.
     queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
-    async queryFn({ signal }): Promise<Headline[]> {
-      return (await presage.runs.report(run.id, { signal })).evaluators.map(toHeadline);
+    async queryFn({ signal }): Promise<Headline | null> {
+      const [first] = (await presage.runs.report(run.id, { signal })).evaluators;
+      if (first === undefined) return null;
+      // Strata of thousands of steps are not kept.
+      const { strata: _, strata_left_out: __, ...headline } = first;
+      return headline;
     },
     // A run that has ended says the same from then on, unless evaluators are added.
     staleTime: isActive(run) ? recentRefreshMs : Number.POSITIVE_INFINITY,
     refetchInterval: isActive(run) ? recentRefreshMs : false,
   });
-}
-
-/** Strata of thousands of steps are not kept. */
-function toHeadline({ strata: _, strata_left_out: __, ...rest }: RunReport["evaluators"][number]): Headline {
-  return rest;
 }
 
 const rowsOnPage = 200;

@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "../format/times.ts";
+import { type Period, periodBounds } from "../format/times.ts";
 
 /** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
 export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
@@ -63,7 +63,7 @@ export function searchOfRate({
 }
 
 /** How many evaluations there are, and how many of them have no verdict. */
-export interface Totals {
+interface Totals {
   count: number;
   failed: number;
 }
@@ -77,45 +77,6 @@ export function addUp(groups: readonly Totals[]): Totals {
 
 /** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
 export const summaryRefreshMs = 120_000;
-
-/** The direct evaluations of a period. */
-export interface PeriodSummary {
-  since: string;
-  all: Totals;
-  /** Of the previous period. */
-  before: Totals;
-  /** One for each evaluator and revision of a profile. */
-  rates: EvaluationSummaryGroup[];
-  /** Evaluations without the input they need, by rate. The others without a verdict are errors. */
-  lackedInput: ReadonlyMap<string, number>;
-}
-
-/** The same periods as those of the usage. */
-export function periodSummaryQuery(presage: Presage, period: Period) {
-  return queryOptions({
-    queryKey: ["summaries", "period", period],
-    async queryFn({ signal }): Promise<PeriodSummary> {
-      const nowMs = Date.now();
-      const { since } = periodBounds(period, nowMs);
-      const groupsOf = async (request: SummaryRequest) =>
-        (await presage.results.summarise({ ...request, has_run: false }, { signal })).groups;
-      const [rates, lacking, ...before] = await Promise.all([
-        groupsOf({ after_datetime: justBefore(since), ...ofDirect }),
-        groupsOf({
-          after_datetime: justBefore(since),
-          group_by: [...byRate],
-          status: "validation_error",
-          intervals: false,
-        }),
-        ...wholeDaysAndRest(periodBefore(period, nowMs)).map(({ since, until }) =>
-          groupsOf({ after_datetime: justBefore(since), before_datetime: until, intervals: false }),
-        ),
-      ]);
-      const lackedInput = new Map(lacking.map(({ key, count }) => [rateId(key), count]));
-      return { since, all: addUp(rates), before: addUp(before.flat()), rates, lackedInput };
-    },
-  });
-}
 
 /** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all; `used` has runs as well. */
 export function periodRatesQuery(presage: Presage, period: Period, profileId?: string) {

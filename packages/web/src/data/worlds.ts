@@ -1,4 +1,11 @@
-import type { Presage, Run, World, WorldConfig, WorldCreateRequest, WorldPreviewRequest } from "@presage/sdk";
+import type {
+  ListedRun,
+  Presage,
+  World,
+  WorldConfig,
+  WorldCreateRequest,
+  WorldPreviewRequest,
+} from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useChange, usePresage } from "./client.ts";
 import { allRunsQuery } from "./runs.ts";
@@ -48,7 +55,7 @@ export function worldPreviewQuery(presage: Presage, reference: string, request: 
 export function runsThroughWorldQuery(presage: Presage, name: string) {
   return {
     ...allRunsQuery(presage),
-    select: (runs: readonly Run[]) =>
+    select: (runs: readonly ListedRun[]) =>
       runs.filter(({ target }) => "world" in target && target.world.split("@")[0] === name),
   };
 }

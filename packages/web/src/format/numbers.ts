@@ -31,6 +31,12 @@ export function formatCost(cost: number | null, currency: string): string {
   return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
 }
 
+/** $1.2K, for an axis. */
+export function formatShortCost(cost: number, currency: string): string {
+  const digits = { notation: "compact", maximumSignificantDigits: 2 } as const;
+  return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
+}
+
 /** 0.873 */
 export function formatScore(score: number | null): string {
   return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");

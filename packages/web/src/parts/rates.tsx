@@ -152,7 +152,7 @@ function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
 }
 
 /** In place of rates, while there are none; `count` is of the evaluations without a verdict. */
-export function NoVerdicts({ count }: { count: number }) {
+function NoVerdicts({ count }: { count: number }) {
   return (
     <EmptyState
       icon={ListChecks}

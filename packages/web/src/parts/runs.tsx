@@ -1,4 +1,4 @@
-import type { Run } from "@presage/sdk";
+import type { Run, RunGoal } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRefusal } from "../data/accounts.ts";
@@ -47,6 +47,17 @@ const tones: Record<Run["status"], Tone> = {
 
 export function RunStatus({ status }: Pick<Run, "status">) {
   return <Badge tone={tones[status]}>{humanizeName(status)}</Badge>;
+}
+
+const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
+
+/** “85 % met” */
+export function GoalState({ goal: { state, pass_rate } }: { goal: RunGoal }) {
+  return (
+    <Badge tone={goalTones[state]}>
+      {+(100 * pass_rate).toFixed(1)} % {state}
+    </Badge>
+  );
 }
 
 /** What a new run starts with. */

@@ -66,6 +66,20 @@ browserTest("A key is created, used, and rejected once it is revoked", async ({ 
   expect(await row.getByRole("button").count()).toBe(0);
 });
 
+dashboardTest("Several keys are revoked at once", async ({ visit, client }) => {
+  for (const name of ["leaver 1", "leaver 2", "stays"]) await client.apiKeys.create({ name });
+  const page = await visit("/api-keys");
+  for (const name of ["leaver 1", "leaver 2"]) await page.getByRole("checkbox", { name }).check();
+  await page.getByRole("button", { name: "Revoke 2 keys" }).click();
+  const question = page.getByRole("alertdialog", { name: "Revoke 2 keys?" });
+  await question.getByRole("button", { name: "Revoke 2 keys" }).click();
+  await question.waitFor({ state: "hidden" });
+  await page.getByRole("row", { name: "leaver 1" }).waitFor({ state: "hidden" });
+  const left = (await client.apiKeys.list()).filter(({ revoked_at }) => revoked_at === null);
+  expect(left.map(({ name }) => name)).not.toContain("leaver 2");
+  expect(left.map(({ name }) => name)).toContain("stays");
+});
+
 dashboardTest("A key without a name is not created, and the input stays", async ({ visit, client }) => {
   const before = await client.apiKeys.list();
   const page = await visit("/api-keys");

@@ -32,7 +32,7 @@ const { dashboardTest } = dashboardTests(() => ({
 }));
 
 dashboardTest(
-  "The usage page shows costs where there is a price list, and what they leave out",
+  "The page of people and spending shows costs, what they leave out, and sets a budget that stops",
   async (visitor) => {
     const messages = [{ role: "user" as const, content: "open door" }];
     await visitor.client.predict({ interaction: { state: "You are in the hall.", action: "open door" } });
@@ -42,16 +42,28 @@ dashboardTest(
       ({ data }) => data.length === 2,
     );
     const page = await visitor.visit("/usage");
-    const row = (name: string) =>
-      page
-        .getByRole("table", { name: "Usage by operation" })
-        .getByRole("row", { name })
-        .getByRole("cell")
-        .nth(3);
-    await page.getByText("Costs leave out 18 tokens whose model has no price or is not known.").waitFor();
+    const table = page.getByRole("table");
+    const cells = async (name: string) =>
+      (await table.getByRole("row", { name }).getByRole("cell").allTextContents()).map((text) => text.trim());
+    await page.getByText("50.0 % of 36 tokens").waitFor();
+    await page.getByRole("button", { name: "Add a price" }).click();
+    await page.getByText('"org/unpriced": { prompt: 0.00, completion: 0.00 }').waitFor();
+    await page.keyboard.press("Escape");
     // 11 prompt and 7 completion tokens.
-    expect(await row("Requests for predictions").textContent()).toBe("€2.50");
-    expect(await row("Chat completions").textContent()).toBe("–");
-    expect(await row("Calls to judges").textContent()).toBe("–");
+    expect(await cells("Owner")).toEqual(["2", "0", "36", "€2.50 +"]);
+    await table.getByRole("button", { name: "Owner" }).click();
+    await table.getByRole("button", { name: "bootstrap" }).click();
+    expect(await cells("org/priced")).toEqual(["", "", "18", "€2.50"]);
+    expect(await cells("org/unpriced")).toEqual(["", "", "18", "–"]);
+
+    await page.getByRole("button", { name: "Set a budget" }).click();
+    const dialog = page.getByRole("dialog", { name: "Monthly budget" });
+    await dialog.getByRole("textbox", { name: "Amount in EUR" }).fill("2");
+    await dialog.getByRole("checkbox").check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("It is spent: requests that ask a model are refused.").waitFor();
+    expect((await visitor.client.budgets.list()).data).toMatchObject([
+      { limit: 2, stops: true, state: "stopped" },
+    ]);
   },
 );

@@ -71,7 +71,7 @@ browserTest("A key that is pressed on the own role asks before it changes anythi
     .getByRole("combobox", { name: "Role of" });
   await role.focus();
   await page.keyboard.press("m");
-  const question = page.getByRole("alertdialog", { name: "Make yourself member?" });
+  const question = page.getByRole("alertdialog", { name: "Make yourself a member?" });
   await question.getByText("only another owner can make you an owner again").waitFor();
   await question.getByRole("button", { name: "Cancel" }).click();
   await question.waitFor({ state: "detached" });

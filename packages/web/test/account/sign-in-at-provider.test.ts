@@ -10,7 +10,7 @@ browserTest(
     const page = await visit("/usage?period=90d", { isSignedIn: false });
     await page.getByRole("link", { name: "Sign in" }).click();
     await page.waitForURL(`${presage.url}/usage?period=90d`);
-    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
 
     await page.getByRole("button", { name: "ada@example.org" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();

@@ -68,7 +68,7 @@ browserTest("Signing in leads to the requested page", async ({ visit, newSignInA
   const { hash } = new URL(await newSignInAddress());
   await page.goto(`${presage.url}/sign-in${search}${hash}`);
   await page.waitForURL(`${presage.url}/usage?period=30d`);
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
 });
 
 browserTest(
@@ -128,7 +128,7 @@ browserTest("After signing out in one tab, the others leave by themselves", asyn
   expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Usage" }).click();
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
   const second = await page.context().newPage();
   await second.goto(presage.url);
   await signOut(second);

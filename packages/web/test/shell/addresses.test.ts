@@ -4,7 +4,7 @@ const { dashboardTest } = dashboardTests();
 
 const addresses = [
   ["/?period=yesterday", "Overview"],
-  ["/usage?period=7&period=8", "Usage"],
+  ["/usage?period=7&period=8", "People & spend"],
   ["/datasets?sort=+&columns=a+b", "Datasets"],
   ["/environments?sort=+", "Environments"],
   ["/environments/sandbox?tab=x&split=all&index=-1&status=done&by=x&revision=0&before=a", "sandbox"],

@@ -39,7 +39,7 @@ browserTest("A page whose code could not be loaded can be retried", async (visit
   expect(loads).toBe(0);
   await page.unroute(/\/assets\/|\/usage$/);
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
 });
 
 dashboardTest("Pressing Enter several times creates one key", async ({ visit, client }) => {

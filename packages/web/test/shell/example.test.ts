@@ -19,12 +19,11 @@ dashboardTest(
     await page.getByRole("region", { name: "The example" }).waitFor();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("link", { name: "Compare the example’s runs" }).waitFor();
-    // Both runs have their figures: what is still being read of a run that is gone would be an error.
     const figures = page
-      .getByRole("region", { name: "Runs", exact: true })
+      .getByRole("region", { name: "Latest runs" })
       .getByRole("row")
-      .filter({ hasText: "%" });
-    await figures.nth(1).waitFor();
+      .filter({ hasText: "Example: sandbox without memory" });
+    await figures.getByText("%").first().waitFor();
     await page.getByRole("button", { name: "Remove the example" }).click();
     await page.getByRole("button", { name: "Open the example" }).waitFor();
     expect(await client.datasets.list()).toEqual([]);

@@ -64,7 +64,7 @@ dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit
   await page.getByRole("button", { name: "Menu" }).press("Enter");
   const menu = page.getByRole("dialog", { name: "Menu" });
   await menu.getByRole("link", { name: "Usage" }).press("Enter");
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
   await menu.waitFor({ state: "hidden" });
 });
 

@@ -1,32 +1,10 @@
 import { expect } from "bun:test";
-import { addUse, emptyTotals } from "../../../server/src/usage/collect-usage.ts";
-import { writeUsage } from "../../../server/src/usage/usage-store.ts";
 import { eventually } from "../../../server/test/support/eventually.ts";
-import { openStore } from "../../../server/test/support/store/open-store.ts";
-import { storeResults } from "../../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
 const { browserTest, dashboardTest } = dashboardTests();
-
-const comparison = "compared with the previous 7 days";
-
-dashboardTest("The overview says that it compares once there is an earlier period", async (visitor) => {
-  const { visit, client, databaseUrl } = visitor;
-  await client.results.importBatch([{ evaluator_id: "theirs", pass: true }]);
-  const page = await visit("/");
-  await page.getByRole("row").filter({ hasText: "external:theirs" }).waitFor();
-  expect(await page.getByText(comparison).count()).toBe(0);
-
-  const tenDaysAgo = (Date.now() - 10 * 86_400_000) * 1000;
-  await using store = await openStore(databaseUrl);
-  await storeResults(store.database, store.owner.account_id, [
-    { evaluatorId: "earlier", createdAt: tenDaysAgo },
-  ]);
-  await page.reload();
-  await page.getByText(comparison).waitFor();
-});
 
 dashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
   const { visit, client } = visitor;
@@ -40,12 +18,8 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
     ...[true, false, false].map((pass) => verdict(pass, "bad")),
     ...[true, true, true, true].map((pass) => verdict(pass, "good")),
   ]);
-  const page = await visit("/");
+  const page = await visit("/evaluators");
   const row = () => page.getByRole("row").filter({ hasText: "external:pooled" });
-  await row().getByText("1 verdict", { exact: true }).waitFor();
-  await row().getByText("100 %", { exact: true }).first().waitFor();
-  await page.getByRole("term").filter({ hasText: "Direct evaluations" }).waitFor();
-  await page.goto(new URL("/evaluators", page.url()).href);
   await row().getByText("100 %", { exact: true }).first().waitFor();
   // Uses are a count, and have those of runs.
   await row().getByRole("cell", { name: "8", exact: true }).waitFor();
@@ -61,61 +35,40 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
   await rates.filter({ hasText: "direct evaluations" }).getByText("1 verdict").waitFor();
 });
 
-browserTest("At no width do the columns of runs lie over each other", async ({ visit, client }) => {
-  const { id } = await uploadHousehold(client, "widths");
-  await finishRun(client, {
-    name: "narrow",
-    dataset_id: id,
-    target: { deployment: "sandbox" },
-    evaluators: [{ evaluator: "exact-match" }],
-  });
-  const page = await visit("/");
-  const row = page
-    .getByRole("region", { name: "Runs", exact: true })
-    .getByRole("row")
-    .filter({ hasText: "narrow" });
-  await row.getByText("50.0 %").first().waitFor();
-  for (const width of [390, 768, 1024, 1280]) {
-    await page.setViewportSize({ width, height: 900 });
-    await row.getByRole("link", { name: "narrow" }).locator("visible=true").waitFor();
-    const spilt = await row.evaluate(
-      (element) =>
-        [...element.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth).length,
-    );
-    expect([width, spilt]).toEqual([width, 0]);
-  }
-});
+browserTest(
+  "At no width do the columns of the latest runs lie over each other",
+  async ({ visit, client }) => {
+    const { id } = await uploadHousehold(client, "widths");
+    await finishRun(client, {
+      name: "narrow",
+      dataset_id: id,
+      target: { deployment: "sandbox" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    const page = await visit("/");
+    const row = page
+      .getByRole("region", { name: "Latest runs" })
+      .getByRole("row")
+      .filter({ hasText: "widths" });
+    await row.getByText("50.0 %").first().waitFor();
+    for (const width of [390, 768, 1024, 1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await row.getByRole("link", { name: "sandbox" }).locator("visible=true").waitFor();
+      const spilt = await row.evaluate(
+        (element) =>
+          [...element.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth)
+            .length,
+      );
+      expect([width, spilt]).toEqual([width, 0]);
+    }
+  },
+);
 
-browserTest("What is of a single day is a bar, not a chart of one dot", async ({ visit, client }) => {
+browserTest("A figure over time is read by keys and by a finger", async ({ visit, client }) => {
   await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
-  await client.results.importBatch([
-    { evaluator_id: "today", pass: true },
-    { evaluator_id: "today", pass: false },
-  ]);
-  const now = Date.now();
-  const period = {
-    since: new Date(now - 86_400_000).toISOString(),
-    until: new Date(now + 60_000).toISOString(),
-  };
-  await eventually(
-    () => client.usage.list(period),
-    ({ data }) => data.length > 0,
-    20_000,
-  );
-  const page = await visit("/?rate=external%3Atoday%7E%7E");
-  await page.getByText("All requests of this period were made in one day.").waitFor();
-  expect(await page.getByRole("figure", { name: "Latency" }).count()).toBe(0);
-  const rate = page.getByRole("figure", { name: "Pass rate by day of external:today" });
-  await rate.getByText("50.0 %").waitFor();
-  await rate.getByText("2 verdicts, all on one day.").waitFor();
-  await page.getByRole("slider", { name: "Requests over time" }).waitFor();
-  expect(await page.getByRole("slider").locator("circle").count()).toBe(0);
-});
-
-browserTest("A figure over time is read by keys and by a finger", async ({ visit }) => {
-  const page = await visit("/", { hasTouch: true, viewport: { width: 390, height: 800 } });
-  const plot = page.getByRole("slider", { name: "Requests over time" });
-  const values = /, UTC\. Succeeded: \d+\. Failed: \d+$/;
+  const page = await visit("/usage", { hasTouch: true, viewport: { width: 390, height: 800 } });
+  const plot = page.getByRole("slider", { name: /^Requests by \w+ and key$/ });
+  const values = /, UTC\. .+: [\d,]+/;
   const heard = async (isIt: (text: string) => boolean) => {
     const text = await eventually(async () => (await plot.getAttribute("aria-valuetext")) ?? "", isIt);
     expect(text).toSatisfy(isIt);
@@ -137,51 +90,61 @@ browserTest("A figure over time is read by keys and by a finger", async ({ visit
   expect(await plot.getAttribute("aria-valuetext")).toMatch(values);
 });
 
-dashboardTest("The newest runs come first, with their figures beside those of no change", async (visitor) => {
-  const { visit, client } = visitor;
-  const { id } = await uploadHousehold(client, "overview");
-  const run = await finishRun(client, {
-    name: "our model",
-    dataset_id: id,
-    target: { deployment: "sandbox" },
-    evaluators: [{ evaluator: "exact-match" }, { evaluator: "state-change" }],
-  });
-  const report = await client.runs.report(run.id);
-  const page = await visit("/");
-  const runs = page.getByRole("region", { name: "Runs", exact: true });
-  const row = runs.getByRole("row").filter({ hasText: "our model" });
-  await row.getByText("no change 50.0 %").first().waitFor();
-  const shown = report.evaluators[0]?.pass_rate ?? 0;
-  await row
-    .getByText(`${(shown * 100).toFixed(shown === 1 || shown === 0 ? 0 : 1)} %`)
-    .first()
-    .waitFor();
-  await row.getByText("state-change").waitFor();
-  expect(await row.getByRole("link", { name: "our model" }).first().getAttribute("href")).toBe(
-    `/runs/${run.id}`,
-  );
-  await row.getByText("no change 50.0 %").first().hover();
-  await page.getByRole("tooltip").getByText("Share of 6 samples in 3 trajectories").first().waitFor();
-  const first = page.getByRole("main").getByRole("heading", { level: 2 }).first();
-  expect(await first.textContent()).toBe("Runs");
-});
+dashboardTest(
+  "A row says whether one can train in a target: figure, baseline, goal, change",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { id } = await uploadHousehold(client, "rooms");
+    const of = {
+      dataset_id: id,
+      target: { deployment: "sandbox" },
+      evaluators: [{ evaluator: "exact-match" }],
+    };
+    const before = await finishRun(client, { ...of, name: "our model" });
+    const run = await finishRun(client, { ...of, name: "our model", params: { temperature: 0 } });
+    await client.goals.set("our model", { evaluator: "exact-match", pass_rate: 0.55 });
+    await eventually(
+      () => client.runs.headlines(),
+      (rows) => rows.some((row) => row.run.id === run.id),
+    );
+    const page = await visit("/");
+    const row = page
+      .getByRole("region", { name: "Latest runs" })
+      .getByRole("row")
+      .filter({ hasText: "rooms" });
+    await row.getByText("no change 50.0 %").waitFor();
+    await row.getByText("exact-match; 6 samples in 3 trajectories").waitFor();
+    await row.getByText("55 % undecided").first().waitFor();
+    await row.getByText("none of 6 failed").first().waitFor();
+    expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);
+    const change = row.getByRole("link", { name: "0.0 points" }).first();
+    expect(await change.getAttribute("href")).toBe(`/runs/${before.id}`);
+    await page.getByText("No run is paused, and every deployment is up.").waitFor();
 
-dashboardTest("Errors open the log of those predictions", async ({ visit, databaseUrl }) => {
-  await using store = await openStore(databaseUrl);
-  const use = { accountId: store.owner.account_id, keyId: undefined, operation: "predict" } as const;
-  const failed = { ...use, failure: "timeout", promptTokens: 0, completionTokens: 0 } as const;
-  const totals = emptyTotals({ ...failed, totalMs: 1, upstreamMs: 1 }, Math.floor(Date.now() / 3_600_000));
-  addUse(totals, { ...failed, totalMs: 1, upstreamMs: 1 });
-  await writeUsage(store.database, new Map([["timeout", totals]]));
-  const page = await visit("/?period=30d");
-  await page.getByRole("link", { name: "Timeout" }).click();
-  await page.getByRole("heading", { level: 1, name: "Predictions" }).waitFor();
-  const { searchParams } = new URL(page.url());
-  expect(Object.fromEntries(searchParams)).toMatchObject({
-    status: "failed",
-    category: "timeout",
-    period: "30d",
-  });
+    // The run says the same in sentences, and its goal is changed there.
+    await row.getByRole("link", { name: "sandbox" }).click();
+    await page
+      .getByText(/^Undecided: exact-match passes 50 % .+, and the goal of 55 % lies within the interval\.$/)
+      .waitFor();
+    await page.getByText(/by exact-match: 0\.0 points .+; temperature none → 0; model the same\./).waitFor();
+    await page.getByRole("button", { name: "Change the goal" }).click();
+    await page.getByRole("textbox", { name: "Pass rate in percent" }).fill("0");
+    await page.getByRole("button", { name: "Set the goal" }).click();
+    await page.getByText(/^Goal met: exact-match passes 50 %/).waitFor();
+    await client.runs.delete(run.id);
+    await client.runs.delete(before.id);
+  },
+);
+
+dashboardTest("A paused run needs someone", async ({ visit, client }) => {
+  const { id } = await uploadHousehold(client, "halted");
+  const evaluators = [{ evaluator: "exact-match" }];
+  const request = { dataset_id: id, evaluators, target: { predictions: "imported" as const } };
+  const run = await client.runs.create({ ...request, name: "halted run" });
+  await client.runs.pause(run.id);
+  const page = await visit("/");
+  await page.getByRole("link", { name: "halted run" }).click();
+  await page.getByRole("heading", { level: 1, name: "halted run" }).waitFor();
 });
 
 browserTest("Nothing moves when figures load, wide and narrow, however slowly they come", async (visitor) => {
@@ -198,7 +161,7 @@ browserTest("Nothing moves when figures load, wide and narrow, however slowly th
       await route.continue();
     });
     await page.goto(new URL("/", page.url()).href);
-    await page.getByRole("row").filter({ hasText: "our model" }).getByText("50.0 %").first().waitFor();
+    await page.getByRole("row").filter({ hasText: "widths" }).getByText("50.0 %").first().waitFor();
     await page.waitForLoadState("networkidle");
     expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
   }

@@ -29,9 +29,9 @@ type RoutePath = keyof ReturnType<typeof createAppRouter>["routesByPath"];
 /** Every route of the router, or this file does not compile. */
 const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
   "/": [
-    { title: "Overview", shows: "close enough" },
-    { title: "Overview", shows: "close enough", opens: { keys: "Control+k" } },
-    { title: "Overview", shows: "close enough", opens: { keys: "?" } },
+    { title: "Overview", shows: "Can I train in it?" },
+    { title: "Overview", shows: "Can I train in it?", opens: { keys: "Control+k" } },
+    { title: "Overview", shows: "Can I train in it?", opens: { keys: "?" } },
   ],
   "/playground": [{ title: "Playground", shows: "Domain knowledge" }],
   "/worlds": [
@@ -140,7 +140,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
   ],
   "/review": [{ title: "Review", shows: "left here" }],
-  "/usage": [{ title: "Usage", shows: "bootstrap" }],
+  "/usage": [{ title: "People & spend", shows: "Owner" }],
   "/api-keys": [
     { title: "API keys", shows: "training cluster" },
     { title: "API keys", shows: "training cluster", opens: { press: "Create key" } },

@@ -20,7 +20,7 @@ browserTest("Control K goes to pages, profiles and results by name or id", async
   await palette(page).getByRole("combobox").pressSequentially("usag");
   await palette(page).getByRole("option", { name: "Usage" }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
   await palette(page).waitFor({ state: "hidden" });
 
   await page.getByRole("button", { name: "Go to" }).click();

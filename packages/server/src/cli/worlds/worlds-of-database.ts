@@ -23,7 +23,7 @@ import { CommandError } from "../command.ts";
 
 /** What commands use of worlds. */
 export interface WorldCalls {
-  worlds: Presage["worlds"];
+  worlds: Omit<Presage["worlds"], "calibration">;
   predict(request: WorldModelRequest): ReturnType<Presage["predict"]>;
 }
 
@@ -52,8 +52,10 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
         return all;
       },
       get: async (name) => toWorld(await findByReference(services, requester, name)),
-      create: async ({ name, ...config }) =>
-        toWorld(await createWorld(services, requester, { name, config, userId }).catch(nameField)),
+      async create({ name, pinned: copied, ...config }) {
+        const wanted = { name, config, copied, userId };
+        return toWorld(await createWorld(services, requester, wanted).catch(nameField));
+      },
       revise: async (name, changes) =>
         toWorld(await reviseWorld(services, requester, name, changes).catch(nameField)),
       delete: (name) => deleteWorld(services, requester, name),

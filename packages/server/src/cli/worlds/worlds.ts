@@ -23,6 +23,7 @@ import { describeDifferences } from "./describe-differences.ts";
 import { evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, playWorld, showText } from "./play.ts";
 import { samplesOf } from "./samples.ts";
+import { addFileVerbs } from "./world-files.ts";
 
 /** What a world is made of, as Commander reads it. */
 interface WorldFlags extends ConnectionOptions {
@@ -91,6 +92,7 @@ export function addWorldsCommands(program: Command): void {
     .action((name: string, options) => reviseCommand(configure(), name, options));
   addReadingCommands(worlds);
   addCalibrationVerbs(worlds);
+  addFileVerbs(worlds);
   addEndingCommands(worlds);
   addPlayCommand(program);
 }

@@ -1,4 +1,5 @@
 import type { CallWithCaller } from "../../http/call.ts";
+import { spenderOf } from "../../http/caller.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
@@ -38,6 +39,7 @@ export function askDeployment(
     const complete = measureCompletion(asked.complete, exchange, {
       session: { name: "x-session-id", value: session },
       sharing,
+      spender: spenderOf(caller),
     });
     const fields = upstreamFields(asked.paramsOf(params));
     const startedAtMs = performance.now();

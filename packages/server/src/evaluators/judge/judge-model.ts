@@ -23,7 +23,7 @@ import type { Complaint, ResponseFormatName } from "./prompts.ts";
 /** One call to a model, by a judge or for a run, for the usage of the account. */
 export interface ModelUse {
   accountId: string;
-  /** Undefined: for a request with a session, or a run that was started with none. */
+  /** For a request with a session, or a run that was started with one, the user. Undefined: not known. */
   keyId: string | undefined;
   /** Undefined: it succeeded. */
   failure: UsageFailure | undefined;
@@ -75,7 +75,7 @@ export interface JudgeModel {
 export interface JudgeCall {
   accountId: string;
   profilePublicId: string;
-  /** Of the client's request; undefined if it was made with a session. */
+  /** Of the client's request; for a session, the user. Undefined: not known. */
   keyId?: string | undefined;
   /** Aborted at the evaluation's deadline, and when the client disconnects. */
   signal: AbortSignal;
@@ -106,7 +106,7 @@ export async function completeWithRetries(
     });
     limited = undefined;
     try {
-      const options = { mayRetry, purpose: "judges" as const };
+      const options = { mayRetry, purpose: "judges" as const, spender: { accountId, keyId } };
       const completion = await traceCompletion(complete, span, request, signal, options);
       recordCall?.(useOfCompletion({ accountId, keyId }, completion));
       return completion;

@@ -296,6 +296,25 @@ export function watchReplicas(registry: Registry, read: () => ReplicaFigures[]):
   }
 }
 
+/** How much of each budget is used, whenever the metrics are read. */
+export function watchBudgets(
+  registry: Registry,
+  read: () => { accountId: string; keyId: string; ratio: number }[],
+): void {
+  new Gauge({
+    name: "presage_budget_used_ratio",
+    help: "What is spent of a monthly budget, divided by it; key is empty for an account's. Absent without a price list.",
+    labelNames: ["account", "key"],
+    aggregator: "max",
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { accountId, keyId, ratio } of read().slice(0, maxKeysApart))
+        this.set({ account: accountId, key: keyId }, ratio);
+    },
+  });
+}
+
 export function watchCounts(registry: Registry, counts: Record<keyof typeof watched, () => number>): void {
   for (const name of Object.keys(watched) as (keyof typeof watched)[])
     watchFigure(registry, counts[name], { name, help: watched[name] });

@@ -49,10 +49,12 @@ interface BatchedWrites<Value> {
   stop(): Promise<void>;
 }
 
-interface Batching<Value> {
+export interface Batching<Value> {
   /** Absent: five seconds. */
   intervalMs?: number | undefined;
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
+  /** Called at each interval, also if there was nothing to write. Nothing is written meanwhile. */
+  afterwards?: (() => Promise<void>) | undefined;
   /** Returns what could not be written to what was collected meanwhile. */
   putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
   /** `isFirst`: the previous batch was written. */
@@ -63,6 +65,7 @@ interface Batching<Value> {
 export function writeInBatches<Value>({
   intervalMs = usualIntervalMs,
   write,
+  afterwards,
   putBack,
   onFailure,
 }: Batching<Value>): BatchedWrites<Value> {
@@ -85,7 +88,7 @@ export function writeInBatches<Value>({
   }
 
   function writeNow(): Promise<void> {
-    writing = writing.then(writePending);
+    writing = writing.then(writePending).then(afterwards);
     return writing;
   }
 

@@ -132,6 +132,7 @@ const named = [
   "select api_keys.id, api_keys.name, account_id from api_keys join users on users.id = user_id",
   "select public_id as id, name, account_id from evaluator_profiles",
   "select id, environment as name, account_id from episodes",
+  "select id, run_name as name, account_id from goals",
   ...["datasets", "environments", "error_taxonomies", "projects", "runs", "worlds"].map(
     (table) => `select id, name, account_id from ${table}`,
   ),

@@ -215,11 +215,11 @@ type Services = { store: Store; clientCounts: ClientCounts };
  * Runs, of which client ones have the evaluators and the progress that their results tell. Where that takes long or the database
  * does not count, they have what was counted before: a run is shown and changed in any case.
  */
-export async function withClientCounts(
+export async function withClientCounts<One extends Run>(
   services: Services,
   requester: Requester,
-  runs: readonly Run[],
-): Promise<Run[]> {
+  runs: readonly One[],
+): Promise<One[]> {
   const { kept } = services.clientCounts;
   const runCounts = runs.filter(isClientRun).map(
     ({ id }): RunCount => ({

@@ -1,6 +1,13 @@
-import { RunCalibration, RunCalibrationQuery, RunPath, type WorldCalibration } from "@presage/contract";
+import {
+  RunCalibration,
+  RunCalibrationQuery,
+  RunPath,
+  type WorldCalibration,
+  WorldCalibrationCard,
+  WorldPath,
+} from "@presage/contract";
 import { describeCoverage } from "@presage/contract/describe-runs";
-import { noSuch, response } from "../../http/describe.ts";
+import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
@@ -9,12 +16,14 @@ import type { JudgedConfidences } from "../../platform/statistics/sorted-confide
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { findWorld } from "../../worlds/find-world.ts";
+import { findByReference } from "../../worlds/worlds-route.ts";
 import { exampleEvaluator, isPreliminary, type Run, type RunDataset, toEvaluatorNames } from "../run.ts";
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { externalTarget, findEvaluator } from "../samples-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
 import { readInRanges, selectConfidences } from "./outcomes-store.ts";
+import { findWorldRun } from "./records-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
 import { isOfSplit, type RunSamples, readRunSamples } from "./samples.ts";
 
@@ -88,7 +97,40 @@ const getCalibration = route({
   },
 });
 
-export const runCalibrationRoutes = [getCalibration];
+const getWorldCalibration = route({
+  method: "GET",
+  path: "/v1/worlds/:name/calibration",
+  needs: "read",
+  id: "getWorldCalibration",
+  tag: "worlds",
+  summary: "Whether a world's confidences may be trusted",
+  description:
+    "The same of the newest finished run through a world's revision: of one whose samples the world was not calibrated on, if there is such a run.",
+  params: WorldPath,
+  query: RunCalibrationQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The figures, and the run", WorldCalibrationCard, {
+      ...exampleCalibration,
+      run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f",
+    }),
+    "404": errorResponse(
+      "The account has no such world, or no run through it has finished",
+      "No run through shop@3 has finished.",
+    ),
+  },
+  async handle(services: FindNeeds, { call, requester, params, query }) {
+    const { name, revision } = await findByReference(services, requester, params.name);
+    const reader = services.store.reader(requester);
+    const run_id = await findWorldRun(reader, requester.accountId, { name, revision });
+    if (run_id === undefined)
+      throw new ServiceError("not_found", `No run through ${name}@${revision} has finished.`);
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, { ...(await calibrationOf(services, requester, run_id, query, reserve)), run_id });
+  },
+});
+
+export const runCalibrationRoutes = [getCalibration, getWorldCalibration];
 
 /** The card of a run's confidences, from its own rows, of as much as there is. */
 export async function calibrationOf(

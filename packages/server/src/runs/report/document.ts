@@ -6,7 +6,14 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
-import { describeLeftOut, describeTrouble } from "@presage/contract/describe-runs";
+import {
+  describeGoal,
+  describeLeftOut,
+  describePrevious,
+  describeTrouble,
+  isMeant,
+  nameOfPrevious,
+} from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import type { ReportPart } from "./pages.ts";
 
@@ -74,6 +81,7 @@ export function reportDocument(report: RunReport, datasetName?: string): ReportP
     ...(run.dataset_id === null ? [] : [paragraph(`Dataset ${dataset}; ${run.mode}; ${run.status}.`)]),
     ...provenance.warnings.map(paragraph),
     ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
+    ...decisionParts(report),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
@@ -122,6 +130,21 @@ const figureColumns = [
 ];
 
 const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+
+/** Whether the goal is reached, and what changed since the run before. */
+function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] {
+  const parts: ReportPart[] = [];
+  if (goal !== null) {
+    const meant = evaluators.find((one) => isMeant(goal, one));
+    parts.push(paragraph(describeGoal(goal, meant, nameOf(meant ?? goal))));
+  }
+  const [first] = previous?.evaluators ?? [];
+  if (previous !== null) {
+    const by = first === undefined ? "" : ` by ${nameOf(first)}`;
+    parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first)}.`));
+  }
+  return parts;
+}
 
 function leftOutParts({ world }: RunReport): ReportPart[] {
   const text = describeLeftOut(world);

@@ -120,3 +120,27 @@ export async function findRecordsRun(
 function isOfRecords(target: RunTarget): boolean {
   return target.kind === "retrieval" || (target.kind === "world" && !target.asksModel);
 }
+
+/** The id of the newest finished run through a world's revision, of the latest 100; of one that is not leaky, if there is such. */
+export async function findWorldRun(
+  reader: Database,
+  accountId: string,
+  { name, revision }: { name: string; revision: number },
+): Promise<string | undefined> {
+  const rows = await reader
+    .selectFrom("runs")
+    .select(["id", "target", "provenance"])
+    .where("account_id", "=", accountId)
+    .where("status", "=", "finished")
+    .where("target_kind", "=", "world")
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(runsAtOnce)
+    .execute();
+  const through = rows.filter(({ target }) => {
+    const found = JSON.parse(target) as RunTarget;
+    return found.kind === "world" && found.name === name && found.revision === revision;
+  });
+  const isLeaky = (provenance: string) => (JSON.parse(provenance) as Run["provenance"]).leaky === true;
+  return (through.find(({ provenance }) => !isLeaky(provenance)) ?? through[0])?.id;
+}

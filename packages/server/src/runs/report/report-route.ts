@@ -1,4 +1,11 @@
-import { type RunFigures, RunPath, RunReport, RunReportQuery } from "@presage/contract";
+import {
+  HeadlineFigures,
+  type ListedRun,
+  type RunFigures,
+  RunPath,
+  RunReport,
+  RunReportQuery,
+} from "@presage/contract";
 import { selectDataset } from "../../datasets/datasets-store.ts";
 import { noSuch } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
@@ -60,6 +67,8 @@ export const exampleReport = {
       strata_left_out: { step: 0, trajectory: 0, tag: 0 },
     },
   ],
+  goal: { evaluator: "exact-match", profile_name: null, pass_rate: 0.6, state: "met", why: null },
+  previous: null,
   latency_ms: { p50: 812.1, p95: 1_907.4, p99: 2_511.9 },
   predictions_per_second: 2.6,
   tokens: { prompt: 185_400, cached: 61_000, completion: 20_600 },
@@ -81,6 +90,16 @@ export const exampleReport = {
   preliminary: false,
   provenance: { ...exampleProvenance, statistics: 2, warnings: [] },
 } satisfies RunReport;
+
+export const exampleListedRun: ListedRun = {
+  ...exampleFinishedRun,
+  headline: {
+    ...exampleEvaluator,
+    ...HeadlineFigures.parse(figures),
+    cost: { currency: "USD", total: 0.0321, unpriced_tokens: 0, per_1000: 0.0823 },
+  },
+  goal: exampleReport.goal,
+};
 
 /** With 1,000 steps and 20 evaluators it may be a few times as long. */
 const usualReportBytes = 2_000_000;

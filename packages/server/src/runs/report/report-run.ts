@@ -8,6 +8,9 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readClientResults } from "../client/client-results.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
+import { judgeGoal } from "../goals.ts";
+import { selectGoalsOf } from "../goals-store.ts";
+import { findPrevious } from "../headlines/previous.ts";
 import {
   asksDeployment,
   isClientRun,
@@ -92,7 +95,8 @@ async function reportOutcomes(
   };
 }
 
-async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<RunFigures> {
+/** The figures of all samples by one evaluator. */
+export async function overallFigures(samples: RunSamples, outcomes: Outcomes): Promise<RunFigures> {
   return toFigures(await sumsBy(together(samples), samples, outcomes), 0);
 }
 
@@ -206,8 +210,8 @@ const bytesOfReport = 4_000_000;
 export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target">): number {
   const { counts, repeats } = run;
   const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
-  // It may be compared with its records.
-  return own + (asksDeployment(run) ? comparisonMemoryBytes([run, run]) : 0);
+  // It may be compared with its records, and with the run before.
+  return own + (isClientRun(run) ? 0 : comparisonMemoryBytes([run, run]));
 }
 
 /**
@@ -221,7 +225,11 @@ export async function reportRun(
   prices: Prices | undefined,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
-  if (isClientRun(run)) return await clientFindings(reader, run);
+  const goalOf = (evaluators: RunReport["evaluators"]) => findGoal({ store }, requester, run, evaluators);
+  if (isClientRun(run)) {
+    const findings = await clientFindings(reader, run);
+    return { ...findings, goal: await goalOf(findings.evaluators) };
+  }
   const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
@@ -244,6 +252,8 @@ export async function reportRun(
       : {};
   const ofWorld = await reportWorld(reader, run, samples.count);
   const against = await reportAgainstRecords({ store }, requester, run);
+  const previous = await findPrevious({ store }, requester, run);
+  const goal = await goalOf(evaluators);
   await refuseDeleted({ store }, requester, [run]);
   return {
     preliminary: isPreliminary(run),
@@ -251,6 +261,8 @@ export async function reportRun(
     ...beside,
     ...ofWorld,
     ...against,
+    goal,
+    previous,
     latency_ms: predictions.latencyMs,
     predictions_per_second: predictionsPerSecond(run, predictions),
     tokens: predictions.tokens,
@@ -262,6 +274,17 @@ export async function reportRun(
       warnings: [...answerWarnings(run, predictions), ...worldWarnings(run, ofWorld), ...warningsOf(run)],
     },
   };
+}
+
+async function findGoal(
+  { store }: { store: Store },
+  requester: Requester,
+  run: Run,
+  evaluators: RunReport["evaluators"],
+): Promise<RunReport["goal"]> {
+  const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
+  const goal = goals.get(run.name);
+  return goal === undefined ? null : judgeGoal(goal, evaluators, { isPreliminary: isPreliminary(run) });
 }
 
 const shareToSay = 0.01;
@@ -278,11 +301,12 @@ function answerWarnings({ params, counts }: Run, { answers, truncated }: Predict
 }
 
 /** Its predictions are not known. */
-async function clientFindings(reader: Database, run: Run): Promise<RunFindings> {
+async function clientFindings(reader: Database, run: Run): Promise<Omit<RunFindings, "goal">> {
   const { evaluators, failures } = await reportClientResults(reader, run);
   return {
     preliminary: false,
     evaluators,
+    previous: null,
     latency_ms: null,
     predictions_per_second: null,
     tokens: { prompt: 0, cached: 0, completion: 0 },
@@ -324,12 +348,14 @@ function predictionsPerSecond(run: Run, { asked, lastAt }: PredictionTotals): nu
 }
 
 function warningsOf(run: Run): string[] {
-  const { models, in_sample: isInSample } = run.provenance;
+  const { models, in_sample: isInSample, leaky: isLeaky } = run.provenance;
   const warnings: string[] = [];
   if (models.length > 1) {
     warnings.push(`The model changed while the run was running: ${models.join(", ")}.`);
   }
   if (isInSample) warnings.push("The baseline learnt from the revision that it predicts.");
+  if (isLeaky)
+    warnings.push("Leaky: the world was calibrated on samples of this dataset. The run passes no gate.");
   if (isPreliminary(run)) warnings.push(preliminaryNote);
   else if (run.status !== "finished") warnings.push(`The run is ${run.status}: the figures are of a part.`);
   return warnings;

@@ -94,7 +94,7 @@ export async function askDeployment(
       { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
       signal,
       // Without sharing: a repeat is a completion of its own.
-      { session: { name: "x-session-id", value: session }, mayRetry },
+      { session: { name: "x-session-id", value: session }, mayRetry, spender: caller },
     ).catch((error: unknown) => {
       recordCall?.(useOfFailure(caller, error, signal));
       throw error;

@@ -22,7 +22,7 @@ import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage
 import type { Store } from "../../platform/storage/store.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { ResultWriter } from "../../results/write/result-writer.ts";
-import { countNames, noCounts, type Run, type RunDataset, type WorkCounts } from "../run.ts";
+import { countNames, noCounts, payerOf, type Run, type RunDataset, type WorkCounts } from "../run.ts";
 import { actionOf, digestOf, type Step, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
@@ -34,7 +34,7 @@ export interface StepServices {
   resultWriter: ResultWriter;
 }
 
-type EvaluatedRun = Pick<Run, "id" | "account_id" | "api_key_id" | "params" | "provenance"> & {
+type EvaluatedRun = Pick<Run, "id" | "account_id" | "api_key_id" | "created_by" | "params" | "provenance"> & {
   dataset: RunDataset;
 };
 
@@ -64,7 +64,7 @@ export async function evaluateStep(
 ): Promise<JudgedStep> {
   const evaluated = toEvaluated(sample, output);
   const unchanged = { ...evaluated, output: toStorableText(stateOf(sample)) };
-  const untraced = { ...allowanceOfStep(), keyId: run.api_key_id ?? undefined };
+  const untraced = { ...allowanceOfStep(), keyId: payerOf(run) };
   const allowance = { ...untraced, span };
   const found = await Promise.all(
     evaluators.map(async (evaluator) => ({

@@ -15,7 +15,7 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment or the world of a run was removed, or the disk has too little room. */
+/** The deployment or the world of a run was removed, the disk has too little room, or a budget is spent. */
 class HinderedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -68,19 +68,29 @@ export function holdRun(
   });
   /** Something was left to ask when the run was hindered. */
   let wasCutShort = false;
+  /** Why a budget does not pay for more. */
+  let refusal: string | undefined;
 
   function isStopping(): boolean {
-    wasCutShort ||= watch.isHindered();
-    return watch.isPausedByUser() || watch.isHindered() || isReleased;
+    wasCutShort ||= watch.isHindered() || refusal !== undefined;
+    return watch.isPausedByUser() || watch.isHindered() || refusal !== undefined || isReleased;
+  }
+
+  async function whatHinders(): Promise<HinderedError | undefined> {
+    return refusal === undefined ? await findHindrance(services, run, signal) : new HinderedError(refusal);
   }
 
   async function workToTheEnd(): Promise<void> {
     try {
-      await workOnHeld(services, run, lease, { progress, signal, isStopping })
+      const onRefused = (reason: string) => {
+        refusal = reason;
+        wasCutShort = true;
+      };
+      await workOnHeld(services, run, lease, { progress, signal, isStopping, onRefused })
         .finally(progress.allSaid)
         .finally(progress.save);
       const isLeft = watch.isPausedByUser() || isReleased;
-      const hindrance = wasCutShort && !isLeft ? await findHindrance(services, run, signal) : undefined;
+      const hindrance = wasCutShort && !isLeft ? await whatHinders() : undefined;
       if (hindrance !== undefined) throw hindrance;
       if (!isLeft && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
       // Paused, released, or it has more evaluators now: the next process to take it continues.
@@ -121,7 +131,7 @@ function describeFailure(error: unknown): string {
     : "An internal error; see the log.";
 }
 
-interface HeldWork extends Pick<RunWorker, "signal" | "isStopping"> {
+interface HeldWork extends Pick<RunWorker, "signal" | "isStopping" | "onRefused"> {
   progress: Progress;
 }
 
@@ -129,7 +139,7 @@ async function workOnHeld(
   services: RunnerServices,
   run: Run,
   lease: Lease,
-  { progress, signal, isStopping }: HeldWork,
+  { progress, signal, isStopping, onRefused }: HeldWork,
 ): Promise<void> {
   const { dataset } = run;
   const { database } = services.store;
@@ -152,6 +162,7 @@ async function workOnHeld(
     tries: progress.tries,
     signal,
     isStopping,
+    onRefused,
     onModel: progress.addModel,
   });
   span?.endAfter(working);

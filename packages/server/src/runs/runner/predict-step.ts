@@ -15,7 +15,7 @@ import { retryAfterMs } from "../../upstream/retry.ts";
 import { paramsThrough } from "../../worlds/complete-through-world.ts";
 import { isOfRecords } from "../../worlds/world.ts";
 import { selectWorld } from "../../worlds/worlds-store.ts";
-import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
+import { asksDeployment, payerOf, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
 import { deploymentOf, readWorldAnswer, throughWorld, type WorldRun } from "./ask-world.ts";
@@ -225,7 +225,7 @@ function ofDeployment(
     const request = {
       ...asked,
       accountId: run.account_id,
-      keyId: run.api_key_id ?? undefined,
+      keyId: payerOf(run),
       session: `${run.id}/${step.repeat}/${Bun.hash(step.sample.trajectory_id).toString(36)}`,
       isFedBack: run.mode === "free-running",
       span,

@@ -2,6 +2,7 @@ import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { keepHeadlines } from "../headlines/keep-headlines.ts";
 import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../run.ts";
 import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
 import { type HeldRun, holdRun } from "./hold-run.ts";
@@ -34,6 +35,7 @@ export function startRunner(
   const held = new Map<HeldRun, string>();
   /** Of runs that this process no longer works on, until the store has been told. */
   const left = new Set<Lease>();
+  const headlines = keepHeadlines(services, onError);
   let isStopping = false;
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;
@@ -67,6 +69,7 @@ export function startRunner(
     looking = releaseStuck(database)
       .then(takeRuns)
       .then(() => (isStopping ? undefined : sweep(database)))
+      .then(headlines.look)
       .catch(onError)
       .finally(() => {
         isLooking = false;
@@ -84,6 +87,7 @@ export function startRunner(
       isStopping = true;
       clearInterval(timer);
       await looking;
+      await headlines.stop();
       await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };

@@ -1,6 +1,7 @@
 import pMap, { pMapSkip } from "p-map";
 import { hasFailed } from "../../evaluators/outcome.ts";
 import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { SpendingRefusedError } from "../../platform/errors.ts";
 import type { RoomForBytes } from "../../platform/limits/memory.ts";
 import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
@@ -65,6 +66,8 @@ export interface RunWorker {
   signal: AbortSignal;
   /** Whether no further step may begin, because the run was paused. */
   isStopping(): boolean;
+  /** Called with why a budget refuses to pay for a step: no further one shall begin. */
+  onRefused(reason: string): void;
   /** Called with the model that a response names. */
   onModel(model: string): void;
 }
@@ -192,6 +195,11 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
     const working = workInTurn(worker, step, predicted, span);
     span?.endAfter(working);
     return await working;
+  } catch (error) {
+    if (!(error instanceof SpendingRefusedError)) throw error;
+    // It is still missing, as if its turn had not come. What else is under way is paid for, and is kept.
+    worker.onRefused(error.message);
+    return { output: undefined, hasFailed: false };
   } finally {
     giveBack();
   }

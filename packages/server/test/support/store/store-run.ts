@@ -108,6 +108,7 @@ export type StoredPrediction =
 
 export interface StoredRun {
   name?: string;
+  isLeaky?: boolean;
   status?: RunStatus;
   statusReason?: string;
   mode?: RunMode;
@@ -135,8 +136,19 @@ export function evaluatorNamed(id: string, revision = 1): RunEvaluator {
 
 const predictedAfterS = 10;
 
-/** Stores a run with its predictions and verdicts. Returns its id. */
+/** Stores a run with its predictions and verdicts at once, as a process makes figures of one that has ended. Returns its id. */
 export async function storeRun(
+  database: Database,
+  accountId: string,
+  dataset: StoredRevision | undefined,
+  run: StoredRun,
+): Promise<string> {
+  return await database
+    .transaction()
+    .execute((transaction) => storeRunRows(transaction, accountId, dataset, run));
+}
+
+async function storeRunRows(
   database: Database,
   accountId: string,
   dataset: StoredRevision | undefined,
@@ -168,6 +180,7 @@ export async function storeRun(
       dataset_digest: null,
       models: given.models ?? ["sandbox"],
       in_sample: false,
+      ...(given.isLeaky && { leaky: true as const }),
     },
     notes: given.notes ?? [],
     created_by: Bun.randomUUIDv7(),

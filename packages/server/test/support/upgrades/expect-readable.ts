@@ -86,6 +86,12 @@ const readings: Reading[] = [
     "/v1/usage?step=hour",
     { data: [{ operation: "predict", requests: 3, prompt_tokens: 2 ** 40, completion_tokens: 5 }] },
   ],
+  [
+    "budgets",
+    "GET",
+    "/v1/budgets",
+    { data: [{ api_key_id: idOf.key, limit: 12.5, stops: true, state: "ok" }] },
+  ],
   ["projects", "GET", "/v1/projects", { projects: [{ id: idOf.project, name: awkward.trim() }] }],
   [
     "runs",
@@ -116,6 +122,7 @@ const readings: Reading[] = [
     { data: [{ prediction: { id: idOf.prediction }, verdicts: [{ pass: true, score: awkwardScore }] }] },
   ],
   ["predictions", "GET", `/v1/predictions/${idOf.livePrediction}`, { output: awkward, reasoning: awkward }],
+  ["goals", "GET", "/v1/goals", { data: [{ run_name: awkward, pass_rate: awkwardScore }] }],
   ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [

@@ -143,6 +143,13 @@ export async function writeUsageRows({ insert }: RowWriter): Promise<void> {
   const hour = hoursOf(writtenAt);
   const counted = { account_id: idOf.account, hour, key_id: idOf.key, operation: "predict" };
   const tokens = { prompt_tokens: 2 ** 40, completion_tokens: 5 };
+  await insert("budgets", {
+    account_id: idOf.account,
+    api_key_id: idOf.key,
+    limit_micros: 12_500_000,
+    stops: 1,
+    warned_month: 0,
+  });
   await insert("usage_counts", { ...counted, ...tokens, outcome: "", requests: 3, cached_tokens: 0 });
   await insert("usage_latencies", {
     account_id: idOf.account,

@@ -183,6 +183,11 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
     ...own,
     ...{ id: idOf.world, name: "shop", last_revision: 1, archived_at: null },
   });
+  await insert("goals", {
+    ...own,
+    ...{ id: idOf.goal, run_name: awkward, evaluator: "exact-match", profile_name: awkward },
+    pass_rate: awkwardScore,
+  });
   const pinned = JSON.stringify({ examples: null, calibration: null, prompt_digest: "0" });
   await insert("world_revisions", {
     ...{ world_id: idOf.world, revision: 1, config, pinned, created_at: writtenAt },

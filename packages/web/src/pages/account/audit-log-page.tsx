@@ -5,7 +5,7 @@ import { RefreshCw, ScrollText } from "lucide-react";
 import { auditEventsQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
-import { IconButton } from "../../ui/button.tsx";
+import { CopyButton, IconButton } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -120,17 +120,23 @@ const auditColumns: DataColumn<AuditEvent>[] = [
   },
   {
     id: "object",
-    label: "Id",
+    label: "Ids",
+    hint: "To search here, and in the server's log",
     value: ({ object_id }) => object_id,
-    cell: ({ object_id }) => <span className="font-mono text-xs">{object_id}</span>,
-    widthPx: 200,
-    isExtra: true,
+    cell: ({ object_id, request_id }) => (
+      <span className="flex">
+        <CopyButton text={object_id} label="Copy the id of what was changed" />
+        {request_id !== null && <CopyButton text={request_id} label="Copy the request's id" />}
+      </span>
+    ),
+    widthPx: 88,
+    isWideOnly: true,
+    isSortable: false,
   },
-  { id: "request", label: "Request", value: ({ request_id }) => request_id, widthPx: 280, isExtra: true },
 ];
 
 function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
-  const who = email ?? names[user_id ?? ""] ?? user_id ?? "unknown";
+  const who = email ?? names[user_id ?? ""] ?? "someone who is gone";
   if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }

@@ -1,10 +1,12 @@
 import { roles } from "@presage/contract/permissions";
-import type { Member, Role } from "@presage/sdk";
+import type { Member, Role, SpendingResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
+import { monthSpendingQuery } from "../../data/spending.ts";
+import { formatCost, formatCount } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -38,12 +40,13 @@ function MembersCard() {
   const presage = usePresage();
   const { data: members, error, refetch } = useQuery(membersQuery(presage));
   const { data: me } = useQuery(meQuery(presage));
+  const { data: spending } = useQuery(monthSpendingQuery(presage));
   const change = useChangeRole();
   const [asked, setAsked] = useState<AskedRole>();
   const ownId = me?.id;
   const columns = useMemo(
-    () => memberColumns({ ownId, isBusy: change.isPending, onChange: setAsked }),
-    [ownId, change.isPending],
+    () => memberColumns({ ownId, isBusy: change.isPending, spending, onChange: setAsked }),
+    [ownId, change.isPending, spending],
   );
   const view = useTableView("members", columns, { isInAddress: true });
   const table = useDataTable({
@@ -77,23 +80,50 @@ function MembersCard() {
   );
 }
 
+/** What each spent in this calendar month, where there are prices. */
+function costColumns(spending: SpendingResponse | undefined): DataColumn<Member>[] {
+  const currency = spending?.currency;
+  if (!currency) return [];
+  const costOf = new Map(spending.people.map(({ user_id, cost }) => [user_id, cost]));
+  // Who asked nothing spent nothing; null is what has no price.
+  const value = ({ id }: Member) => (costOf.has(id) ? (costOf.get(id) ?? null) : 0);
+  return [
+    {
+      id: "cost",
+      label: "This month",
+      hint: "What their requests, runs and judges cost in this calendar month, UTC",
+      value,
+      cell: (member) => formatCost(value(member), currency),
+      widthPx: 116,
+      isNumber: true,
+      isWideOnly: true,
+    },
+  ];
+}
+
 interface RoleChanges {
+  spending: SpendingResponse | undefined;
   ownId: string | undefined;
   isBusy: boolean;
   /** Keys change a select at once, so nothing is changed before it is confirmed. */
   onChange(asked: AskedRole): void;
 }
 
-function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Member>[] {
+function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): DataColumn<Member>[] {
   return [
     {
       id: "name",
       label: "Name",
       value: nameOfMember,
       cell: (member) => (
-        <span className="flex items-center gap-2 font-medium">
-          <span className="truncate">{nameOfMember(member)}</span>
-          {member.id === ownId && <Badge tone="accent">You</Badge>}
+        <span className="flex min-w-0 flex-col">
+          <span className="flex items-center gap-2 font-medium">
+            <span className="truncate">{nameOfMember(member)}</span>
+            {member.id === ownId && <Badge tone="accent">You</Badge>}
+          </span>
+          <span className="text-xs text-ink-3 md:hidden">
+            {member.last_seen_at ? <Time at={member.last_seen_at} /> : "Never here"}
+          </span>
         </span>
       ),
       widthPx: 160,
@@ -102,14 +132,35 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
     },
     { id: "email", label: "Email", value: ({ email }) => email ?? "–", widthPx: 200, isWideOnly: true },
     {
+      id: "seen",
+      label: "Last seen",
+      hint: "When they last used the dashboard or one of their keys",
+      value: ({ last_seen_at }) => last_seen_at,
+      cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : "Never"),
+      widthPx: 136,
+      isWideOnly: true,
+      isNewestFirst: true,
+    },
+    {
       id: "created",
       label: "Since",
       value: ({ created_at }) => created_at,
       cell: ({ created_at }) => <Time at={created_at} />,
-      widthPx: 112,
+      widthPx: 136,
       isWideOnly: true,
       isNewestFirst: true,
     },
+    {
+      id: "keys",
+      label: "Keys",
+      hint: "Those that are neither revoked nor expired",
+      value: ({ active_keys = 0 }) => active_keys,
+      cell: ({ active_keys = 0 }) => formatCount(active_keys),
+      widthPx: 72,
+      isNumber: true,
+      isWideOnly: true,
+    },
+    ...costColumns(spending),
     {
       id: "role",
       label: "Role",
@@ -128,6 +179,8 @@ function memberColumns({ ownId, isBusy, onChange }: RoleChanges): DataColumn<Mem
     },
   ];
 }
+
+const withArticle: Record<Role, string> = { owner: "an owner", member: "a member", viewer: "a viewer" };
 
 interface AskedRole {
   member: Member;
@@ -149,7 +202,9 @@ function ChangeRoleDialog({ asked, isOwn, isBusy, onClose, onConfirm }: ChangeRo
       isOpen={asked !== undefined}
       onClose={onClose}
       title={
-        asked === undefined ? "" : `Make ${isOwn ? "yourself" : nameOfMember(asked.member)} ${asked.role}?`
+        asked === undefined
+          ? ""
+          : `Make ${isOwn ? "yourself" : nameOfMember(asked.member)} ${withArticle[asked.role]}?`
       }
       confirmLabel="Change the role"
       isBusy={isBusy}

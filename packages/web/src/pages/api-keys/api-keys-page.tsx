@@ -5,6 +5,8 @@ import { useMemo, useRef, useState } from "react";
 import { membersQuery, nameOfMember, useRole } from "../../data/accounts.ts";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/client.ts";
+import { budgetsQuery } from "../../data/spending.ts";
+import { BudgetDialog, type BudgetHolder } from "../../parts/budget.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Switch } from "../../ui/form/choices.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
@@ -25,6 +27,8 @@ function ApiKeysPage() {
       members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOfMember(one)])) : undefined,
     [members],
   );
+  const { data: budgets } = useQuery(budgetsQuery(presage));
+  const [budgetOf, setBudgetOf] = useState<BudgetHolder>();
   const [isCreating, setCreating] = useState(false);
   // The only place that holds the secret, until the user has stored it.
   const [newKey, setNewKey] = useState<NewKey>();
@@ -59,6 +63,8 @@ function ApiKeysPage() {
         <KeyTable
           keys={shown}
           userNames={userNames}
+          budgets={budgets}
+          onBudget={isOwner ? setBudgetOf : undefined}
           empty={
             <EmptyState
               icon={KeyRound}
@@ -72,6 +78,9 @@ function ApiKeysPage() {
         />
       )}
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} onCreated={setNewKey} />
+      {budgets !== undefined && (
+        <BudgetDialog holder={budgetOf} budgets={budgets} onClose={() => setBudgetOf(undefined)} />
+      )}
       <NewKeyDialog
         newKey={newKey}
         onStored={() => setNewKey(undefined)}

@@ -3,7 +3,7 @@ import { TriangleAlert } from "lucide-react";
 import { AlertDialog } from "radix-ui";
 import { type FormEvent, type Ref, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { type NewKey, useChangeKeySettings, useRevokeApiKey } from "../../data/api-keys.ts";
+import { type NewKey, useChangeKeySettings, useRevokeApiKeys } from "../../data/api-keys.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
 import { Button, CopyButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -156,49 +156,59 @@ function NewKeyContent({
   );
 }
 
-/** Open while `apiKey` is defined. */
-export function RevokeKeyDialog({
-  apiKey,
+/** Open while there are keys. */
+export function RevokeKeysDialog({
+  apiKeys,
   onClose,
 }: {
-  apiKey: ApiKeyResponse | undefined;
+  apiKeys: readonly ApiKeyResponse[];
   onClose(): void;
 }) {
-  const { mutate, error, isPending, reset } = useRevokeApiKey();
+  const { mutate, error, isPending, reset } = useRevokeApiKeys();
+  const [only] = apiKeys;
   function close() {
     reset();
     onClose();
   }
   return (
     <ConfirmDialog
-      isOpen={apiKey !== undefined}
+      isOpen={only !== undefined}
       onClose={close}
-      title="Revoke this key?"
-      confirmLabel="Revoke key"
+      title={apiKeys.length > 1 ? `Revoke ${apiKeys.length} keys?` : "Revoke this key?"}
+      confirmLabel={apiKeys.length > 1 ? `Revoke ${apiKeys.length} keys` : "Revoke key"}
       isBusy={isPending}
-      onConfirm={() => apiKey !== undefined && mutate(apiKey.id, { onSuccess: onClose })}
+      onConfirm={() =>
+        mutate(
+          apiKeys.map(({ id }) => id),
+          { onSuccess: onClose },
+        )
+      }
     >
-      {apiKey !== undefined && (
-        <div className="flex flex-col gap-3">
-          <p>
-            <strong className="font-semibold wrap-anywhere text-ink">{apiKey.name}</strong> (
-            <span className="font-mono text-xs">
-              {apiKey.prefix}…{apiKey.last_four}
-            </span>
-            ) stops working immediately, and every program that uses it is rejected. This cannot be undone.
-          </p>
-          <p>
-            {apiKey.last_used_at ? (
-              <>
-                It was last used <Time at={apiKey.last_used_at} />.
-              </>
-            ) : (
-              "It has never been used."
-            )}
-          </p>
-          {error !== null && <ErrorNotice error={error} />}
-        </div>
-      )}
+      <div className="flex flex-col gap-3">
+        <ul className="flex max-h-48 flex-col gap-1 overflow-y-auto">
+          {apiKeys.map((apiKey) => (
+            <li key={apiKey.id}>
+              <strong className="font-semibold wrap-anywhere text-ink">{apiKey.name}</strong> (
+              <span className="font-mono text-xs">
+                {apiKey.prefix}…{apiKey.last_four}
+              </span>
+              ),{" "}
+              {apiKey.last_used_at ? (
+                <>
+                  last used <Time at={apiKey.last_used_at} />
+                </>
+              ) : (
+                "never used"
+              )}
+            </li>
+          ))}
+        </ul>
+        <p>
+          {apiKeys.length > 1 ? "They stop" : "It stops"} working immediately, and every program that uses{" "}
+          {apiKeys.length > 1 ? "them" : "it"} is rejected. This cannot be undone.
+        </p>
+        {error !== null && <ErrorNotice error={error} />}
+      </div>
     </ConfirmDialog>
   );
 }

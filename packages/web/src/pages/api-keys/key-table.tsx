@@ -1,7 +1,9 @@
-import type { ApiKeyResponse } from "@presage/sdk";
+import type { ApiKeyResponse, BudgetListResponse } from "@presage/sdk";
 import { clsx } from "clsx";
 import { type ReactNode, useMemo, useState } from "react";
+import { counted } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
+import { BudgetBar, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -10,8 +12,9 @@ import { DataTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
+import { Select } from "../../ui/form/select.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
-import { KeySettingsDialog, RevokeKeyDialog } from "./key-dialogs.tsx";
+import { KeySettingsDialog, RevokeKeysDialog } from "./key-dialogs.tsx";
 import { describeLimits } from "./read-key-form.ts";
 
 type KeyState = "active" | "expires soon" | "expired" | "revoked";
@@ -26,24 +29,37 @@ interface KeyTableProps {
   keys: readonly ApiKeyResponse[] | undefined;
   /** Names of users by their ids, where the keys are those of several. */
   userNames: ReadonlyMap<string, string> | undefined;
+  /** Undefined while loading. */
+  budgets: BudgetListResponse | undefined;
+  /** Absent: the user may set none. */
+  onBudget: ((holder: BudgetHolder) => void) | undefined;
   empty: ReactNode;
 }
 
-export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
+export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTableProps) {
   const nowMs = useNow();
-  const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
+  const [toRevoke, setToRevoke] = useState<readonly ApiKeyResponse[]>([]);
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const [owner, setOwner] = useState("");
   const [toChange, setToChange] = useState<ApiKeyResponse>();
   const rows = useMemo(
-    () => keys?.map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
-    [keys, nowMs],
+    () =>
+      keys
+        ?.filter(({ user_id }) => owner === "" || user_id === owner)
+        .map((apiKey) => ({ apiKey, state: keyState(apiKey, nowMs) })),
+    [keys, owner, nowMs],
   );
   const columns = useMemo(
     () => [
+      tickColumn(ticked, setTicked),
       ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
-      actionsColumn(setToChange, setToRevoke),
+      ...budgetColumns(budgets, onBudget),
+      actionsColumn(setToChange, (apiKey) => setToRevoke([apiKey])),
     ],
-    [userNames],
+    [userNames, ticked, budgets, onBudget],
   );
+  const revocable = rows?.filter(({ state }) => state !== "revoked").map(({ apiKey }) => apiKey) ?? [];
+  const chosen = revocable.filter(({ id }) => ticked.has(id));
   const view = useTableView("api-keys", columns, { isInAddress: true });
   const table = useDataTable({
     label: "API keys",
@@ -55,10 +71,44 @@ export function KeyTable({ keys, userNames, empty }: KeyTableProps) {
     isMain: true,
   });
   return (
-    <Card title="Keys" actions={<TableTools table={table} />}>
+    <Card
+      title="Keys"
+      actions={
+        <>
+          {userNames !== undefined && (
+            <Select
+              aria-label="Whose keys"
+              value={owner}
+              options={[
+                { value: "", label: "Everyone" },
+                ...[...userNames].map(([value, label]) => ({ value, label })),
+              ]}
+              onChange={setOwner}
+            />
+          )}
+          {owner !== "" && revocable.length > chosen.length && (
+            <Button size="small" onClick={() => setTicked(new Set(revocable.map(({ id }) => id)))}>
+              Select all {revocable.length}
+            </Button>
+          )}
+          {chosen.length > 0 && (
+            <Button variant="danger" size="small" onClick={() => setToRevoke(chosen)}>
+              Revoke {counted(chosen.length, "key")}
+            </Button>
+          )}
+          <TableTools table={table} />
+        </>
+      }
+    >
       <DataTable table={table} expectedRows={4} empty={empty} />
       <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
-      <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
+      <RevokeKeysDialog
+        apiKeys={toRevoke}
+        onClose={() => {
+          setToRevoke([]);
+          setTicked(new Set());
+        }}
+      />
     </Card>
   );
 }
@@ -76,17 +126,26 @@ export function keyState(
   return leftMs <= soonMs ? "expires soon" : "active";
 }
 
+function scopesOf({ scopes }: Pick<ApiKeyResponse, "scopes">): string {
+  return scopes?.join(", ") ?? "all";
+}
+
 const factColumns: DataColumn<KeyRow>[] = [
   {
     id: "name",
     label: "Name",
     value: ({ apiKey }) => apiKey.name,
     cell: ({ apiKey, state }) => (
-      <span
-        title={apiKey.name}
-        className={clsx("font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
-      >
-        {apiKey.name}
+      <span className="flex min-w-0 flex-col">
+        <span
+          title={apiKey.name}
+          className={clsx("truncate font-medium", state === "revoked" ? "text-ink-3" : "text-ink")}
+        >
+          {apiKey.name}
+        </span>
+        <span className="font-mono text-xs text-ink-3">
+          {apiKey.prefix}…{apiKey.last_four}
+        </span>
       </span>
     ),
     widthPx: 140,
@@ -94,23 +153,21 @@ const factColumns: DataColumn<KeyRow>[] = [
     isFixed: true,
   },
   {
-    id: "key",
-    label: "Key",
-    value: ({ apiKey: { prefix, last_four } }) => `${prefix}…${last_four}`,
-    cell: ({ apiKey: { prefix, last_four } }) => (
-      <span className="font-mono text-xs">
-        {prefix}…{last_four}
-      </span>
-    ),
-    widthPx: 124,
-    isWideOnly: true,
-  },
-  {
     id: "state",
     label: "State",
     value: ({ state }) => state,
-    cell: ({ state }) => <StateBadge state={state} />,
-    widthPx: 136,
+    cell: ({ state, apiKey: { expires_at } }) => (
+      <span className="flex flex-col items-start">
+        <StateBadge state={state} />
+        {expires_at && state !== "revoked" && (
+          <span className="text-xs text-ink-3">
+            {state === "expired" ? "" : "ends "}
+            <Time at={expires_at} />
+          </span>
+        )}
+      </span>
+    ),
+    widthPx: 116,
   },
   {
     id: "created",
@@ -118,7 +175,7 @@ const factColumns: DataColumn<KeyRow>[] = [
     value: ({ apiKey }) => apiKey.created_at,
     cell: ({ apiKey }) => <Time at={apiKey.created_at} />,
     widthPx: 120,
-    isWideOnly: true,
+    isExtra: true,
     isNewestFirst: true,
   },
   {
@@ -126,31 +183,26 @@ const factColumns: DataColumn<KeyRow>[] = [
     label: "Expires",
     value: ({ apiKey }) => apiKey.expires_at,
     cell: ({ apiKey: { expires_at } }) => (expires_at ? <Time at={expires_at} /> : "Never"),
-    widthPx: 104,
-    isWideOnly: true,
+    widthPx: 120,
+    isExtra: true,
   },
   {
     id: "scopes",
-    label: "Scopes",
-    hint: "What the key may do, within its user’s role",
-    value: ({ apiKey: { scopes } }) => scopes?.join(", ") ?? "all",
-    widthPx: 128,
+    label: "Scopes, limits",
+    hint: "What the key may do within its user’s role, how many requests it may make if not as many as the server lets it, and which of its predictions are stored",
+    value: ({ apiKey }) => [scopesOf(apiKey), describeLimits(apiKey)].filter(Boolean).join("; "),
+    cell: ({ apiKey: { capture, ...apiKey } }) => {
+      const limits = describeLimits(apiKey);
+      return (
+        <>
+          {scopesOf(apiKey)}
+          {limits && <span className="block text-xs text-ink-3">{limits}</span>}
+          {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
+        </>
+      );
+    },
+    widthPx: 148,
     isWideOnly: true,
-  },
-  {
-    id: "limits",
-    label: "Limits",
-    hint: "How many requests a key may make, and which of its predictions are stored",
-    value: ({ apiKey }) => describeLimits(apiKey),
-    cell: ({ apiKey: { capture, ...limits } }) => (
-      <>
-        {describeLimits(limits) ?? "The server's"}
-        {capture && <span className="block text-xs text-ink-3">Stores {describeCapture(capture)}</span>}
-      </>
-    ),
-    widthPx: 128,
-    isWideOnly: true,
-    isSortable: false,
   },
   {
     id: "used",
@@ -162,6 +214,78 @@ const factColumns: DataColumn<KeyRow>[] = [
     isNewestFirst: true,
   },
 ];
+
+function tickColumn(
+  ticked: ReadonlySet<string>,
+  onChange: (ticked: ReadonlySet<string>) => void,
+): DataColumn<KeyRow> {
+  return {
+    id: "tick",
+    label: "Select",
+    cell: ({ apiKey: { id, name }, state }, tabIndex) =>
+      state !== "revoked" && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          tabIndex={tabIndex}
+          className="block size-4 accent-accent"
+          checked={ticked.has(id)}
+          onChange={({ target }) => {
+            const next = new Set(ticked);
+            if (target.checked) next.add(id);
+            else next.delete(id);
+            onChange(next);
+          }}
+        />
+      ),
+    widthPx: 40,
+    isFixed: true,
+    isActions: true,
+  };
+}
+
+/** What a key may spend in a month, where there are prices. */
+function budgetColumns(
+  budgets: BudgetListResponse | undefined,
+  onSet: ((holder: BudgetHolder) => void) | undefined,
+): DataColumn<KeyRow>[] {
+  const { currency = null, data = [] } = budgets ?? {};
+  const budgetOf = new Map(data.map((budget) => [budget.api_key_id, budget]));
+  if (currency === null) return [];
+  return [
+    {
+      id: "budget",
+      label: "Budget",
+      hint: "What the key spent of its budget in this calendar month, UTC",
+      value: ({ apiKey }) => budgetOf.get(apiKey.id)?.share,
+      cell({ apiKey: { id, name }, state }, tabIndex) {
+        const budget = budgetOf.get(id);
+        const words = budget && describeBudget(budget, currency);
+        const isFixed = onSet === undefined || state === "revoked";
+        return (
+          <span className="flex flex-col items-start gap-1 tabular-nums">
+            {isFixed ? (
+              (words ?? "–")
+            ) : (
+              <button
+                type="button"
+                tabIndex={tabIndex}
+                aria-label={`Set the budget of ${name}`}
+                className="text-accent-ink hover:underline"
+                onClick={() => onSet({ apiKeyId: id, name })}
+              >
+                {words ?? "Set"}
+              </button>
+            )}
+            {budget !== undefined && <BudgetBar budget={budget} label={`Budget of ${name}`} />}
+          </span>
+        );
+      },
+      widthPx: 148,
+      isWideOnly: true,
+    },
+  ];
+}
 
 function userColumns(names: ReadonlyMap<string, string> | undefined): DataColumn<KeyRow>[] {
   if (names === undefined) return [];

@@ -20,8 +20,11 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
   const model = models?.find((one) => !isSandbox(one));
   return (
     <Card title="Get started">
-      <ul aria-label="Ways in" className="grid divide-line max-lg:divide-y lg:grid-cols-3 lg:divide-x">
-        <Way icon={FlaskConical} title="Open the example" action={<ExampleOffer />}>
+      <ul
+        aria-label="Ways in"
+        className="grid divide-y divide-line *:first:bg-accent-soft lg:grid-cols-2 *:first:lg:col-span-2 *:last:lg:border-l"
+      >
+        <Way icon={FlaskConical} title="See a finished comparison" action={<ExampleOffer />}>
           <p>
             Trajectories through rooms of the sandbox: two runs compared, and{" "}
             <Link to="/worlds" className="text-accent-ink underline underline-offset-2">

@@ -1,30 +1,28 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { stringify } from "csv-stringify/browser/esm/sync";
 import { Download } from "lucide-react";
+import { usePresage } from "../../data/client.ts";
 import { countFailures } from "../../data/usage.ts";
 import { failureLabels } from "../../format/errors.ts";
-import { Button } from "../../ui/button.tsx";
+import { type Period, periodBounds } from "../../format/times.ts";
+import { MenuItem } from "../../ui/menu.tsx";
 
-interface DownloadButtonProps {
-  fileName: string;
-  /** Undefined while there is nothing to save. */
-  usage: UsageResponse | undefined;
-}
-
-export function DownloadButton({ fileName, usage }: DownloadButtonProps) {
-  function save() {
-    if (usage === undefined) return;
+/** Saves requests, tokens and costs by key, operation and day. */
+export function DownloadItem({ period }: { period: Period }) {
+  const presage = usePresage();
+  async function save() {
+    const usage = await presage.usage.list(periodBounds(period, Date.now()));
     const address = URL.createObjectURL(new Blob([usageCsv(usage)], { type: "text/csv" }));
     const link = document.createElement("a");
     link.href = address;
-    link.download = fileName;
+    link.download = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
     link.click();
     URL.revokeObjectURL(address);
   }
   return (
-    <Button icon={<Download aria-hidden />} disabled={usage === undefined} onClick={save}>
-      Download CSV
-    </Button>
+    <MenuItem icon={<Download aria-hidden />} onSelect={() => void save()}>
+      Download as CSV
+    </MenuItem>
   );
 }
 

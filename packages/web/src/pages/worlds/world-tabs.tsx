@@ -1,8 +1,7 @@
-import type { Run, World } from "@presage/sdk";
+import type { ListedRun, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
-import { useHeadlines } from "../../data/runs.ts";
 import { worldRevisionsQuery } from "../../data/worlds.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
@@ -87,13 +86,11 @@ export function RevisionsTab({ world }: { world: World }) {
   );
 }
 
-/** More reports would be some work for the server. */
 const mostRuns = 10;
 
 /** The newest runs that asked the world, with what they say of it. */
-export function QualityTab({ runs }: { runs: readonly Run[] }) {
+export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
   const shown = runs.slice(0, mostRuns);
-  const headlines = useHeadlines(shown);
   return (
     <Table label="Runs through the world" className="min-w-2xl">
       <thead className="border-b border-line">
@@ -101,12 +98,12 @@ export function QualityTab({ runs }: { runs: readonly Run[] }) {
           <HeaderCell>Run</HeaderCell>
           <HeaderCell>World</HeaderCell>
           <HeaderCell>Dataset</HeaderCell>
-          <HeaderCell className="w-80">Pass rates</HeaderCell>
+          <HeaderCell className="w-80">Pass rate</HeaderCell>
           <HeaderCell isNumber>Made</HeaderCell>
         </tr>
       </thead>
       <tbody>
-        {shown.map((run, index) => {
+        {shown.map((run) => {
           const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
           return (
             <tr key={run.id} className="border-b border-line align-top last:border-b-0">
@@ -125,14 +122,14 @@ export function QualityTab({ runs }: { runs: readonly Run[] }) {
               <Cell>{describeTarget(run.target)}</Cell>
               <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
               <Cell>
-                {headlines[index]?.data?.map((figures) => (
-                  <span key={`${figures.evaluator} ${figures.profile_name}`} className="flex gap-2">
+                {run.headline !== null && (
+                  <span className="flex gap-2">
                     <span className="w-28 shrink-0 truncate text-ink-2">
-                      {nameOf(figures.evaluator ?? "")}
+                      {nameOf(run.headline.evaluator)}
                     </span>
-                    <RateCell rate={figures.pass_rate} interval={figures.pass_interval} />
+                    <RateCell rate={run.headline.pass_rate} interval={run.headline.pass_interval} />
                   </span>
-                ))}
+                )}
               </Cell>
               <Cell isNumber>
                 <Time at={run.created_at} />

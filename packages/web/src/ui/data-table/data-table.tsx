@@ -1,5 +1,3 @@
-// Tables of any length. `ShortTable` is apart from them, as the first page loads nothing to render some rows only.
-
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useCallback, useEffect } from "react";
 import { ErrorNotice } from "../notice.tsx";

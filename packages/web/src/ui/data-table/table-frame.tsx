@@ -7,18 +7,6 @@ import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
 import type { DataTableModel } from "./table-model.ts";
 
-interface ShortTableProps<Row> extends Omit<TableFrameProps<Row>, "onNearEnd" | "end"> {
-  /** In place of the table when it has no rows. */
-  empty: ReactNode;
-}
-
-/** A table whose rows are all in the page: for the first page, which so does without the code for long ones. */
-export function ShortTable<Row>({ empty, ...props }: ShortTableProps<Row>) {
-  const { rows, sortedRows } = props.table;
-  if (rows?.length === 0) return empty;
-  return <TableFrame {...props} rendered={allRows(sortedRows.length)} />;
-}
-
 export interface TableFrameProps<Row> {
   table: DataTableModel<Row>;
   /** As many rows stand there while loading. */

@@ -98,6 +98,29 @@ export const migrations: Record<string, Migration> = {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   },
+  "039-budgets": {
+    async up(db: Kysely<unknown>) {
+      await sql`create table budgets (
+        account_id text not null, api_key_id text not null, limit_micros bigint not null, stops integer not null,
+        warned_month bigint not null, constraint budgets_of_an_account primary key (account_id, api_key_id))`.execute(
+        db,
+      );
+    },
+  },
+  "040-goals-and-headlines": {
+    async up(db: Kysely<unknown>) {
+      const statements = [
+        `create table goals (
+          id text primary key, account_id text not null, run_name text not null, evaluator text not null,
+          profile_name text, pass_rate double precision not null, created_by text not null,
+          created_at bigint not null, constraint goals_by_run_name unique (account_id, run_name))`,
+        "create index goals_of_an_account on goals (account_id, created_at, id)",
+        "alter table runs add column headline text",
+        "create index runs_without_headline on runs (created_at, id) where headline is null and dataset_id is not null",
+      ];
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditActorKind, Role, UsageFailure, UsageOperation } from "@presage/contract";
-import type { Micros } from "../columns.ts";
+import type { Flag, Micros } from "../columns.ts";
 
 /** Accounts, who acts for them, and what they used. */
 export interface AccountTables {
@@ -13,6 +13,7 @@ export interface AccountTables {
   usage_counts: UsageCountsTable;
   usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
+  budgets: BudgetsTable;
 }
 
 /**
@@ -113,7 +114,7 @@ export interface UsageCountsTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** Empty: requests with a session. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
   key_id: string;
   operation: UsageOperation;
   /** Empty: they succeeded; otherwise why they failed. */
@@ -130,7 +131,7 @@ export interface UsageModelTokensTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** Empty: requests with a session. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
   key_id: string;
   operation: UsageOperation;
   model: string;
@@ -151,4 +152,17 @@ export interface UsageLatenciesTable {
   measure: LatencyMeasure;
   bucket: number;
   count: number;
+}
+
+/** What an account or one of its keys may spend in a calendar month. */
+export interface BudgetsTable {
+  account_id: string;
+  /** Empty: the whole account. */
+  api_key_id: string;
+  /** Millionths of the currency of the price list. */
+  limit_micros: number;
+  /** Whether what would cost more is refused. */
+  stops: Flag;
+  /** The last month for which the warning was logged, as months since 1970-01. */
+  warned_month: number;
 }

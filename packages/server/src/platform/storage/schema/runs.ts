@@ -20,6 +20,7 @@ export interface RunTables {
   prediction_payloads: PredictionPayloadsTable;
   prediction_contexts: PredictionContextsTable;
   runs: RunsTable;
+  goals: GoalsTable;
   run_verdicts: RunVerdictsTable;
   sample_traits: SampleTraitsTable;
   environments: EnvironmentsTable;
@@ -272,6 +273,21 @@ export interface RunsTable {
   created_at: Micros;
   started_at: Micros | null;
   finished_at: Micros | null;
+  /** JSON: figures for lists, made when it has ended. Null: not yet, or the target is external. */
+  headline: string | null;
+}
+
+/** What runs of a name are to reach. */
+export interface GoalsTable {
+  id: string;
+  account_id: string;
+  run_name: string;
+  evaluator: string;
+  profile_name: string | null;
+  pass_rate: number;
+  /** Who set it last, and when. */
+  created_by: string;
+  created_at: Micros;
 }
 
 /** One evaluator's outcome on one prediction of a run. */

@@ -1,9 +1,9 @@
 import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
-import type { Run } from "@presage/sdk";
+import type { ListedRun, Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
-import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -14,15 +14,41 @@ import { describeBasis, explainFigures } from "../report/describe-figures.ts";
 import { nameEvaluators } from "../run-verdicts.tsx";
 
 export interface RunRow {
-  run: Run;
+  run: ListedRun;
   dataset: string;
-  /** Of the run's first evaluator. `loading`: not read yet; null: there is none. */
+  /** Of the run's main evaluator. `loading`: not read yet; null: there is none. */
   headline: Headline | "loading" | null;
 }
 
 const rateOf = ({ headline }: RunRow) => (headline === null || headline === "loading" ? undefined : headline);
 
-export const runColumns: DataColumn<RunRow>[] = [
+/** The columns of the list, where all rows have one evaluator with its name in the heading. */
+export function runColumns(evaluator: string | undefined): DataColumn<RunRow>[] {
+  return [...columns.slice(0, place), passRateColumn(evaluator), ...columns.slice(place)];
+}
+
+/** Before it are the run, its status, and what it is of. */
+const place = 5;
+
+function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
+  return {
+    id: "pass_rate",
+    label: evaluator === undefined ? "Pass rate" : `Pass rate, ${evaluator}`,
+    hint: "By the evaluator of the run’s goal, otherwise by its first one, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
+    value: (row) => rateOf(row)?.pass_rate,
+    cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
+    isNumber: true,
+    widthPx: 215,
+  };
+}
+
+/** The evaluator that all rows with figures have, if it is one. */
+export function commonEvaluator(rows: readonly RunRow[]): string | undefined {
+  const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => nameEvaluators([one])[0]));
+  return names.size === 1 ? [...names][0] : undefined;
+}
+
+const columns: DataColumn<RunRow>[] = [
   {
     id: "name",
     label: "Run",
@@ -70,7 +96,7 @@ export const runColumns: DataColumn<RunRow>[] = [
         {run.mode === "free-running" && <span className="text-ink-3"> free-running</span>}
       </>
     ),
-    widthPx: 170,
+    widthPx: 145,
     isWideOnly: true,
   },
   {
@@ -95,13 +121,13 @@ export const runColumns: DataColumn<RunRow>[] = [
     isWideOnly: true,
   },
   {
-    id: "pass_rate",
-    label: "Pass rate",
-    hint: "By the run’s first evaluator, which is named beside it, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
-    value: (row) => rateOf(row)?.pass_rate,
-    cell: (row) => <PassRate row={row} />,
-    isNumber: true,
-    widthPx: 250,
+    id: "goal",
+    label: "Goal",
+    hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
+    value: ({ run }) => run.goal?.pass_rate,
+    cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
+    widthPx: 125,
+    isWideOnly: true,
   },
   {
     id: "no_change",
@@ -120,7 +146,7 @@ export const runColumns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.progress.samples,
     cell: ({ run }) => formatCount(run.progress.samples),
     isNumber: true,
-    widthPx: 108,
+    widthPx: 100,
     isWideOnly: true,
   },
   {
@@ -160,10 +186,10 @@ function Trouble({ run }: { run: Run }) {
   );
 }
 
-function PassRate({ row: { headline } }: { row: RunRow }) {
+function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: boolean }) {
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
   if (headline === null || headline.pass_rate === null)
-    return <span className="text-ink-3">no verdicts</span>;
+    return <span className="text-ink-3">{isActive(run) ? "when it ends" : "no verdicts"}</span>;
   const { pass_rate, pass_interval, no_change } = headline;
   const [name] = nameEvaluators([headline]);
   return (
@@ -171,7 +197,7 @@ function PassRate({ row: { headline } }: { row: RunRow }) {
       className="flex items-center gap-2"
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
-      <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>
+      {isNamed && <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>}
       <span aria-hidden className="min-w-16 flex-1">
         <IntervalBar
           value={pass_rate}

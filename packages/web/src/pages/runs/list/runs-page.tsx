@@ -1,11 +1,11 @@
-import type { Run } from "@presage/sdk";
+import type { ListedRun, Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
 import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
-import { runsQuery, useHeadlines } from "../../../data/runs.ts";
+import { runsQuery, useExternalHeadlines } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { describeTarget, humanizeName } from "../../../format/words.ts";
 import { ExampleNote, ExampleOffer } from "../../../parts/example.tsx";
@@ -21,11 +21,11 @@ import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SavedViews } from "../../../ui/saved-views.tsx";
 import { modes, type RunsSearch, readRunsSearch, statuses } from "../runs-search.ts";
-import { type RunRow, runColumns } from "./run-columns.tsx";
+import { commonEvaluator, type RunRow, runColumns } from "./run-columns.tsx";
 
 export const runsRoute = createLazyRoute("/runs")({ component: RunsPage });
 
-const noRuns: Run[] = [];
+const noRuns: ListedRun[] = [];
 
 function RunsPage() {
   const presage = usePresage();
@@ -156,7 +156,10 @@ function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
 }
 
 /** The runs that the filters choose. */
-export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }: RunsSearch): Run[] {
+export function findRuns<One extends Run>(
+  runs: readonly One[],
+  { q = "", status, mode, dataset }: RunsSearch,
+): One[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return runs.filter((run) => {
     if (status !== undefined && run.status !== status) return false;
@@ -169,36 +172,43 @@ export function findRuns(runs: readonly Run[], { q = "", status, mode, dataset }
 }
 
 interface RunsTableProps {
-  runs: readonly Run[] | undefined;
+  runs: readonly ListedRun[] | undefined;
   datasets: ReadonlyMap<string, string>;
   search: RunsSearch;
   onSelect(selected: string | undefined): void;
 }
 
-/** Reports are read one after the other: those of the newest runs, which are looked at. */
-const maxHeadlines = 40;
+/** Of external runs, whose figures are read one after the other: the newest. */
+const maxExternal = 10;
 
 function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
   const found = useMemo(() => runs && findRuns(runs, search), [runs, search]);
-  const headlines = useHeadlines(found?.slice(0, maxHeadlines) ?? noRuns);
-  const rows = useMemo(
-    () =>
-      found?.map((run, index): RunRow => {
-        const known = headlines[index];
-        const isLoading = known !== undefined && known.data === undefined && !known.isError;
-        return {
-          run,
-          dataset: run.dataset_id === null ? "–" : (datasets.get(run.dataset_id) ?? "deleted"),
-          headline: isLoading ? "loading" : (known?.data?.[0] ?? null),
-        };
-      }),
-    [found, headlines, datasets],
+  const external = useMemo(
+    () => found?.filter(({ target }) => "external" in target).slice(0, maxExternal) ?? noRuns,
+    [found],
   );
-  const view = useTableView("runs", runColumns, { isInAddress: true });
+  const read = useExternalHeadlines(external);
+  const rows = useMemo(() => {
+    const headlineOf = (run: ListedRun): RunRow["headline"] => {
+      const known = read[external.indexOf(run)];
+      if (known === undefined) return run.headline;
+      return known.data ?? (known.data === undefined && !known.isError ? "loading" : null);
+    };
+    return found?.map(
+      (run): RunRow => ({
+        run,
+        dataset: run.dataset_id === null ? "–" : (datasets.get(run.dataset_id) ?? "deleted"),
+        headline: headlineOf(run),
+      }),
+    );
+  }, [found, external, read, datasets]);
+  const evaluator = commonEvaluator(rows ?? []);
+  const columns = useMemo(() => runColumns(evaluator), [evaluator]);
+  const view = useTableView("runs", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Runs",
     view,
-    columns: runColumns,
+    columns,
     rows,
     rowId: ({ run }) => run.id,
     rowName: ({ run }) => run.name,

@@ -1,5 +1,7 @@
 import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
 import { useCreateRun } from "../../../data/runs.ts";
@@ -10,6 +12,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
+import { Decision } from "./decision.tsx";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
 interface AnswerCardProps {
@@ -66,6 +69,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   return (
     <Card title="Is the model good enough?">
       <div className="flex flex-col gap-2 px-4 py-3">
+        <Decision run={run} report={report} chosen={chosen} />
         {!isBaseline && (
           <div className="flex flex-wrap items-center gap-2 text-sm">
             <Badge tone={tone} icon={<Icon aria-hidden />}>
@@ -74,13 +78,18 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             {known?.baseline === null && <MeasureBaseline run={run} evaluators={evaluators} />}
           </div>
         )}
-        <p className="max-w-prose text-sm text-ink-2">
+        <p className="text-sm text-ink-2">
           <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
-      <div className="grid min-w-0 border-t border-line *:min-w-0 xl:grid-cols-2 xl:divide-x xl:divide-line">
+      <div
+        className={clsx(
+          "grid min-w-0 border-t border-line *:min-w-0",
+          differences.length > 0 && "xl:grid-cols-2 xl:divide-x xl:divide-line",
+        )}
+      >
         <IntervalTable
           mark="bar"
           label={`${measureLabels[measure]} by evaluator`}
@@ -163,6 +172,16 @@ function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport[
     ),
   );
   if (status !== "finished" || dataset_id === null || comparable.length === 0) return null;
+  if (create.data !== undefined)
+    return (
+      <span role="status" className="text-ink-2">
+        Started{" "}
+        <Link to="/runs/$runId" params={{ runId: create.data.id }} className="text-accent-ink underline">
+          {create.data.name}
+        </Link>
+        , which predicts that nothing changes. The difference appears when it ends.
+      </span>
+    );
   const request = {
     name: "no change",
     dataset_id,

@@ -1,6 +1,6 @@
 import type { Run, RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatCost, formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
+import { counted, formatCost, formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey } from "../../../parts/evaluators.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
@@ -18,7 +18,8 @@ interface StepCardProps {
 
 /** Accuracy by step, beside that of no change and, of a free-running run, beside the teacher-forced one. */
 export function StepCard({ report, chosen, measure }: StepCardProps) {
-  const { step } = chosen.strata;
+  const step = chosen.strata.step.filter(isDrawn);
+  const tooFew = chosen.strata.step.length - step.length;
   const forced = report.teacher_forced?.evaluators.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
   const series: CurveSeries[] = [
     {
@@ -31,7 +32,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
     series.push({
       key: "forced",
       label: `Teacher-forced: ${report.teacher_forced?.name}`,
-      points: pointsOf(forced.step, measure),
+      points: pointsOf(forced.step.filter(isDrawn), measure),
     });
   }
   if (step.some(({ no_change }) => no_change !== null)) {
@@ -47,11 +48,14 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
   return (
     <Card
       title={`${measureLabels[measure]} by step`}
-      hint={
+      hint={[
         leftOut === 0
           ? "By place in the trajectory, from 0."
-          : `The first 1,000 steps; ${leftOut} later ones are left out.`
-      }
+          : `The first 1,000 steps; ${formatCount(leftOut)} later ones are left out.`,
+        tooFew === 0
+          ? ""
+          : `${counted(tooFew, "step")} with fewer than ${fewestDrawn} trajectories ${tooFew === 1 ? "is" : "are"} not drawn.`,
+      ].join(" ")}
     >
       <CurveChart
         shape="line"
@@ -61,10 +65,17 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
         series={series}
         format={formatShare}
         formatTick={(value) => `${Math.round(value * 100)} %`}
-        note={`${measureExplanations[measure]} Pale where a single trajectory is left, which has no interval.`}
+        note={measureExplanations[measure]}
       />
     </Card>
   );
+}
+
+/** What fewer trajectories say of a step is mostly chance. */
+const fewestDrawn = 3;
+
+function isDrawn({ trajectories }: RunStratum): boolean {
+  return trajectories >= fewestDrawn;
 }
 
 function pointsOf(strata: readonly RunStratum[], measure: Measure): CurvePoint[] {

@@ -38,9 +38,19 @@ export function figureOf(
   };
 }
 
+type Explained = Pick<
+  RunFigures,
+  | "trajectories"
+  | "unseen_share"
+  | "lower_if_missing"
+  | "pass_lower_if_missing"
+  | "interval"
+  | "pass_interval"
+>;
+
 /** What so few trajectories may not show. */
 function describeUnseen(
-  { trajectories, unseen_share: unseen, ...figures }: Omit<RunFigures, "mean_failures_as_zero">,
+  { trajectories, unseen_share: unseen, ...figures }: Explained,
   measure: Measure,
 ): string | undefined {
   const lower = measure === "mean" ? figures.lower_if_missing : figures.pass_lower_if_missing;
@@ -48,7 +58,7 @@ function describeUnseen(
   return `With ${formatCount(trajectories)} trajectories, a kind that makes up ${formatShare(unseen)} of all may be missing here; if it fails whole, the lower end is ${formatShare(lower)}.`;
 }
 
-export function explainFigures(figures: Omit<RunFigures, "mean_failures_as_zero">, measure: Measure): string {
+export function explainFigures(figures: Explained, measure: Measure): string {
   const interval = measure === "mean" ? figures.interval : figures.pass_interval;
   const range =
     interval === null

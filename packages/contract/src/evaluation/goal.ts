@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { instant, shortText, storableText } from "../text.ts";
+
+const described = {
+  evaluator: "An evaluator, by its id or its family's name.",
+  profile_name: "Its profile; the first of this evaluator that a run has if null.",
+  pass_rate: "The pass rate that runs of this name are to reach, as a share from 0 to 1.",
+};
+
+/** Body of `PUT /v1/goals/{run_name}`. */
+export const GoalRequest = z
+  .strictObject({
+    evaluator: shortText(200).meta({ description: described.evaluator, examples: ["exact-match"] }),
+    profile_name: shortText(200).nullish().meta({ description: described.profile_name }),
+    pass_rate: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: described.pass_rate, examples: [0.8] }),
+  })
+  .meta({ id: "GoalRequest" });
+export type GoalRequest = z.infer<typeof GoalRequest>;
+
+/** Path of `/v1/goals/{run_name}`. */
+export const GoalPath = z.object({
+  run_name: storableText().meta({ description: "The name of runs.", examples: ["nightly"] }),
+});
+
+const goal = {
+  evaluator: z.string().meta({ description: described.evaluator }),
+  profile_name: z.string().nullable().meta({ description: described.profile_name }),
+  pass_rate: z.number().meta({ description: described.pass_rate }),
+};
+
+/** What runs of a name are to reach. */
+export const Goal = z
+  .object({
+    run_name: z.string().meta({ description: "The name of the runs." }),
+    ...goal,
+    set_by: z.uuid().meta({ description: "The id of the user who set it." }),
+    set_at: instant.meta({ description: "When it was set." }),
+  })
+  .meta({ id: "Goal" });
+export type Goal = z.infer<typeof Goal>;
+
+/** Query of `GET /v1/goals`. */
+export const GoalListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export type GoalListQuery = z.infer<typeof GoalListQuery>;
+
+/** Response of `GET /v1/goals`. */
+export const GoalListResponse = z
+  .object({ data: z.array(Goal).meta({ description: "The latest first." }), next: nextCursor })
+  .meta({ id: "GoalListResponse" });
+export type GoalListResponse = z.infer<typeof GoalListResponse>;
+
+/** The goal of a run's name, and whether the run reaches it. */
+export const RunGoal = z
+  .object({
+    ...goal,
+    state: z.enum(["met", "missed", "undecided"]).meta({
+      description:
+        "`met`: the lower end of the pass rate's interval is at least the goal, and so is the rate if failures do not pass. `missed`: the upper end is below the goal.",
+    }),
+    why: z.enum(["not_ended", "no_figure", "no_interval", "within_interval", "failures"]).nullable().meta({
+      description:
+        "Why it is undecided. `no_figure`: the run has no verdict of this evaluator. `failures`: without them it would be met. Null if it is decided.",
+    }),
+  })
+  .meta({ id: "RunGoal" });
+export type RunGoal = z.infer<typeof RunGoal>;

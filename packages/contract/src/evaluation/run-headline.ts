@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { nextCursor } from "../query.ts";
+import { RunGoal } from "./goal.ts";
+import { ReportEvaluator, Run } from "./run.ts";
+import { intervalOf, previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
+
+/** Those of a report's figures that a list shows. */
+export const HeadlineFigures = RunFigures.pick({
+  count: true,
+  failed: true,
+  trajectories: true,
+  mean: true,
+  interval: true,
+  pass_rate: true,
+  pass_interval: true,
+  unseen_share: true,
+  lower_if_missing: true,
+  pass_lower_if_missing: true,
+  pass_rate_failures_as_zero: true,
+  no_change: true,
+});
+export type HeadlineFigures = z.infer<typeof HeadlineFigures>;
+
+/** What a run says by its main evaluator. */
+export const RunHeadline = z
+  .object({
+    ...ReportEvaluator.shape,
+    ...HeadlineFigures.shape,
+    cost: RunCost.pick({ currency: true, total: true, unpriced_tokens: true })
+      .extend({
+        per_1000: z.number().nullable().meta({
+          description: "Of 1,000 predictions. Null if the price of some is not known.",
+        }),
+      })
+      .nullable()
+      .meta({ description: "Of the predictions, as in the report." }),
+  })
+  .meta({ id: "RunHeadline" });
+export type RunHeadline = z.infer<typeof RunHeadline>;
+
+/** A run in a list. */
+export const ListedRun = z
+  .object({
+    ...Run.shape,
+    headline: RunHeadline.nullable().meta({
+      description:
+        "Its report's figures by the evaluator of its goal, or else by its first one; they are made within seconds of its end. Null before, and for external runs.",
+    }),
+    goal: RunGoal.nullable().meta({ description: "Of its name. Null if none is set." }),
+  })
+  .meta({ id: "ListedRun" });
+export type ListedRun = z.infer<typeof ListedRun>;
+
+/** Response of `GET /v1/runs`: the account's runs, newest first. */
+export const RunListResponse = z
+  .object({ data: z.array(ListedRun).meta({ description: "The runs, newest first." }), next: nextCursor })
+  .meta({ id: "RunListResponse" });
+export type RunListResponse = z.infer<typeof RunListResponse>;
+
+/** The latest run of a target over a dataset, with what it is held against. */
+export const Headline = z
+  .object({
+    run: ListedRun.meta({ description: "The newest finished run of this target, mode and dataset." }),
+    dataset_name: z.string().nullable().meta({ description: "Null if the dataset is gone." }),
+    baseline: z
+      .object({
+        kind: z.enum(["no-change", "most-frequent", "retrieval"]).meta({ description: "What it predicts." }),
+        run_id: z.uuid().nullable().meta({
+          description: "Its run. Null: the verdicts on the state before the action, in the run itself.",
+        }),
+        pass_rate: z.number().meta({ description: "By the same evaluator." }),
+        interval: intervalOf("Of the pass rate, at 95 %. Null if `run_id` is."),
+        count: z.int().meta({ description: "Samples with a verdict." }),
+      })
+      .nullable()
+      .meta({
+        description: "The highest pass rate of a baseline on the same revision. Null if there is none.",
+      }),
+    change: z
+      .object({ ...previousFields, ...runDifference })
+      .nullable()
+      .meta({ description: "Since the run before, by the headline's evaluator. Null if there is none." }),
+  })
+  .meta({ id: "Headline" });
+export type Headline = z.infer<typeof Headline>;
+
+/** Response of `GET /v1/headlines`. */
+export const HeadlineListResponse = z
+  .object({ data: z.array(Headline).meta({ description: "The newest first." }) })
+  .meta({ id: "HeadlineListResponse" });
+export type HeadlineListResponse = z.infer<typeof HeadlineListResponse>;

@@ -1,0 +1,125 @@
+import type { HeadlineFigures, ReportEvaluator, RunPrevious, RunReport } from "@presage/contract";
+import { type SqlBool, sql } from "kysely";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Run } from "../run.ts";
+import { parseRun, runColumns } from "../runs-store.ts";
+
+type TokensOfModel = Pick<
+  NonNullable<RunReport["cost"]>["models"][number],
+  "model" | "prompt_tokens" | "cached_tokens" | "completion_tokens"
+>;
+
+/** What is kept of a run that has ended, so that no list reads its verdicts. Prices and goals may change: they are not in it. */
+export interface StoredHeadline {
+  /** The formulas, as in reports. */
+  statistics: 2;
+  evaluators: readonly (ReportEvaluator & HeadlineFigures)[];
+  /** Predictions that were requested. */
+  asked: number;
+  tokens: readonly TokensOfModel[];
+  previous: RunPrevious | null;
+}
+
+/** A run with its headline, as it is stored. */
+export type HeadedRun = Run & { headline: StoredHeadline | null };
+
+/** Reads the JSON of its column. */
+export function withHeadline<One extends Run>(run: One & { headline: string | null }) {
+  const { headline } = run;
+  return { ...run, headline: headline === null ? null : (JSON.parse(headline) as StoredHeadline) };
+}
+
+/** Of a run that was read without it. */
+export async function selectHeadline(reader: Database, runId: string): Promise<StoredHeadline | null> {
+  const row = await reader.selectFrom("runs").select("headline").where("id", "=", runId).executeTakeFirst();
+  return row?.headline ? (JSON.parse(row.headline) as StoredHeadline) : null;
+}
+
+/** The newest run over a dataset that has ended, and has no headline yet. */
+export async function selectRunWithoutHeadline(
+  database: Database,
+  except: ReadonlySet<string>,
+): Promise<Run | undefined> {
+  const row = await database
+    .selectFrom("runs")
+    .select(runColumns)
+    // As the index has it.
+    .where(sql<SqlBool>`headline is null and dataset_id is not null`)
+    .where("status", "in", ["finished", "cancelled", "failed"])
+    .$if(except.size > 0, (query) => query.where("id", "not in", [...except]))
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && parseRun(row);
+}
+
+/** Keeps a run's headline, unless it was resumed or given more evaluators since. */
+export async function keepHeadline(
+  database: Database,
+  { id, status, evaluators }: Run,
+  headline: StoredHeadline,
+): Promise<void> {
+  await database
+    .updateTable("runs")
+    .set({ headline: JSON.stringify(headline) })
+    .where("id", "=", id)
+    .where("status", "=", status)
+    .where("evaluators", "=", JSON.stringify(evaluators))
+    .execute();
+}
+
+const runsAtOnce = 100;
+
+/** The latest 100 finished runs of a dataset from before a run, the newest first. */
+export async function selectFinishedBefore(
+  reader: Database,
+  { account_id: accountId, dataset, created_at: createdAt }: Run,
+): Promise<Run[]> {
+  if (dataset === undefined) return [];
+  const rows = await reader
+    .selectFrom("runs")
+    .select(runColumns)
+    .where("dataset_id", "=", dataset.datasetId)
+    .where("account_id", "=", accountId)
+    .where("status", "=", "finished")
+    .where("created_at", "<", createdAt)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(runsAtOnce)
+    .execute();
+  return rows.map(parseRun);
+}
+
+const newestRuns = 500;
+
+/** An account's newest finished runs over datasets, with their headlines. */
+export async function selectHeadedRuns(reader: Database, accountId: string): Promise<HeadedRun[]> {
+  const rows = await reader
+    .selectFrom("runs")
+    .select([...runColumns, "headline"])
+    .where("account_id", "=", accountId)
+    .where("status", "=", "finished")
+    .where("dataset_id", "is not", null)
+    .where("headline", "is not", null)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(newestRuns)
+    .execute();
+  return rows.map((row) => withHeadline({ ...parseRun(row), headline: row.headline }));
+}
+
+/** The names of datasets that are there. */
+export async function selectDatasetNames(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("datasets")
+    .select(["id", "name"])
+    .where("account_id", "=", accountId)
+    .where("id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

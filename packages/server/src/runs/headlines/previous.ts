@@ -1,0 +1,101 @@
+import type { RunPrevious } from "@presage/contract";
+import { ServiceError } from "../../platform/errors.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { compareRuns } from "../compare/compare-runs.ts";
+import { nameOf, type Run } from "../run.ts";
+import { selectRun } from "../runs-store.ts";
+import { selectFinishedBefore, selectHeadline } from "./headlines-store.ts";
+
+/** How a finished run differs from the one before over the same dataset, and what they were made with. Null: there is none. */
+export async function compareWithPrevious(
+  { store }: { store: Store },
+  requester: Requester,
+  run: Run,
+): Promise<RunPrevious | null> {
+  const earlier = await selectFinishedBefore(store.reader(requester), run);
+  const byName = earlier.find(({ name }) => name === run.name);
+  const previous = byName ?? earlier.find((one) => isOfSameLine(one, run));
+  if (previous === undefined) return null;
+  const compared = await compareRuns({ store }, requester, [previous, run]).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  });
+  // One of them was deleted meanwhile.
+  if (compared === undefined) return null;
+  return {
+    run_id: previous.id,
+    name: previous.name,
+    by: byName === undefined ? "target" : "name",
+    ...whatChanged(previous, run),
+    evaluators: compared.evaluators.flatMap(({ reference: _, candidates: [candidate], ...names }) => {
+      if (candidate === undefined) return [];
+      const { measure, difference, interval, outcome, count, trajectories } = candidate;
+      return [{ ...names, measure, difference, interval, outcome, count, trajectories }];
+    }),
+  };
+}
+
+/** The same, as it was kept with the run, if it was and the run before is still there. */
+export async function findPrevious(
+  services: { store: Store },
+  requester: Requester,
+  run: Run,
+): Promise<RunPrevious | null> {
+  if (run.status !== "finished" || run.dataset === undefined) return null;
+  const reader = services.store.briefReader(requester);
+  const headline = await selectHeadline(reader, run.id);
+  if (headline === null) return await compareWithPrevious(services, requester, run);
+  const { previous } = headline;
+  if (previous === null) return null;
+  return (await selectRun(reader, run.account_id, previous.run_id)) === undefined ? null : previous;
+}
+
+/** Whether two runs are of one target in one mode, whatever its revision: the same row of figures. */
+function isOfSameLine(a: Run, b: Run): boolean {
+  return lineOf(a) === lineOf(b);
+}
+
+/** Of predictions that were made elsewhere, only the run's name says by what. */
+export function lineOf({ target, mode, name, dataset }: Run): string {
+  const what =
+    target.kind === "world" ? target.name : target.kind === "imported" ? name : JSON.stringify(target);
+  return JSON.stringify([target.kind, what, mode, dataset?.datasetId]);
+}
+
+/** What the runs were made with, where it differs and where it does not. */
+function whatChanged(before: Run, after: Run): Pick<RunPrevious, "changes" | "unchanged"> {
+  const [old, now] = [aspectsOf(before), aspectsOf(after)];
+  const changes: RunPrevious["changes"] = [];
+  const unchanged: string[] = [];
+  for (const what of new Set([...now.keys(), ...old.keys()])) {
+    const [was, is] = [old.get(what) ?? null, now.get(what) ?? null];
+    if (was === is) unchanged.push(what);
+    else changes.push({ what, before: was, after: is });
+  }
+  return { changes, unchanged };
+}
+
+function aspectsOf({ target, provenance, dataset, mode, repeats, params, evaluators }: Run) {
+  const { prompt_version: prompt, models } = provenance;
+  return new Map<string, string>([
+    ...(target.kind === "world"
+      ? ([
+          ["world", target.name],
+          ["world revision", String(target.revision)],
+        ] as const)
+      : ([["target", nameOf(target)]] as const)),
+    ...(models.length === 0 ? [] : ([["model", models.join(", ")]] as const)),
+    ...(prompt === null ? [] : ([["prompt revision", prompt]] as const)),
+    ["dataset revision", String(dataset?.revision ?? "")],
+    ["mode", mode],
+    ["repeats", String(repeats)],
+    ...Object.entries(params ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
+    ...evaluators.map(
+      ({ id, family, profile }) =>
+        [
+          profile.name === "system:default" ? family : `${family} ${profile.name}`,
+          `${id} revision ${profile.revision}`,
+        ] as const,
+    ),
+  ]);
+}

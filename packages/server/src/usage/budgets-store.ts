@@ -1,0 +1,107 @@
+import type { BudgetsTable } from "../platform/storage/schema/accounts.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+
+/** All budgets of all accounts: there are few, and each process reads them every few seconds. */
+export async function selectAllBudgets(database: Database): Promise<BudgetsTable[]> {
+  const rows = await database.selectFrom("budgets").selectAll().execute();
+  return rows.map((row) => ({
+    ...row,
+    limit_micros: Number(row.limit_micros),
+    warned_month: Number(row.warned_month),
+  }));
+}
+
+/** Sets a budget. Its warning is due again. */
+export async function upsertBudget(
+  transaction: Database,
+  budget: Omit<BudgetsTable, "warned_month">,
+): Promise<void> {
+  const { limit_micros, stops } = budget;
+  await transaction
+    .insertInto("budgets")
+    .values({ ...budget, warned_month: 0 })
+    .onConflict((conflict) =>
+      conflict.columns(["account_id", "api_key_id"]).doUpdateSet({ limit_micros, stops, warned_month: 0 }),
+    )
+    .execute();
+}
+
+/** Returns whether there was one. */
+export async function deleteBudget(
+  transaction: Database,
+  { account_id, api_key_id }: Pick<BudgetsTable, "account_id" | "api_key_id">,
+): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom("budgets")
+    .where("account_id", "=", account_id)
+    .where("api_key_id", "=", api_key_id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/** Whether this process is the one that logs the warning of a month: each budget has one, whatever the number of processes. */
+export async function claimWarning(
+  database: Database,
+  { account_id, api_key_id }: Pick<BudgetsTable, "account_id" | "api_key_id">,
+  month: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable("budgets")
+    .set({ warned_month: month })
+    .where("account_id", "=", account_id)
+    .where("api_key_id", "=", api_key_id)
+    .where("warned_month", "!=", month)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether a key is one of an account's users. */
+export async function isKeyOf(reader: Database, accountId: string, keyId: string): Promise<boolean> {
+  const found = await reader
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
+    .select("api_keys.id")
+    .where("api_keys.id", "=", keyId)
+    .where("users.account_id", "=", accountId)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Tokens of one model that one key of an account asked for. */
+export interface TokensOfKey {
+  account_id: string;
+  key_id: string;
+  model: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  upstream_cached_tokens: number;
+}
+
+/** What some accounts used from one hour, since 1970, until before another. */
+export async function selectTokens(
+  database: Database,
+  accountIds: readonly string[],
+  fromHour: number,
+  untilHour: number,
+): Promise<TokensOfKey[]> {
+  if (fromHour >= untilHour || accountIds.length === 0) return [];
+  const rows = await database
+    .selectFrom("usage_model_tokens")
+    .select(["account_id", "key_id", "model"])
+    .select((row) => [
+      row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
+      row.fn.sum<number>("completion_tokens").as("completion_tokens"),
+      row.fn.sum<number>("upstream_cached_tokens").as("upstream_cached_tokens"),
+    ])
+    .where("account_id", "in", accountIds)
+    .where("hour", ">=", fromHour)
+    .where("hour", "<", untilHour)
+    .groupBy(["account_id", "key_id", "model"])
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    prompt_tokens: Number(row.prompt_tokens),
+    completion_tokens: Number(row.completion_tokens),
+    upstream_cached_tokens: Number(row.upstream_cached_tokens),
+  }));
+}

@@ -1,0 +1,183 @@
+import { beforeAll, expect, test } from "bun:test";
+import { HeadlineListResponse, RunListResponse, RunReport } from "@presage/contract";
+import type { RunTarget } from "../../src/runs/run.ts";
+import { eventually } from "../support/eventually.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import {
+  evaluatorNamed,
+  type StoredRevision,
+  type StoredRun,
+  storeRevision,
+  storeRun,
+} from "../support/store/store-run.ts";
+
+const letters = [..."abcdefghijkl"];
+const evaluators = [evaluatorNamed("exact-match"), evaluatorNamed("contains")];
+
+/** Of twelve trajectories, this many pass; the rest fail, and the last ones have no prediction. */
+function predictionsOf(passed: number, failed = 0): StoredRun["predictions"] {
+  return letters.map((_, index) => {
+    if (index >= letters.length - failed) return [{ failed: "timeout" as const }];
+    const pass = index < passed;
+    const unchanged = { pass: index < 2, score: Number(index < 2) };
+    return [
+      {
+        verdicts: [
+          { pass, score: Number(pass), unchanged },
+          { pass: true, score: 1 },
+        ],
+      },
+    ];
+  });
+}
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  let revision: StoredRevision;
+
+  beforeAll(async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const samples = letters.map((trajectory) => ({ trajectory, step: 0 }));
+    revision = await storeRevision(opened.database, opened.owner.account_id, samples);
+  });
+
+  async function store(run: Omit<StoredRun, "evaluators">): Promise<string> {
+    await using opened = await openStore(presage.databaseUrl);
+    return await storeRun(opened.database, opened.owner.account_id, revision, { ...run, evaluators });
+  }
+
+  async function read<Data>(path: string, schema: { parse(data: unknown): Data }): Promise<Data> {
+    const response = await presage.call("GET", path);
+    expect(response.status).toBe(200);
+    return schema.parse(await response.json());
+  }
+
+  async function listed(name: string) {
+    const { data } = await eventually(
+      () => read(`/v1/runs?name=${encodeURIComponent(name)}`, RunListResponse),
+      (list) => list.data.every(({ headline }) => headline !== null),
+    );
+    return data;
+  }
+
+  const report = (id: string) => read(`/v1/runs/${id}/report`, RunReport);
+  const setGoal = (name: string, goal: object) =>
+    presage.call("PUT", `/v1/goals/${encodeURIComponent(name)}`, goal);
+
+  test("A listed run has the figures of its report", async () => {
+    const id = await store({ name: "equal figures", predictions: predictionsOf(9, 1) });
+    const [run] = await listed("equal figures");
+    const { evaluators: reports } = await report(id);
+    expect(run?.headline).toMatchObject({ evaluator: "exact-match", count: 11, failed: 1, trajectories: 11 });
+    const { cost, ...figures } = run?.headline ?? {};
+    expect(cost).toBeNull();
+    expect(reports[0]).toMatchObject(figures);
+  });
+
+  test("A run that has not ended has no headline", async () => {
+    await store({ name: "paused", status: "paused", predictions: predictionsOf(3) });
+    const { data } = await read("/v1/runs?name=paused", RunListResponse);
+    expect(data.map(({ headline }) => headline)).toEqual([null]);
+  });
+
+  test("A goal is met by the lower end, missed by the upper one, and undecided between", async () => {
+    const name = "to / reach";
+    const id = await store({ name, predictions: predictionsOf(12) });
+    await store({ name: "to miss", predictions: predictionsOf(3) });
+    const stateOf = async (of: string) => (await listed(of))[0]?.goal;
+    expect(await stateOf(name)).toBeNull();
+
+    const goal = { evaluator: "exact-match", pass_rate: 0.6 };
+    expect((await setGoal(name, goal)).status).toBe(200);
+    expect(await stateOf(name)).toEqual({ ...goal, profile_name: null, state: "met", why: null });
+    expect((await report(id)).goal?.state).toBe("met");
+    await setGoal(name, { ...goal, pass_rate: 0.99 });
+    expect(await stateOf(name)).toMatchObject({ state: "undecided", why: "within_interval" });
+    await setGoal(name, { evaluator: "rouge-l", pass_rate: 0.5 });
+    expect(await stateOf(name)).toMatchObject({ state: "undecided", why: "no_figure" });
+    await setGoal("to miss", { ...goal, pass_rate: 0.99 });
+    expect(await stateOf("to miss")).toMatchObject({ state: "missed", why: null });
+
+    const path = `/v1/goals/${encodeURIComponent(name)}`;
+    expect((await presage.call("DELETE", path)).status).toBe(204);
+    expect((await presage.call("DELETE", path)).status).toBe(404);
+    expect(await stateOf(name)).toBeNull();
+    expect((await setGoal(name, { ...goal, pass_rate: 1.2 })).status).toBe(422);
+  });
+
+  test("A goal's evaluator is the one that lists show", async () => {
+    await store({ name: "by the goal", predictions: predictionsOf(3) });
+    await setGoal("by the goal", { evaluator: "contains", profile_name: "system:default", pass_rate: 0.5 });
+    const [run] = await listed("by the goal");
+    expect(run).toMatchObject({ headline: { evaluator: "contains", pass_rate: 1 }, goal: { state: "met" } });
+  });
+
+  test("A report compares with the last run of the name, and says what changed", async () => {
+    const world = (number: number): RunTarget => ({
+      kind: "world",
+      name: "shop",
+      revision: number,
+      asksModel: true,
+    });
+    const first = await store({
+      name: "nightly",
+      target: world(3),
+      predictions: predictionsOf(2),
+      params: { temperature: 0 },
+    });
+    await store({ name: "another", target: world(3), predictions: predictionsOf(1) });
+    const next = await store({
+      name: "nightly",
+      target: world(4),
+      predictions: predictionsOf(10),
+      models: ["larger"],
+    });
+    expect((await report(first)).previous?.by).not.toBe("name");
+    const { previous } = await report(next);
+    expect(previous).toMatchObject({
+      run_id: first,
+      by: "name",
+      changes: [
+        { what: "world revision", before: "3", after: "4" },
+        { what: "model", before: "sandbox", after: "larger" },
+        { what: "temperature", before: "0", after: null },
+      ],
+      evaluators: [{ evaluator: "exact-match", outcome: "better", count: 12 }, { evaluator: "contains" }],
+    });
+    expect(previous?.unchanged).toContain("dataset revision");
+    const [compared] = previous?.evaluators ?? [];
+    expect(compared?.difference).toBeCloseTo(8 / 12);
+    expect(compared?.interval?.lower).toBeGreaterThan(0);
+
+    await listed("nightly");
+    expect((await report(next)).previous).toEqual(previous);
+    expect((await presage.call("DELETE", `/v1/runs/${first}`)).status).toBe(204);
+    expect((await report(next)).previous).toBeNull();
+  });
+
+  test("Headlines are the newest run of each target, beside the best baseline and the run before", async () => {
+    const target: RunTarget = { kind: "deployment", deployment: "rows", model: undefined };
+    const before = await store({ name: "one", target, predictions: predictionsOf(5) });
+    const newest = await store({ name: "two", target, predictions: predictionsOf(9) });
+    const retrieval = await store({
+      name: "the records",
+      target: { kind: "retrieval" },
+      predictions: predictionsOf(6),
+    });
+    for (const name of ["one", "two", "the records"]) await listed(name);
+    const { data } = await read("/v1/headlines", HeadlineListResponse);
+    expect(data.filter(({ run }) => "baseline" in run.target)).toEqual([]);
+    const rows = data.filter(({ run }) => "deployment" in run.target && run.target.deployment === "rows");
+    expect(rows).toMatchObject([
+      {
+        run: { id: newest, headline: { pass_rate: 0.75 }, goal: null },
+        dataset_name: revision.datasetId,
+        baseline: { kind: "retrieval", run_id: retrieval, pass_rate: 0.5, count: 12 },
+        change: { run_id: before, by: "target", trajectories: 12 },
+      },
+    ]);
+    expect(rows[0]?.change?.difference).toBeCloseTo(4 / 12);
+  });
+});

@@ -1,0 +1,212 @@
+import { describeFailures, describeTrouble, formatPoints } from "@presage/contract/describe-runs";
+import type { Headline } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
+import { usePresage } from "../../data/client.ts";
+import { headlinesQuery } from "../../data/runs.ts";
+import { counted, describeInterval, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
+import { GoalState, NewRunLink } from "../../parts/runs.tsx";
+import { Card } from "../../ui/card.tsx";
+import { IntervalBar } from "../../ui/charts/sparkline.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+
+/** Whether each deployment or world may be trained in, as its newest runs say. */
+export function HeadlinesCard() {
+  const { data, error, refetch } = useQuery(headlinesQuery(usePresage()));
+  return (
+    <Card
+      title="Can I train in it?"
+      hint="The latest run of each target over each dataset: pass rates with 95 % intervals, clustered by trajectory. The grey mark is the best baseline."
+      actions={
+        <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
+          All runs
+        </Link>
+      }
+    >
+      {data === undefined ? (
+        error === null ? (
+          <SkeletonRows count={5} className="h-12" />
+        ) : (
+          <div className="p-4">
+            <ErrorNotice error={error} onRetry={refetch} />
+          </div>
+        )
+      ) : data.length === 0 ? (
+        <EmptyState
+          icon={FlaskRound}
+          title="No finished runs yet"
+          actions={<NewRunLink size="small">New run</NewRunLink>}
+        >
+          A run predicts every step of a dataset and says how far the model can be trusted.
+        </EmptyState>
+      ) : (
+        <Table label="Latest runs">
+          <thead>
+            <tr className="border-b border-line">
+              <HeaderCell>Target and dataset</HeaderCell>
+              <HeaderCell className="w-1/3 min-[1400px]:w-1/4">Pass rate</HeaderCell>
+              <HeaderCell className={onlyWide}>Goal</HeaderCell>
+              <HeaderCell className={onlyWide}>Since the run before</HeaderCell>
+              <HeaderCell className={onlyWide}>Failed</HeaderCell>
+              <HeaderCell isNumber className={onlyWide}>
+                Per 1,000
+              </HeaderCell>
+            </tr>
+          </thead>
+          <tbody>
+            {data.map((row) => (
+              <Row key={row.run.id} row={row} />
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </Card>
+  );
+}
+
+/** Where there is no room, these stand below the name. */
+const onlyWide = "hidden min-[1400px]:table-cell";
+
+function Row({ row }: { row: Headline }) {
+  const { run, dataset_name } = row;
+  const { id, target, mode, revision, goal, finished_at, created_at } = run;
+  return (
+    <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
+      <RowHeader className="min-w-40">
+        <Link
+          to="/runs/$runId"
+          params={{ runId: id }}
+          title={run.name}
+          className="font-medium wrap-anywhere text-accent-ink hover:underline"
+        >
+          <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
+        </Link>
+        <span className="block text-xs wrap-anywhere text-ink-3">
+          <InlineText text={dataset_name ?? "deleted dataset"} /> r{revision}
+          {mode === "free-running" && " · free-running"} · <Time at={finished_at ?? created_at} />
+        </span>
+        <span className="mt-1 flex flex-col items-start gap-1 text-xs min-[1400px]:hidden">
+          {goal !== null && <GoalState goal={goal} />}
+          <Change change={row.change} />
+          <Failed run={run} />
+        </span>
+      </RowHeader>
+      <Cell className="align-top">
+        <Rate row={row} />
+      </Cell>
+      <Cell className={clsx("align-top", onlyWide)}>
+        {goal === null ? <span className="text-ink-3">none set</span> : <GoalState goal={goal} />}
+      </Cell>
+      <Cell className={clsx("align-top", onlyWide)}>
+        <Change change={row.change} />
+      </Cell>
+      <Cell className={clsx("align-top", onlyWide)}>
+        <Failed run={run} />
+      </Cell>
+      <Cell isNumber className={clsx("align-top", onlyWide)}>
+        <Cost cost={run.headline?.cost ?? null} />
+      </Cell>
+    </tr>
+  );
+}
+
+const baselineNames = {
+  "no-change": "no change",
+  "most-frequent": "most frequent",
+  retrieval: "retrieval",
+} as const;
+
+/** The figure with its interval and count, and what it has to beat. */
+function Rate({ row: { run, baseline } }: { row: Headline }) {
+  const { headline } = run;
+  if (headline === null || headline.pass_rate === null)
+    return <span className="text-ink-3">no verdicts</span>;
+  const { pass_rate, pass_interval: interval, count, trajectories, evaluator } = headline;
+  return (
+    <div className="flex min-w-32 flex-col gap-0.5">
+      <span className="flex items-center gap-3">
+        <span className="w-14 shrink-0 font-medium text-ink tabular-nums">{formatShare(pass_rate)}</span>
+        <span aria-hidden className="hidden min-w-16 flex-1 sm:block">
+          <IntervalBar
+            value={pass_rate}
+            lower={interval?.lower ?? pass_rate}
+            upper={interval?.upper ?? pass_rate}
+            baseline={baseline?.pass_rate}
+          />
+        </span>
+      </span>
+      <span className="text-xs text-ink-3 tabular-nums">
+        {interval === null ? "no interval" : describeInterval(interval)};{" "}
+        {shortEvaluatorNames([evaluator])(evaluator)}; {counted(count, "sample")} in{" "}
+        {counted(trajectories, "trajectory", "trajectories")}
+      </span>
+      <span className="text-xs text-ink-2 tabular-nums">
+        {baseline === null
+          ? "no baseline measured"
+          : `${baselineNames[baseline.kind]} ${formatShare(baseline.pass_rate)}`}
+      </span>
+    </div>
+  );
+}
+
+const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
+
+function Change({ change }: { change: Headline["change"] }) {
+  if (change === null) return <span className="text-ink-3">no run before</span>;
+  const { run_id, name, difference, interval, outcome } = change;
+  const Icon = arrows[outcome];
+  return (
+    <span
+      className={clsx(
+        "flex items-start gap-1 text-xs tabular-nums",
+        outcome === "better" && "text-pass",
+        outcome === "worse" && "text-fail",
+        outcome === "undecided" && "text-ink-2",
+      )}
+    >
+      <Icon className="mt-0.5 size-3 shrink-0" aria-hidden />
+      <span>
+        <Link
+          to="/runs/$runId"
+          params={{ runId: run_id }}
+          title={name}
+          className="underline-offset-2 hover:underline"
+        >
+          {formatPoints(difference)} points
+        </Link>
+        {interval === null
+          ? ", no interval"
+          : ` (${formatPoints(interval.lower)} to ${formatPoints(interval.upper)})`}
+        <span className="sr-only">, {outcome}</span>
+      </span>
+    </span>
+  );
+}
+
+function Failed({ run: { progress } }: Pick<Headline, "run">) {
+  const trouble = describeTrouble(progress);
+  const failures = describeFailures(progress);
+  return (
+    <span className={clsx("text-xs", failures.length + trouble.length > 0 ? "text-warn" : "text-ink-3")}>
+      {failures.length > 0
+        ? `${failures.join(", ")}, of ${formatCount(progress.samples)}`
+        : `none of ${formatCount(progress.samples)} failed`}
+      {trouble.length > 0 && `; ${trouble.join("; ")}`}
+    </span>
+  );
+}
+
+function Cost({ cost }: { cost: NonNullable<Headline["run"]["headline"]>["cost"] }) {
+  return cost === null || cost.per_1000 === null ? (
+    <span className="text-ink-3">{cost === null ? "–" : "no price"}</span>
+  ) : (
+    formatCost(cost.per_1000, cost.currency)
+  );
+}

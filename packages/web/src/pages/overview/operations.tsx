@@ -1,0 +1,61 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { usePresage } from "../../data/client.ts";
+import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../../data/usage.ts";
+import { formatCost, formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
+import { ErrorNotice } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { ExplainedName } from "../../ui/tooltip.tsx";
+
+const live = { refetchInterval: 30_000, placeholderData: keepPreviousData } as const;
+
+/** How requests for predictions went in the last 24 hours. */
+export function Operations() {
+  const presage = usePresage();
+  const usage = useQuery({ ...usageQuery(presage, "24h"), ...live });
+  const latency = useQuery({ ...latencyQuery(presage, "24h"), ...live });
+  const error = usage.error ?? latency.error;
+  if (error !== null && usage.data === undefined)
+    return <ErrorNotice error={error} onRetry={() => void usage.refetch()} />;
+  const rows = usage.data?.current.data;
+  const asked = rows && sumUsage(rows.filter(isPrediction));
+  const all = rows && sumUsage(rows);
+  const p95 = latency.data?.current.overall.total_ms?.p95;
+  const currency = usage.data?.current.currency;
+  const facts = [
+    {
+      name: "Requests, 24 hours",
+      explanation: "Clients’ requests for a prediction in the last 24 hours.",
+      value: asked && formatCount(asked.requests),
+    },
+    {
+      name: "Error rate",
+      explanation: "The share of these requests that failed, for any reason.",
+      value:
+        asked && `${formatShare(shareOf(asked.failed, asked.requests))}, ${formatCount(asked.failed)} failed`,
+    },
+    {
+      name: "Latency, p95",
+      explanation: "95 % of these requests took at most this, with the upstream’s time.",
+      value: latency.data && (p95 === undefined ? "–" : formatDuration(p95)),
+    },
+    {
+      name: "Cost, 24 hours",
+      explanation: "Of all operations, runs included, at today’s prices.",
+      value: all && (all.cost === null || !currency ? "no prices" : formatCost(all.cost, currency)),
+    },
+  ];
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
+      {facts.map(({ name, explanation, value }) => (
+        <div key={name} className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-2.5">
+          <dt className="text-xs text-ink-3">
+            <ExplainedName name={name} explanation={explanation} />
+          </dt>
+          <dd className="flex min-h-6 items-center truncate font-semibold tabular-nums">
+            {value === undefined ? <Skeleton className="h-4 w-20" /> : value}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

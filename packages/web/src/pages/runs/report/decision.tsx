@@ -1,0 +1,130 @@
+import { describeGoal, describePrevious, isMeant, nameOfPrevious } from "@presage/contract/describe-runs";
+import type { Run, RunReport } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { Target } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { useSetGoal } from "../../../data/runs.ts";
+import { splitVersion } from "../../../format/words.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { GoalState } from "../../../parts/runs.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { SelectField, TextField } from "../../../ui/form/fields.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+
+interface DecisionProps {
+  run: Run;
+  report: RunReport;
+  chosen: RunReport["evaluators"][number];
+}
+
+/** Whether the run reaches its goal, and how it differs from the last one: what was decided by the server, in a sentence each. */
+export function Decision({ run, report, chosen }: DecisionProps) {
+  const [isSetting, setSetting] = useState(false);
+  const { goal, previous, evaluators } = report;
+  const ofGoal = goal === null ? undefined : evaluators.find((one) => isMeant(goal, one));
+  const compared = previous?.evaluators.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+        {goal !== null && (
+          <>
+            <GoalState goal={goal} />
+            <span className="min-w-0 flex-1 basis-80 font-medium">
+              {describeGoal(goal, ofGoal, ofGoal ? nameEvaluator(ofGoal, evaluators) : goal.evaluator)}
+            </span>
+          </>
+        )}
+        <AllowedButton
+          needs="evaluate"
+          size="small"
+          icon={<Target aria-hidden />}
+          onClick={() => setSetting(true)}
+        >
+          {goal === null ? "Set a goal" : "Change the goal"}
+        </AllowedButton>
+      </div>
+      {previous !== null && (
+        <p className="text-sm text-ink-2">
+          <Link
+            to="/compare"
+            search={{ runs: `${previous.run_id},${run.id}` }}
+            className="text-accent-ink underline-offset-2 hover:underline"
+          >
+            {nameOfPrevious(previous)}
+          </Link>
+          , by {nameEvaluator(chosen, evaluators)}: {describePrevious(previous, compared)}.
+        </p>
+      )}
+      <GoalDialog
+        key={String(isSetting)}
+        run={run}
+        report={report}
+        isOpen={isSetting}
+        onClose={() => setSetting(false)}
+      />
+    </>
+  );
+}
+
+interface GoalDialogProps extends Omit<DecisionProps, "chosen"> {
+  isOpen: boolean;
+  onClose(): void;
+}
+
+function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: GoalDialogProps) {
+  const [percent, setPercent] = useState(goal === null ? "" : String(+(100 * goal.pass_rate).toFixed(1)));
+  const current = goal === null ? undefined : evaluators.find((one) => isMeant(goal, one));
+  const [key, setKey] = useState(current === undefined ? "" : evaluatorKey(current));
+  const save = useSetGoal(run.name);
+  const meant = evaluators.find((one) => evaluatorKey(one) === key) ?? evaluators[0];
+  const share = Number(percent) / 100;
+  const isFine = percent.trim() !== "" && share >= 0 && share <= 1 && meant !== undefined;
+  const store = (wanted: Parameters<typeof save.mutate>[0]) => save.mutate(wanted, { onSuccess: onClose });
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (!isFine) return;
+    // The family: a later version of the evaluator is meant too.
+    const evaluator = splitVersion(meant.evaluator).family.replace(/-$/, "");
+    store({ evaluator, profile_name: meant.profile_name, pass_rate: share });
+  }
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="The goal"
+      hint={`The pass rate that all runs named “${run.name}” are to reach.`}
+    >
+      <form className="flex flex-col gap-3" noValidate onSubmit={submit}>
+        <SelectField
+          label="Evaluator"
+          value={meant === undefined ? "" : evaluatorKey(meant)}
+          options={evaluators.map((one) => ({
+            value: evaluatorKey(one),
+            label: nameEvaluator(one, evaluators),
+          }))}
+          onChange={setKey}
+        />
+        <TextField
+          label="Pass rate in percent"
+          inputMode="decimal"
+          issue={percent === "" || isFine ? undefined : "A number from 0 to 100."}
+          value={percent}
+          onChange={setPercent}
+        />
+        {save.error !== null && <ErrorNotice error={save.error} />}
+        <div className="flex justify-end gap-2">
+          {goal !== null && (
+            <Button variant="quiet" onClick={() => store(null)}>
+              Remove the goal
+            </Button>
+          )}
+          <Button type="submit" variant="primary" isBusy={save.isPending} disabled={!isFine}>
+            Set the goal
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
