@@ -188,9 +188,7 @@ onAnyDatabase((database) => {
       const missed = await presageRun(...args, "--min-pass-rate", "exact-match=0.81");
       expect([missed.code, missed.stderr]).toEqual([
         2,
-        expect.stringContaining(
-          "exact-match: the pass rate 80.0 % is below --min-pass-rate 81.0 %",
-        ),
+        expect.stringContaining("exact-match: the pass rate 80.0 % is below --min-pass-rate 81.0 %"),
       ]);
       const baseline = [...args, "--baseline", "no-change", "--name", name("worse")];
       const worse = await presageRun(...baseline, "--against", name("met"), "--max-regression", "1.0");
@@ -275,7 +273,10 @@ onAnyDatabase((database) => {
       const played = await presageRun(
         ...["--dataset", games, "--protocol", "llm-sim", "--baseline", "no-change", "--mode", "free-running"],
       );
-      expect([played.code, played.stdout]).toEqual([0, expect.stringMatching(/^json-match (?:system:llm-sim|.*\nsystem:llm-sim)/m)]);
+      expect([played.code, played.stdout]).toEqual([
+        0,
+        expect.stringMatching(/^json-match (?:system:llm-sim|.*\nsystem:llm-sim)/m),
+      ]);
       const wrongReader = await presageRun("--dataset", games, "--protocol", "word2world");
       expect(wrongReader.code).toBe(1);
     });

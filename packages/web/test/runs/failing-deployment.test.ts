@@ -56,6 +56,9 @@ dashboardTest(
     const data = [{ ...deployment, state: "out", error_rate: null }];
     await page.route("**/v1/deployments*", (route) => route.fulfill({ json: { data } }));
     await page.reload();
-    await page.getByRole("listitem").filter({ hasText: /^Deployment defaultout$/ }).waitFor();
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: /^Deployment defaultout$/ })
+      .waitFor();
   },
 );

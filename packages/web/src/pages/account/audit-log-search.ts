@@ -39,8 +39,6 @@ export const actionWords: Record<AuditAction, string> = {
   "error_taxonomy.set_labels": "Set labels of a taxonomy",
   "error_taxonomy.remove_labels": "Removed labels of a taxonomy",
   "evaluation_result.correct": "Corrected a result",
-  "evaluation_result.draw": "Drew verdicts to label",
-  "evaluation_result.label": "Labelled a result",
   "evaluation_result.delete": "Deleted results",
   "evaluation_result.draw": "Drew results to label",
   "evaluation_result.label": "Labelled results",
