@@ -17,6 +17,7 @@ const serverFloors = {
   runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
+  reality: ["http", "environments"],
   config: ["upstream"],
   app: [
     ...[
@@ -33,6 +34,7 @@ const serverFloors = {
     "runs",
     "environments",
     "exports",
+    "reality",
     "config",
   ],
 };

@@ -46,6 +46,7 @@ import {
   type Projects,
   projects,
 } from "./resources/projects.ts";
+import { type RealityChecks, realityChecks } from "./resources/reality-checks.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
 import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
@@ -98,6 +99,7 @@ export interface Presage {
   goals: Goals;
   environments: Environments;
   episodes: Episodes;
+  realityChecks: RealityChecks;
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
@@ -148,6 +150,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     goals: goals(transport),
     environments: environments(transport),
     episodes: episodes(transport),
+    realityChecks: realityChecks(transport),
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),

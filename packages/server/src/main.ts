@@ -33,6 +33,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
   [["label", "agree"], async () => (await import("./cli/labels.ts")).addLabelCommands],
   [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
+  [["reality"], async () => (await import("./cli/reality.ts")).addRealityCommand],
   [["compare", "report", "runs"], async () => (await import("./cli/runs.ts")).addRunsCommands],
   [["results"], async () => (await import("./cli/database.ts")).addResultsCommands],
   [["sign-in"], async () => (await import("./cli/accounts/users.ts")).addSignInCommand],

@@ -34,6 +34,8 @@ export const AuditAction = z.enum([
   "goal.set",
   "goal.remove",
   "project.create",
+  "reality_check.create",
+  "reality_check.delete",
   "run.create",
   "run.add_evaluators",
   "run.add_predictions",

@@ -11,7 +11,8 @@ export type RowOwner =
   | "environments"
   | "episodes"
   | "worlds"
-  | "label_samples";
+  | "label_samples"
+  | "reality_checks";
 
 /** One of the tables with an account's own data, as opposed to what is counted from it. */
 export interface AccountTable {
@@ -138,6 +139,20 @@ export const accountTables: readonly AccountTable[] = [
     key: ["revision"],
     owner: { of: "worlds", column: "world_id" },
     rowsAtOnce: few,
+  },
+  {
+    table: "reality_checks",
+    key: ["id"],
+    owner: ofAccount,
+    owns: { as: "reality_checks", column: "id" },
+    users: ["created_by"],
+    rowsAtOnce: many,
+  },
+  {
+    table: "reality_episodes",
+    key: ["position"],
+    owner: { of: "reality_checks", column: "check_id" },
+    rowsAtOnce: many,
   },
   {
     table: "runs",

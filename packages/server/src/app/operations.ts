@@ -18,6 +18,7 @@ import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { realityRoutes } from "../reality/checks-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
@@ -66,6 +67,7 @@ const operations: readonly Operation<Services>[] = [
   ...environmentRoutes,
   ...episodeRoutes,
   ...openEnvRoutes,
+  ...realityRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,
   ...orsCallRoutes,

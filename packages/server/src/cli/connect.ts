@@ -30,6 +30,7 @@ export interface Client {
     | ("report" | "reportAs" | "calibration" | "export")
   >;
   comparisons: Pick<Presage["comparisons"], "get">;
+  realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
   labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
 }
 

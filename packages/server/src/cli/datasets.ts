@@ -14,7 +14,7 @@ import { addImportOptions, describeRevision, importTraces } from "./traces/impor
 export function addDatasetsCommands(program: Command): void {
   const datasets = program
     .command("datasets")
-    .description("import, list, show or delete recorded datasets")
+    .description("import, list, show or delete datasets")
     .addHelpText(
       "after",
       examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),

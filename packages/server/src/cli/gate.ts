@@ -6,6 +6,10 @@ import { CommandError } from "./command.ts";
 import { outcomeName, percent } from "./evaluate/evaluate-line.ts";
 import { readNumber } from "./run-options.ts";
 
+/** Of a command whose gate is not passed, or cannot be decided. */
+export const gateExitCode = 2;
+export const undecidedExitCode = 3;
+
 /** A pass rate that an evaluator must reach. */
 export interface Minimum {
   /** `FAMILY` or `FAMILY=PROFILE`. Absent: all evaluators. */

@@ -78,6 +78,7 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
+import { realityOfDatabase } from "./reality-of-database.ts";
 import { labelsOfDatabase } from "./labels-of-database.ts";
 import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
@@ -236,6 +237,7 @@ function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { w
       export: (query) => bytesOf(exportEpisodes({ store }, requesterOf(store), query as EpisodeExportQuery)),
     },
     ...runsOf(store, config, runs),
+    realityChecks: realityOfDatabase({ store }, requesterOf(store), store.owner.id),
     labels: labelsOfDatabase(store, requesterOf(store)),
   };
   return {

@@ -16,10 +16,12 @@ import {
   checkMinimums,
   findRegressions,
   findShortfalls,
+  gateExitCode,
   type Minimum,
   readMaxRegression,
   readMinimum,
   readUndecided,
+  undecidedExitCode,
 } from "./gate.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
 import {
@@ -54,8 +56,6 @@ export function addRunCommand(program: Command): void {
 }
 
 /** For a gate that falls short, and for one that cannot tell. */
-const gateExitCode = 2;
-const undecidedExitCode = 3;
 /** 128 plus the number of SIGINT, as shells report it. */
 const interruptedExitCode = 130;
 

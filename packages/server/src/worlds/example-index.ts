@@ -184,7 +184,7 @@ function* invert(texts: Texts): Generator<undefined, Postings> {
 }
 
 /** The places of a column by the value there. A million take a few milliseconds. */
-export function group(values: Uint32Array, groups: number): Groups {
+function group(values: Uint32Array, groups: number): Groups {
   const sizes = new Uint32Array(groups);
   for (const value of values) sizes[value] = (sizes[value] ?? 0) + 1;
   const starts = toStarts(sizes);

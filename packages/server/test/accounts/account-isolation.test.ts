@@ -31,6 +31,7 @@ onAnyDatabase((database) => {
     prediction: "",
     run: "",
     otherRun: "",
+    check: "",
     episode: "",
     apiKey: "",
     session: "",
@@ -99,6 +100,8 @@ onAnyDatabase((database) => {
       })
     ).id;
     await make("/v1/environments", { name: environment, description: mark });
+    const pairs = [{ task_id: mark, episode_id: mark, policy: mark, simulated: true, real: false }];
+    own.check = (await make("/v1/reality-checks", { name: mark, environment, pairs })).id;
     await make("/v1/worlds", { name: environment, description: mark, instructions: mark });
     await make(`/v1/environments/${environment}/tasks`, { initial_state: mark, prompt: mark, goal: mark });
     const goal = { evaluator: "exact-match", pass_rate: 0.5 };
@@ -184,6 +187,9 @@ onAnyDatabase((database) => {
     ["POST", `/v1/runs/${own.run}/pause`],
     ["POST", `/v1/runs/${own.run}/resume`],
     ["POST", `/v1/runs/${own.run}/finish`],
+    ["GET", `/v1/reality-checks/${own.check}`],
+    ["DELETE", `/v1/reality-checks/${own.check}`],
+    ["GET", `/v1/environments/${environment}/reality`],
     ["GET", `/v1/worlds/${environment}`],
     ["PATCH", `/v1/worlds/${environment}`, { archived: true }],
     ["DELETE", `/v1/worlds/${environment}`],
@@ -244,6 +250,7 @@ onAnyDatabase((database) => {
     ["GET", "/v1/headlines"],
     ["GET", "/v1/runs"],
     ["GET", "/v1/environments"],
+    ["GET", "/v1/reality-checks"],
     ["GET", "/v1/worlds"],
     ["GET", "/v1/episodes"],
     ["GET", "/v1/episodes/figures?by=revision"],
@@ -396,6 +403,7 @@ onAnyDatabase((database) => {
       "POST /v1/runs",
       "PUT /v1/goals/{run_name}",
       "POST /v1/environments",
+      "POST /v1/reality-checks",
       "POST /v1/worlds",
       "POST /v1/error-taxonomy-revision",
       // These know no resource.

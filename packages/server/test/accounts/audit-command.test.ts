@@ -182,6 +182,8 @@ test("every command that changes something leaves its event", async () => {
   await change("worlds calibrate", ["w", "--run", "to-calibrate-on"], ["world.revise"]);
   await Bun.write(file, (await presage("worlds", "export", "w")).stdout);
   await change("worlds import", [file, "--name", "w2"], ["world.create"]);
+  await Bun.write(file, JSON.stringify({ task_id: "t", simulated: true, real: false }));
+  await change("reality", ["--pairs", file, "--name", "lab"], ["reality_check.create"]);
   await change("worlds archive", ["w"], ["world.revise"]);
   await change("worlds delete", ["w"], ["world.delete"]);
 

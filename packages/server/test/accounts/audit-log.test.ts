@@ -197,6 +197,9 @@ onAnyDatabase((database) => {
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });
     await change("DELETE /v1/datasets/:id?with_runs=true", "dataset.delete", { id: dataset.id });
 
+    const pairs = [{ task_id: secret, simulated: true, real: false }];
+    const check = await change("POST /v1/reality-checks", "reality_check.create", {}, { name: "lab", pairs });
+    await change("DELETE /v1/reality-checks/:id", "reality_check.delete", { id: check.id });
     const ofGoal = { run_name: "nightly" };
     const goal = { evaluator: "exact-match", pass_rate: 0.8 };
     await change("PUT /v1/goals/:run_name", "goal.set", ofGoal, goal);

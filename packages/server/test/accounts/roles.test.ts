@@ -40,6 +40,9 @@ const table: Row[] = [
       GET /v1/datasets/:id/trajectories
       GET /v1/datasets/:id/trajectories/:trajectory_id
       GET /v1/deployments
+      GET /v1/reality-checks
+      GET /v1/reality-checks/:id
+      GET /v1/environments/:name/reality
       GET /v1/worlds
       GET /v1/worlds/:name
       GET /v1/worlds/:name/revisions
@@ -183,6 +186,8 @@ const table: Row[] = [
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
+      POST /v1/reality-checks
+      DELETE /v1/reality-checks/:id
       POST /v1/worlds
       POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name

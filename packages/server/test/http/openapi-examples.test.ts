@@ -13,6 +13,7 @@ import {
   ExperimentResponse,
   ModelListResponse,
   Project,
+  RealityCheck,
   Run,
   SessionListResponse,
   StoredPredictionListResponse,
@@ -57,6 +58,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
     const { name } = Environment.parse(response);
     return { "environments/{name}": name, "openenv/{env_name}": name };
   },
+  createRealityCheck: (response) => ({ "reality-checks/{id}": RealityCheck.parse(response).id }),
   createWorld: (response) => ({ "worlds/{name}": World.parse(response).name }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };

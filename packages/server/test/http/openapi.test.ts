@@ -194,6 +194,7 @@ test("operations that create something accept an Idempotency-Key", async () => {
     "post /v1/evaluator-profiles/{public_id}/revision",
     "post /v1/experiments",
     "post /v1/projects",
+    "post /v1/reality-checks",
     "post /v1/runs",
     "post /v1/runs/{id}/label-sample",
     "post /v1/worlds",

@@ -29,6 +29,14 @@ export function environmentQuery(presage: Presage, name: string) {
   });
 }
 
+/** How often success in an environment is real, by all of its reality checks. */
+export function realityQuery(presage: Presage, name: string) {
+  return queryOptions({
+    queryKey: [...environmentsKey, "reality", name],
+    queryFn: ({ signal }) => presage.realityChecks.ofEnvironment(name, {}, { signal }),
+  });
+}
+
 /** What an environment was made of, the newest revision first. */
 export function environmentRevisionsQuery(presage: Presage, { name, revision }: Environment) {
   return queryOptions({

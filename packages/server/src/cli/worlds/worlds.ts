@@ -186,7 +186,7 @@ function addEndingCommands(worlds: Command): void {
 function addPlayCommand(program: Command): void {
   program
     .command("play <world>")
-    .summary("act in a world; its answers are the next states")
+    .summary("act in a world, a line an action")
     .description("act in a world, a line an action; its answer is the next state, ctrl-D ends")
     .option("--state <text>", "where to begin")
     .option("--sample <id>", "begin with this recorded sample; by default with any trajectory's first")

@@ -124,6 +124,12 @@ const readings: Reading[] = [
   ["predictions", "GET", `/v1/predictions/${idOf.livePrediction}`, { output: awkward, reasoning: awkward }],
   ["goals", "GET", "/v1/goals", { data: [{ run_name: awkward, pass_rate: awkwardScore }] }],
   ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
+  [
+    "reality_checks",
+    "GET",
+    `/v1/reality-checks/${idOf.realityCheck}`,
+    { name: awkward, figures: { counts: { only_simulated: 1 }, policies: [{ policy: awkward }] } },
+  ],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [
     "episodes",

@@ -192,6 +192,14 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
   await insert("world_revisions", {
     ...{ world_id: idOf.world, revision: 1, config, pinned, created_at: writtenAt },
   });
+  const outcomes = { simulated: 1, real: 0, replayed: null };
+  await insert("reality_checks", {
+    ...own,
+    ...{ id: idOf.realityCheck, name: awkward, environment: "kitchen" },
+    ...{ false_success_limit: awkwardScore, episodes: 1 },
+  });
+  const checked = { task_id: awkward, episode_id: awkward, policy: awkward, ...outcomes };
+  await insert("reality_episodes", { check_id: idOf.realityCheck, position: 1, ...checked });
   await insert("environment_tasks", { environment_id: idOf.environment, split: "train", position: 0, task });
   await insert("episodes", {
     ...own,

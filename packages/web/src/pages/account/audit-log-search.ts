@@ -50,6 +50,8 @@ export const actionWords: Record<AuditAction, string> = {
   "experiment.update": "Changed an experiment",
   "prediction.delete": "Deleted predictions",
   "project.create": "Created a project",
+  "reality_check.create": "Created a reality check",
+  "reality_check.delete": "Deleted a reality check",
   "run.create": "Created a run",
   "run.add_evaluators": "Added evaluators to a run",
   "run.add_predictions": "Uploaded a run's predictions",

@@ -103,7 +103,7 @@ export function pairAgreement(clusters: readonly PairCluster[], isWeighted: bool
   };
 }
 
-function sumOf(tables: readonly PairTable[]): PairTable {
+export function sumOf(tables: readonly PairTable[]): PairTable {
   const sum = { ...noPairs };
   for (const table of tables) for (const cell of cells) sum[cell] += table[cell];
   return sum;
@@ -206,7 +206,7 @@ const oneOf = (passes: number, fails: number) =>
     ? "There are no labels."
     : `All are ${passes > 0 ? "pass" : "fail"}: with one category there is no chance agreement to compare with.`;
 
-function pairCoefficient(
+export function pairCoefficient(
   clusters: readonly PairCluster[],
   coefficient: (table: PairTable) => number,
 ): AgreementFigure {
@@ -275,7 +275,10 @@ interface Share {
 }
 
 /** A share of verdicts, with the interval of a pass rate; with weights, that of a mean score. */
-function shareFigure(clusters: readonly PairCluster[], { hit, of, why, isWeighted }: Share): AgreementFigure {
+export function shareFigure(
+  clusters: readonly PairCluster[],
+  { hit, of, why, isWeighted }: Share,
+): AgreementFigure {
   const sums = clusters.flatMap(({ counts, weights }) => {
     const count = totalOf(counts, of);
     return count === 0 ? [] : [{ count, weight: totalOf(weights, of), sum: totalOf(weights, hit) }];

@@ -121,6 +121,22 @@ export const migrations: Record<string, Migration> = {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   },
+  "042-reality-checks": {
+    async up(db: Kysely<unknown>) {
+      const statements = [
+        `create table reality_checks (
+          id text primary key, account_id text not null, name text not null, environment text,
+          false_success_limit double precision, episodes bigint not null, created_by text not null,
+          created_at bigint not null)`,
+        "create index reality_checks_of_an_account on reality_checks (account_id, created_at, id)",
+        `create table reality_episodes (
+          check_id text not null, position bigint not null, task_id text not null, episode_id text, policy text,
+          simulated integer not null, real integer not null, replayed integer,
+          constraint reality_episodes_by_position primary key (check_id, position))`,
+      ];
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
 };
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {

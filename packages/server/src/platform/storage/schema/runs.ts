@@ -31,6 +31,34 @@ export interface RunTables {
   ors_sessions: OrsSessionsTable;
   worlds: WorldsTable;
   world_revisions: WorldRevisionsTable;
+  reality_checks: RealityChecksTable;
+  reality_episodes: RealityEpisodesTable;
+}
+
+export interface RealityChecksTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** Its name: the environment may be gone. */
+  environment: string | null;
+  false_success_limit: number | null;
+  /** The number of its rows in `reality_episodes`. */
+  episodes: number;
+  created_by: string;
+  created_at: Micros;
+}
+
+/** How one episode ended in simulation and in reality. */
+export interface RealityEpisodesTable {
+  check_id: string;
+  /** From 1. */
+  position: number;
+  task_id: string;
+  episode_id: string | null;
+  policy: string | null;
+  simulated: Flag;
+  real: Flag;
+  replayed: Flag | null;
 }
 
 export interface WorldsTable {

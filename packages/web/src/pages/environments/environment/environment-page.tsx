@@ -21,6 +21,7 @@ import { TasksTab } from "../tasks/tasks-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
+import { RealityTab } from "./reality-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
 
 const path = "/environments/$name";
@@ -181,6 +182,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
             />
           ),
         },
+        { value: "reality", label: "Reality", content: <RealityTab name={environment.name} /> },
         {
           value: "definition",
           label: "Definition",

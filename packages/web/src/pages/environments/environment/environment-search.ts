@@ -3,7 +3,7 @@ import { isStep } from "../../../parts/step-search.ts";
 import { isRevision, present } from "../../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
-const tabs = ["episodes", "tasks", "success", "definition"] as const;
+const tabs = ["episodes", "tasks", "success", "reality", "definition"] as const;
 type EnvironmentTab = (typeof tabs)[number];
 export const splits = ["train", "validation", "test"] as const satisfies TaskSplitName[];
 export const statuses = ["open", "finished", "expired"] as const satisfies EpisodeStatus[];

@@ -1,0 +1,50 @@
+import type {
+  EnvironmentRealityQuery,
+  RealityCheck,
+  RealityCheckDetail,
+  RealityCheckListResponse,
+  RealityCheckRequest,
+  RealityFigures,
+} from "@presage/contract";
+import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
+import { listAllPages } from "../paging.ts";
+import type { Transport } from "../transport.ts";
+
+/** Simulated against real outcomes of episodes. */
+export interface RealityChecks {
+  /** Lists reality checks, newest first, of one environment if it is named: `GET /v1/reality-checks`. */
+  list(options?: ListOptions & { environment?: string }): Promise<RealityCheck[]>;
+  /** Stores episodes whose two outcomes are known: `POST /v1/reality-checks`. */
+  create(request: RealityCheckRequest, options?: WriteOptions): Promise<RealityCheck>;
+  /** Gets a reality check with what it says: `GET /v1/reality-checks/{id}`. */
+  get(id: string, options?: CallOptions): Promise<RealityCheckDetail>;
+  /** Deletes a reality check: `DELETE /v1/reality-checks/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Gets what all reality checks of an environment say together: `GET /v1/environments/{name}/reality`. */
+  ofEnvironment(
+    name: string,
+    query?: EnvironmentRealityQuery,
+    options?: CallOptions,
+  ): Promise<RealityFigures>;
+}
+
+const path = "/v1/reality-checks";
+
+export function realityChecks({ json }: Transport): RealityChecks {
+  const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+  return {
+    list: ({ atMost, environment, ...options } = {}) =>
+      listAllPages(
+        (query) => json<RealityCheckListResponse>(get(path, { ...query, environment }), options),
+        atMost,
+      ),
+    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    get: (id, options) => json(get(pathOf(id)), options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id) }, options);
+    },
+    ofEnvironment: (name, query = {}, options) =>
+      json(get(`/v1/environments/${encodeURIComponent(name)}/reality`, { ...query }), options),
+  };
+}

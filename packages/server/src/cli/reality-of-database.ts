@@ -1,0 +1,28 @@
+import type { Changer } from "../platform/audit.ts";
+import type { Store } from "../platform/storage/store.ts";
+import { createCheck, InvalidPairError } from "../reality/checks.ts";
+import { describeCheck, describeEnvironment, toCheck } from "../reality/checks-route.ts";
+import { CommandError } from "./command.ts";
+import type { Client } from "./connect.ts";
+
+/** The owner's reality checks in an opened database, as a server has them. */
+export function realityOfDatabase(
+  services: { store: Store },
+  requester: Changer,
+  userId: string,
+): Client["realityChecks"] {
+  return {
+    async create(request) {
+      const made = createCheck(services, requester, { ...request, userId });
+      return toCheck(
+        await made.catch((error: unknown) => {
+          throw error instanceof InvalidPairError
+            ? new CommandError(`Pair ${error.index + 1}: ${error.message}.`)
+            : error;
+        }),
+      );
+    },
+    get: (id) => describeCheck(services, requester, id),
+    ofEnvironment: (name, query) => describeEnvironment(services, requester, name, query ?? {}),
+  };
+}

@@ -1,0 +1,153 @@
+import { type RealityFigure, type RealityFigures, RealityPair } from "@presage/contract";
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { countOf, printable, printableJson } from "../platform/words.ts";
+import { CommandError, examples, onServer, printNotice } from "./command.ts";
+import { configure } from "./config.ts";
+import type { ConnectionOptions } from "./connect.ts";
+import { checkFiles, checkLine, InvalidLineError, parseLine, readLines } from "./files.ts";
+import { gateExitCode, readUndecided, undecidedExitCode } from "./gate.ts";
+import { withConnection } from "./open-connection.ts";
+import { printTable, withInterval } from "./run-tables.ts";
+import type { Column } from "./terminal.ts";
+
+interface RealityOptions extends ConnectionOptions {
+  pairs?: string;
+  name?: string;
+  policy?: string;
+  maxFalseSuccess?: string;
+  undecided?: string;
+  json?: boolean;
+}
+
+/** `presage reality`. */
+export function addRealityCommand(program: Command): void {
+  program
+    .command("reality [env]")
+    .summary("say how often simulated success is real")
+    .description(
+      "say how often success in simulation is real, by all checks of an environment or by a file of outcomes",
+    )
+    .option("--pairs <file>", "JSON lines with task_id, simulated and real, to store and to report")
+    .option("--name <name>", "what the reality check of --pairs is called")
+    .option("--policy <label>", "only episodes of this policy")
+    .option(
+      "--max-false-success <share>",
+      "exit with 2 if more fail in reality, with 3 if that is undecided, by the 95 % interval",
+    )
+    .option("--undecided <pass|fail>", "exit with 0 or 2 where --max-false-success cannot be decided")
+    .option("--json", "print the figures as JSON")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage reality --pairs outcomes.jsonl --name step-400",
+        "presage reality kitchen --max-false-success 0.1",
+      ),
+    )
+    .action((environment: string | undefined, options) => realityCommand(configure(), environment, options));
+}
+
+async function realityCommand(
+  config: Config,
+  environment: string | undefined,
+  { pairs: file, name, policy, json, ...options }: RealityOptions,
+): Promise<void> {
+  const limit = readLimit(options.maxFalseSuccess);
+  const undecided = readUndecided(options.undecided);
+  if (file === undefined && environment === undefined)
+    throw new CommandError("reality needs an environment, or --pairs");
+  if (file !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
+  const pairs = file === undefined ? undefined : await readPairs(file);
+  await withConnection(config, options, async ({ call }) => {
+    const figures =
+      pairs === undefined
+        ? await call((client) =>
+            client.realityChecks.ofEnvironment(environment ?? "", policy === undefined ? {} : { policy }),
+          )
+        : await call(async ({ realityChecks }) => {
+            const wanted = { name: name ?? "", environment, false_success_limit: limit, pairs };
+            return (await realityChecks.get((await realityChecks.create(wanted)).id)).figures;
+          });
+    if (json) process.stdout.write(`${printableJson(figures)}\n`);
+    else printFigures(figures);
+    if (limit !== undefined) setExitCode(figures, limit, undecided);
+  });
+}
+
+function readLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = Number(text);
+  if (limit > 0 && limit < 1) return limit;
+  throw new CommandError("--max-false-success takes a share between 0 and 1");
+}
+
+async function readPairs(file: string): Promise<RealityPair[]> {
+  checkFiles(file, undefined);
+  const pairs: RealityPair[] = [];
+  for await (const { number, text } of readLines(file)) {
+    try {
+      pairs.push(checkLine(RealityPair, parseLine(text)));
+    } catch (error) {
+      if (!(error instanceof InvalidLineError)) throw error;
+      throw new CommandError(`${file}:${number}: ${error.message}`);
+    }
+  }
+  if (pairs.length === 0) throw new CommandError(`${file} has no lines`);
+  return pairs;
+}
+
+interface Row {
+  name: string;
+  figure: RealityFigure;
+  meaning: string;
+}
+
+const columns: readonly Column<Row>[] = [
+  { heading: "figure", text: ({ name }) => printable(name), canWrap: true },
+  {
+    heading: "value (95 %)",
+    text: ({ figure: { value, interval } }) => withInterval(value, interval, 100, 1, " %"),
+    align: "right",
+  },
+  { heading: "episodes", text: ({ figure: { count } }) => String(count), align: "right" },
+  { heading: "tasks", text: ({ figure: { tasks } }) => String(tasks), align: "right" },
+  { heading: "what it says", text: ({ meaning }) => meaning, canWrap: true },
+];
+
+function printFigures(figures: RealityFigures): void {
+  const { sentence, counts, policies } = figures;
+  printTable(columns, [
+    { name: "false success", figure: figures.false_success_rate, meaning: "simulated successes that fail" },
+    {
+      name: "missed success",
+      figure: figures.missed_success_rate,
+      meaning: "simulated failures that succeed",
+    },
+    { name: "agreement", figure: figures.agreement, meaning: "episodes that end alike" },
+    { name: "bias", figure: figures.bias, meaning: "simulated less real success, in points" },
+    ...policies.map(({ policy, false_success_rate }) => ({
+      name: `false success, ${policy}`,
+      figure: false_success_rate,
+      meaning: "of this policy",
+    })),
+  ]);
+  process.stdout.write(`\n${printable(sentence)}\n`);
+  const { both, only_simulated, only_real, neither } = counts;
+  const outcomes = `${countOf(both, "episode")} succeeded in both, ${only_simulated} in simulation alone, ${only_real} in reality alone, ${neither} in neither`;
+  const notes = [figures.false_success_rate.note, figures.policy_order.note].filter((note) => note !== null);
+  printNotice([outcomes, ...new Set(notes)].join("\n"));
+}
+
+function setExitCode(
+  { false_success_rate: { interval } }: RealityFigures,
+  limit: number,
+  undecided: "pass" | "fail" | undefined,
+): void {
+  if (interval !== null && interval.upper < limit) return;
+  const isAbove = interval !== null && interval.lower > limit;
+  const what = isAbove ? "is above" : "is neither shown to be above nor below";
+  printNotice(`False success ${what} --max-false-success ${limit}.`);
+  if (isAbove || undecided === "fail") process.exitCode = gateExitCode;
+  else if (undecided === undefined) process.exitCode = undecidedExitCode;
+}

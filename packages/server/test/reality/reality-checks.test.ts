@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contract";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+/** Of each task: one success that is real, one that is not, one failure in both; every fifth task succeeds in reality alone. */
+const pairs = Array.from({ length: 20 }, (_, task) => [
+  { task_id: `t${task}`, policy: "early", simulated: true, real: true },
+  { task_id: `t${task}`, policy: "late", simulated: true, real: task % 2 === 0 },
+  { task_id: `t${task}`, policy: "none", simulated: false, real: task % 5 === 0 },
+]).flat();
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+
+  async function create(body: object): Promise<RealityCheck> {
+    const response = await presage.call("POST", "/v1/reality-checks", { name: "lab", ...body });
+    const text = await response.text();
+    expect([response.status, text]).toEqual([201, expect.any(String)]);
+    return RealityCheck.parse(JSON.parse(text));
+  }
+
+  test("pairs of outcomes say how often success in simulation is real, for each policy too", async () => {
+    const { id } = await create({ pairs, environment: "sandbox", false_success_limit: 0.1 });
+    const response = await presage.call("GET", `/v1/reality-checks/${id}`);
+    const { figures, episodes } = RealityCheckDetail.parse(await response.json());
+    expect(episodes).toBe(60);
+    expect(figures.counts).toEqual({ both: 30, only_simulated: 10, only_real: 4, neither: 16 });
+    expect(figures.false_success_rate).toMatchObject({ value: 0.25, count: 40, tasks: 20, note: null });
+    expect(figures.outcome).toBe("above");
+    expect(figures.sentence).toMatch(
+      /^Of 40 episodes in 20 tasks that succeeded in simulation, 10 failed in reality: 25\.0 % \(95 % interval \d+\.\d % to \d+\.\d %\)\.$/,
+    );
+    expect(figures.bias.value).toBeCloseTo((40 - 34) / 60, 12);
+    expect(figures.policies.map(({ policy, false_success_rate: { value } }) => [policy, value])).toEqual([
+      ["early", 0],
+      ["late", 0.5],
+      ["none", null],
+    ]);
+    expect(figures.policy_order).toMatchObject({ policies: 3, note: null });
+    expect(figures.consistency).toBeNull();
+
+    const all = await presage.call("GET", "/v1/environments/sandbox/reality?policy=late");
+    const ofEnvironment = RealityFigures.parse(await all.json());
+    expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
+  });
+
+  test("too few tasks have no interval, and what cannot be known no value", async () => {
+    const few = [{ task_id: "t", simulated: false, real: false }];
+    const { id } = await create({ pairs: few, false_success_limit: 0.1 });
+    const response = await presage.call("GET", `/v1/reality-checks/${id}`);
+    const { figures } = RealityCheckDetail.parse(await response.json());
+    expect(figures).toMatchObject({
+      ...{ sentence: "No episode succeeded in simulation.", outcome: "undecided" },
+      false_success_rate: { value: null, note: "No episode succeeded in simulation." },
+      missed_success_rate: { value: 0, interval: null, note: "Too few tasks: an interval takes 6." },
+    });
+  });
+
+  test("a pair that is there twice is named, and a check that is deleted is gone", async () => {
+    const twice = [pairs[0], pairs[1], pairs[0]];
+    const refused = await presage.call("POST", "/v1/reality-checks", { name: "lab", pairs: twice });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      422,
+      {
+        detail: [{ loc: ["body", "pairs", 2], msg: expect.stringContaining("in pair 1") }],
+      },
+    ]);
+    const { id } = await create({ pairs });
+    expect((await presage.call("DELETE", `/v1/reality-checks/${id}`)).status).toBe(204);
+    expect((await presage.call("GET", `/v1/reality-checks/${id}`)).status).toBe(404);
+  });
+});

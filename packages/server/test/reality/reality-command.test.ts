@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testKey } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+
+const presage = usePresage();
+let directory = "";
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-reality-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** One success in each of 40 tasks, of which this many fail in reality. */
+const outcomes = (failing: number, tasks = 40) =>
+  Array.from({ length: tasks }, (_, task) =>
+    JSON.stringify({ task_id: `t${task}`, policy: "step-400", simulated: true, real: task >= failing }),
+  ).join("\n");
+
+test.each(["the configured database", "a server"])("reality gates by the interval, in %s", async (place) => {
+  const variables = {
+    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+    PRESAGE_API_KEY: testKey,
+  };
+  await runPresage(["migrate"], variables);
+  const flags = place === "a server" ? ["--server", presage.url] : [];
+  const reality = (...args: string[]) => runPresage(["reality", ...args, ...flags], variables);
+  const file = join(directory, "outcomes.jsonl");
+  const gate = async (failing: number, ...more: string[]) => {
+    await Bun.write(file, outcomes(failing));
+    return await reality("--pairs", file, "--name", "n", "--max-false-success", "0.3", ...more);
+  };
+  expect(await gate(2)).toMatchObject({ code: 0 });
+  const above = await gate(30);
+  expect([above.code, above.stderr]).toEqual([2, expect.stringContaining("is above --max-false-success")]);
+  expect(above.stdout).toContain(
+    "Of 40 episodes in 40 tasks that succeeded in simulation, 30 failed in reality",
+  );
+  const [table = ""] = above.stdout.split("\n\n");
+  expect(Math.max(...table.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(100);
+  expect(await gate(12)).toMatchObject({ code: 3 });
+  expect(await gate(12, "--undecided", "pass")).toMatchObject({ code: 0 });
+  expect(await gate(12, "--undecided", "fail")).toMatchObject({ code: 2 });
+
+  await Bun.write(file, `${outcomes(2)}\n{"task_id": "t", "simulated": "yes", "real": true}`);
+  const refused = await reality("--pairs", file, "--name", "n");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(":41: simulated: ")]);
+
+  await Bun.write(file, outcomes(4));
+  expect(await reality("sandbox", "--pairs", file, "--name", "n")).toMatchObject({ code: 0 });
+  const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");
+  expect(JSON.parse(ofEnvironment.stdout)).toMatchObject({ counts: { only_simulated: 4, both: 36 } });
+});
