@@ -112,7 +112,7 @@ export function sumOf(tables: readonly PairTable[]): PairTable {
 const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, cell) => sum + table[cell], 0);
 
 /** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both say one thing only. */
-function cohenKappa(table: PairTable): number {
+export function cohenKappa(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const byChance = first * second + (1 - first) * (1 - second);
   return byChance > 1 - rounding ? Number.NaN : beyond(observed, byChance);
