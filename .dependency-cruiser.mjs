@@ -17,6 +17,7 @@ const serverFloors = {
   runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
+  shares: ["http", "accounts", "datasets", "runs"],
   reality: ["http", "environments"],
   config: ["upstream"],
   app: [
@@ -34,6 +35,7 @@ const serverFloors = {
     "runs",
     "environments",
     "exports",
+    "shares",
     "reality",
     "config",
   ],
@@ -50,6 +52,7 @@ const webFloors = {
   parts: ["format", "data", "ui"],
   pages: ["format", "data", "ui", "parts"],
   shell: ["format", "data", "ui", "parts"],
+  docs: ["format", "data", "ui", "parts", "shell"],
 };
 
 const floorsOf = (root, floors, common) =>

@@ -23,8 +23,17 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
 const digest = digestOfSources(
-  [join(home, "src"), ...["sdk", "contract", "sandbox"].map((name) => join(root, "packages", name, "src"))],
-  [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")],
+  [
+    join(home, "src"),
+    join(root, "docs"),
+    ...["sdk", "contract", "sandbox", "server"].map((name) => join(root, "packages", name, "src")),
+  ],
+  [
+    import.meta.path,
+    ...["package-lock.json", "CHANGELOG.md", "packages/sdk/README.md", "clients/python/README.md"].map(
+      (name) => join(root, name),
+    ),
+  ],
 );
 if (!isBuilt()) {
   process.stderr.write("Building the dashboard …\n");
@@ -62,17 +71,40 @@ async function build(): Promise<void> {
     external: ["/assets/*"],
     publicPath: "/assets/",
   });
+  // Apart from the dashboard, so that neither is cut into more files for the other.
+  const reader = await Bun.build({
+    ...options,
+    entrypoints: [join(home, "src/docs/reader.ts")],
+    splitting: true,
+    publicPath: "/assets/",
+  });
   const example = join(assets, "example.json");
   writeFileSync(example, JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
+  const shared = {
+    theme: addressOf(theme, "entry-point", ".js"),
+    styles: addressOf(app, "asset", ".css"),
+    font: `/assets/${fontFiles[0]}`,
+  };
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
-    .replace("{{theme}}", addressOf(theme, "entry-point", ".js"))
-    .replace("{{styles}}", addressOf(app, "asset", ".css"))
+    .replace("{{theme}}", shared.theme)
+    .replace("{{styles}}", shared.styles)
     .replace("{{script}}", addressOf(app, "entry-point", ".js"))
-    .replace("{{font}}", `/assets/${fontFiles[0]}`);
+    .replace("{{font}}", shared.font);
   writeFileSync(join(folder, "shell.html"), shell);
-  for (const path of [example, ...[...theme.outputs, ...app.outputs].map((output) => output.path)])
-    compress(path);
+  // Loaded here, as most runs of this file build nothing.
+  const { openApiDocument } = await import("../server/src/app/openapi-document.ts");
+  const { buildDocs } = await import("./src/docs/build-docs.tsx");
+  const entries = buildDocs({
+    document: JSON.parse(JSON.stringify(openApiDocument())),
+    root,
+    assets: { ...shared, script: addressOf(reader, "entry-point", ".js") },
+    folder: join(folder, "docs"),
+  });
+  const reference = join(assets, "reference.json");
+  writeFileSync(reference, JSON.stringify(entries));
+  const outputs = [theme, app, reader].flatMap((built) => built.outputs.map(({ path }) => path));
+  for (const path of new Set([example, reference, ...outputs])) compress(path);
   writeFileSync(join(folder, "digest"), digest);
   replace(folder);
 }

@@ -121,6 +121,20 @@ export const migrations: Record<string, Migration> = {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   },
+  "041-shares": {
+    async up(db: Kysely<unknown>) {
+      const statements = [
+        `create table shares (
+          id text primary key, account_id text not null, digest text not null,
+          user_id text not null, api_key_id text, kind text not null, object text not null,
+          with_texts bigint not null, created_at bigint not null, expires_at bigint not null,
+          constraint shares_by_digest unique (digest))`,
+        "create index shares_of_an_account on shares (account_id, created_at, id)",
+        "create index shares_by_end on shares (expires_at)",
+      ];
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
   "042-reality-checks": {
     async up(db: Kysely<unknown>) {
       const statements = [
