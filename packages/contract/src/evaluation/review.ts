@@ -16,7 +16,7 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
   order: z.enum(["least-certain", "random"]).nullish().meta({
     default: "least-certain",
     description:
-      "`least-certain`: repeats that disagree, then scores near their threshold, then models' verdicts before rules'; outputs that equal their gold answers are left out. `random`: all, in an order that `seed` decides.",
+      "`least-certain`: evaluators or repeats that disagree, then scores near their threshold, then models' verdicts before rules'; outputs that equal their gold answers are left out. `random`: all, in an order that `seed` decides.",
   }),
   seed: z.int().min(0).max(2_147_483_647).nullish().meta({
     default: 1,
@@ -32,10 +32,19 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
 export type ReviewQueueRequest = z.infer<typeof ReviewQueueRequest>;
 
 /** Why a person should review a result. */
-export const ReviewReason = z.enum(["repeats-disagree", "near-threshold", "model-judged", "drawn"]);
+export const ReviewReason = z.enum([
+  "evaluators-disagree",
+  "repeats-disagree",
+  "near-threshold",
+  "model-judged",
+  "drawn",
+]);
 export type ReviewReason = z.infer<typeof ReviewReason>;
 
-/** A result that no one has corrected or confirmed. */
+const bothSides = (of: string) =>
+  z.object({ passed: count(`${of} that passed.`), not_passed: count(`${of} that did not.`) }).nullable();
+
+/** A result that no one has corrected or labelled. */
 export const ReviewQueueItem = z
   .object({
     id: z.string().meta({ description: "The result's id." }),
@@ -45,15 +54,15 @@ export const ReviewQueueItem = z
     }),
     distance: z.number().nullable().meta({
       description:
-        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match`, `judge` and imported ones have no threshold, and a full score is near none.",
+        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match` and imported ones have no threshold, and a full score is near none.",
     }),
-    repeats: z
-      .object({
-        passed: count("Repeats that passed."),
-        not_passed: count("Repeats that did not."),
-      })
-      .nullable()
-      .meta({ description: "The verdicts on the repeats of its sample in its run, if they disagree." }),
+    evaluators: bothSides("Evaluators").meta({
+      description:
+        "The evaluators of its run by their verdict on its sample, if they disagree. One result stands for all of the sample.",
+    }),
+    repeats: bothSides("Repeats").meta({
+      description: "The verdicts on the repeats of its sample in its run, if they disagree.",
+    }),
   })
   .meta({ id: "ReviewQueueItem" });
 export type ReviewQueueItem = z.infer<typeof ReviewQueueItem>;
@@ -64,9 +73,9 @@ export const ReviewQueueResponse = z
     considered: count("How many matching verdicts were read and compared: all, up to 5,000."),
     has_more: z.boolean().meta({
       description:
-        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and repeats that disagree among the newest 5,000 and as many that were drawn.",
+        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and those that disagree among the newest 5,000 and as many that were drawn.",
     }),
-    reviewed: count("How many of those read people have corrected or confirmed."),
+    reviewed: count("How many of those read people have corrected or labelled."),
     data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),
   })
   .meta({ id: "ReviewQueueResponse" });

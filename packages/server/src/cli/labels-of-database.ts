@@ -2,10 +2,10 @@ import type { AgreementOfLabelsQuery } from "@presage/contract";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Changer } from "../platform/audit.ts";
 import { UploadError } from "../platform/errors.ts";
-import { importLabels } from "../results/labels/import-labels.ts";
 import { annotatorOf, labelResult, listOfLabels } from "../results/labels/labels.ts";
 import { createClientCounts } from "../runs/client/client-counts.ts";
 import { agreementOf } from "../runs/labels/agreement.ts";
+import { importLabels } from "../runs/labels/import-labels.ts";
 import { drawLabelSample } from "../runs/labels/label-samples.ts";
 import { CommandError } from "./command.ts";
 import type { Client } from "./connect.ts";
@@ -29,7 +29,8 @@ export function labelsOfDatabase(store: OpenedStore, requester: Changer): Client
         throw error instanceof UploadError ? new CommandError(error.message) : error;
       }
     },
-    draw: (id, wanted) => drawLabelSample(services, { ...requester, userId }, id, wanted, undefined),
-    agreement: (query = {}) => agreementOf(services, requester, query as AgreementOfLabelsQuery),
+    draw: (id, wanted) =>
+      drawLabelSample(services, { ...requester, userId }, id, wanted, { once: undefined, reserve() {} }),
+    agreement: (query = {}) => agreementOf(services, requester, query as AgreementOfLabelsQuery, () => {}),
   };
 }

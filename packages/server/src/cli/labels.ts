@@ -164,7 +164,7 @@ const columns: readonly Column<Row>[] = [
 
 function printAgreement(found: LabelAgreement): void {
   const isOfPeople = found.against === "human";
-  const reference = isOfPeople ? "people" : found.against;
+  const reference = isOfPeople ? "people" : found.against.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   const { counts, more_labels: more, undecided } = found;
   printTable(columns, [
     { name: "agreement", figure: found.agreement, meaning: "the share on which both say the same" },

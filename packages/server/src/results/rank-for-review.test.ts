@@ -13,8 +13,10 @@ const verdict = (id: number, fields: Partial<Candidate>): Candidate => ({
   pass: 1,
   score: 1,
   isModelJudged: false,
+  isOther: false,
   threshold: undefined,
   correction_id: null,
+  label_id: null,
   ...fields,
 });
 
@@ -50,6 +52,34 @@ test("where no score is near its threshold, a model's verdict comes before rules
   );
   expect(ranked.map(({ reason }) => reason)).toEqual(["near-threshold", "model-judged", "drawn", "drawn"]);
   expect(ranked.slice(0, 2).map(({ id }) => id)).toEqual([4, 3]);
+});
+
+test("of evaluators that disagree on a sample of a run, a model's verdict stands for all", () => {
+  const of = (id: number, sample: string, evaluator: string, pass: 0 | 1, more: Partial<Candidate> = {}) =>
+    verdict(id, { run_id: "run", sample_key: sample, evaluator_id: evaluator, pass, ...more });
+  const judge = { isModelJudged: true };
+  const candidates = [
+    of(1, "a", "near", 1),
+    of(2, "a", "judge", 0, judge),
+    of(3, "b", "near", 0),
+    of(4, "b", "judge", 0, judge),
+    of(5, "c", "near", 0),
+    of(6, "c", "judge", 1, { ...judge, label_id: "1" }),
+    // Only read to be compared.
+    of(7, "d", "near", 1, { isOther: true }),
+    of(8, "d", "bleu", 0),
+  ];
+  const ranked = rankByCertainty(candidates, 1);
+  expect(ranked.map(({ id }) => id).sort()).toEqual([2, 3, 4, 5, 8]);
+  expect(
+    ranked
+      .slice(0, 2)
+      .map(({ id, reason, evaluators }) => [id, reason, evaluators])
+      .sort(),
+  ).toEqual([
+    [2, "evaluators-disagree", { passed: 1, not_passed: 1 }],
+    [8, "evaluators-disagree", { passed: 1, not_passed: 1 }],
+  ]);
 });
 
 test("results without a verdict are not reviewed", () => {

@@ -49,6 +49,7 @@ export async function selectNearest(
     isSame("profile_public_id", series.public_id),
     isSame("profile_revision", series.revision),
     sql`not exists (select 1 from evaluation_corrections as correction where correction.result_id = result.id)`,
+    sql`not exists (select 1 from evaluation_labels as label where label.result_id = result.id)`,
   ];
   const walk = (range: RawBuilder<unknown>, direction: "asc" | "desc") => sql<{ id: number }>`
     select result.id from evaluation_results as result
@@ -95,28 +96,66 @@ function isSame(column: string, value: string | number | null): RawBuilder<unkno
 export type ReviewRow = Awaited<ReturnType<typeof selectReviewRows>>[number];
 
 export async function selectReviewRows(reader: Database, ids: readonly number[]) {
-  const columns = (some: readonly number[]) =>
-    reader
-      .selectFrom("evaluation_results as result")
-      .select([
-        "result.id",
-        "result.evaluator_id",
-        "result.evaluator_family",
-        "result.profile_public_id as public_id",
-        "result.profile_revision as revision",
-        "result.run_id",
-        "result.dataset_id",
-        "result.sample_key",
-        "result.pass",
-        "result.score",
-      ])
-      .select(latestCorrectionId(reader, "result.id").as("correction_id"))
-      .where("result.id", "in", some)
-      .execute();
-  const rows: Awaited<ReturnType<typeof columns>> = [];
-  for (let at = 0; at < ids.length; at += idsAtOnce)
-    rows.push(...(await columns(ids.slice(at, at + idsAtOnce))));
+  const rows: Awaited<ReturnType<ReturnType<typeof reviewRows>["execute"]>> = [];
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const some = ids.slice(at, at + idsAtOnce);
+    rows.push(...(await reviewRows(reader).where("result.id", "in", some).execute()));
+  }
   return rows;
+}
+
+function reviewRows(reader: Database) {
+  return reader
+    .selectFrom("evaluation_results as result")
+    .select([
+      "result.id",
+      "result.evaluator_id",
+      "result.evaluator_family",
+      "result.profile_public_id as public_id",
+      "result.profile_revision as revision",
+      "result.run_id",
+      "result.dataset_id",
+      "result.sample_key",
+      "result.pass",
+      "result.score",
+    ])
+    .select(latestCorrectionId(reader, "result.id").as("correction_id"))
+    .select((of) =>
+      of
+        .selectFrom("evaluation_labels as label")
+        .select("label.id")
+        .whereRef("label.result_id", "=", "result.id")
+        .limit(1)
+        .as("label_id"),
+    );
+}
+
+/** The other verdicts on the samples that some verdicts are about, in the same runs. */
+export async function selectOtherVerdicts(
+  reader: Database,
+  accountId: string,
+  rows: readonly ReviewRow[],
+): Promise<ReviewRow[]> {
+  const known = new Set(rows.map(({ id }) => id));
+  const others: ReviewRow[] = [];
+  for (let at = 0; at < rows.length; at += idsAtOnce) {
+    const some = rows.slice(at, at + idsAtOnce);
+    const keys = [...new Set(some.flatMap(({ sample_key }) => sample_key ?? []))];
+    const runs = [...new Set(some.flatMap(({ run_id }) => run_id ?? []))];
+    if (keys.length === 0 || runs.length === 0) continue;
+    const found = await reviewRows(reader)
+      .where("result.account_id", "=", accountId)
+      .where("result.status", "=", "success")
+      .where("result.sample_key", "in", keys)
+      .where("result.run_id", "in", runs)
+      .execute();
+    for (const row of found) {
+      if (known.has(row.id)) continue;
+      known.add(row.id);
+      others.push(row);
+    }
+  }
+  return others;
 }
 
 /** As many primary keys are looked up by one statement. */

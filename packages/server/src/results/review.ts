@@ -11,6 +11,7 @@ import {
   type ReviewRow,
   selectEqualToGold,
   selectNearest,
+  selectOtherVerdicts,
   selectReviewRows,
 } from "./review-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
@@ -35,7 +36,7 @@ const reviewQueue = route({
   tag,
   summary: "List results for a person to review",
   description:
-    "Of the verdicts that match, lists those that no one has corrected or confirmed, least certain first or in a random order. Send a verdict on each as its correction.",
+    "Of the verdicts that match, lists those that no one has corrected or labelled, least certain first or in a random order. Send a person's verdict on each as its label.",
   body: ReviewQueueRequest,
   bodyExample: {
     evaluator_id: "edit-distance",
@@ -53,6 +54,7 @@ const reviewQueue = route({
           id: exampleResult.id ?? "1",
           reason: "repeats-disagree",
           distance: 0.04,
+          evaluators: null,
           repeats: { passed: 1, not_passed: 2 },
         },
       ],
@@ -106,7 +108,14 @@ export async function queueForReview(
   const page = { order: "newest-first", limit: readsUpTo + 1 } as const;
   const newest = await selectResultIds(reader, { accountId, filter, page });
   const hasMore = newest.length > readsUpTo;
-  const read = (ids: readonly number[]) => readCandidates(reader, services, accountId, ids);
+  // Without such a filter, the other evaluators' verdicts are among those that are read.
+  const namesEvaluator = [
+    filter.evaluatorId,
+    filter.evaluatorFamily,
+    filter.profilePublicId,
+    filter.profileName,
+  ].some((name) => name !== undefined);
+  const read = (ids: readonly number[]) => readCandidates(reader, services, accountId, ids, namesEvaluator);
   const drawn = hasMore ? await drawCandidates(reader, { accountId, filter, seed, count: readsUpTo }) : [];
   // In a random order nothing may be likelier because it is new.
   const first = hasMore && order === "random" && drawn.length >= limit ? drawn : [...newest, ...drawn];
@@ -120,7 +129,7 @@ export async function queueForReview(
     order === "random"
       ? rankByChance(candidates, seed).slice(0, limit)
       : await takeDifferentFromGold(reader, rankByCertainty(candidates, seed), limit);
-  const verdicts = candidates.filter(({ pass }) => pass !== null);
+  const verdicts = candidates.filter(({ pass, isOther }) => pass !== null && !isOther);
   return {
     considered: verdicts.length,
     has_more: hasMore,
@@ -134,11 +143,15 @@ async function readCandidates(
   services: ReviewServices,
   accountId: string,
   ids: readonly number[],
+  namesEvaluator: boolean,
 ): Promise<Candidate[]> {
   const rows = await selectReviewRows(reader, ids);
+  const others = namesEvaluator ? await selectOtherVerdicts(reader, accountId, rows) : [];
+  const wanted = new Set(ids);
   const thresholds = await readThresholds(reader, services, accountId, rows);
-  return rows.map((row) => ({
+  return [...rows, ...others].map((row) => ({
     ...row,
+    isOther: !wanted.has(row.id),
     isModelJudged: services.registry.findFamily(row.evaluator_family ?? "")?.kind === "model",
     threshold: thresholds.get(keyOf(row)),
   }));
@@ -212,13 +225,15 @@ async function findNearest(
 /** A verdict that may be reviewed. */
 export interface Candidate extends ReviewRow {
   isModelJudged: boolean;
+  /** Whether it was read only to be compared with those that match. */
+  isOther: boolean;
   /** The lowest score that passes; undefined where no threshold decides. */
   threshold: number | undefined;
 }
 
-/** Whether a person has corrected or confirmed it. */
-function isReviewed({ correction_id }: Candidate): boolean {
-  return correction_id !== null;
+/** Whether a person has corrected or labelled it. */
+function isReviewed({ correction_id, label_id }: Candidate): boolean {
+  return correction_id !== null || label_id !== null;
 }
 
 export type Ranked = Omit<ReviewQueueItem, "id"> & { id: number };
@@ -227,23 +242,26 @@ export type Ranked = Omit<ReviewQueueItem, "id"> & { id: number };
 const nearDistance = 0.1;
 
 /**
- * The unreviewed verdicts, least certain first: repeats that disagree, of which the rarer verdict stands for all; then scores near their
+ * The unreviewed verdicts, least certain first: evaluators or repeats that disagree, of which one stands for all; then scores near their
  * threshold, the nearest first; then models' verdicts before rules'. What is equal is in the order of the seed.
  */
 export function rankByCertainty(candidates: readonly Candidate[], seed: number): Ranked[] {
   const repeats = groupRepeats(candidates);
+  const evaluators = groupEvaluators(candidates);
   const ranked = candidates.flatMap((candidate) => {
-    if (isReviewed(candidate) || candidate.pass === null) return [];
-    const group = repeats.get(repeatsOf(candidate) ?? "");
-    if (group !== undefined && group.first !== candidate.id) return [];
-    const { isModelJudged } = candidate;
-    const counts = group === undefined ? null : { passed: group.passed, not_passed: group.not_passed };
-    return [{ id: candidate.id, isModelJudged, distance: distanceOf(candidate), repeats: counts }];
+    if (isReviewed(candidate) || candidate.pass === null || candidate.isOther) return [];
+    const ofRepeats = repeats.get(repeatsOf(candidate) ?? "");
+    const ofEvaluators = evaluators.get(sampleOf(candidate) ?? "");
+    if ([ofRepeats, ofEvaluators].some((group) => group !== undefined && group.first !== candidate.id))
+      return [];
+    const { id, isModelJudged } = candidate;
+    const counts = { evaluators: countsOf(ofEvaluators), repeats: countsOf(ofRepeats) };
+    return [{ id, isModelJudged, distance: distanceOf(candidate), ...counts }];
   });
   return ranked
     .toSorted(
       (a, b) =>
-        Number(b.repeats !== null) - Number(a.repeats !== null) ||
+        Number(isDisputed(b)) - Number(isDisputed(a)) ||
         compareDistances(a.distance, b.distance) ||
         Number(b.isModelJudged) - Number(a.isModelJudged) ||
         draw(a.id, seed) - draw(b.id, seed) ||
@@ -255,16 +273,22 @@ export function rankByCertainty(candidates: readonly Candidate[], seed: number):
 /** The unreviewed verdicts, in an order that only the seed decides. */
 export function rankByChance(candidates: readonly Candidate[], seed: number): Ranked[] {
   return candidates
-    .filter((candidate) => !isReviewed(candidate) && candidate.pass !== null)
+    .filter((candidate) => !isReviewed(candidate) && candidate.pass !== null && !candidate.isOther)
     .toSorted((a, b) => draw(a.id, seed) - draw(b.id, seed) || b.id - a.id)
-    .map(({ id }) => ({ id, reason: "drawn", distance: null, repeats: null }));
+    .map(({ id }) => ({ id, reason: "drawn", distance: null, evaluators: null, repeats: null }));
+}
+
+function isDisputed({ evaluators, repeats }: Pick<Ranked, "evaluators" | "repeats">): boolean {
+  return evaluators !== null || repeats !== null;
 }
 
 function reasonOf({
+  evaluators,
   repeats,
   distance,
   isModelJudged,
 }: Omit<Ranked, "id" | "reason"> & { isModelJudged: boolean }): Ranked["reason"] {
+  if (evaluators !== null) return "evaluators-disagree";
   if (repeats !== null) return "repeats-disagree";
   if (distance !== null) return "near-threshold";
   return isModelJudged ? "model-judged" : "drawn";
@@ -283,17 +307,41 @@ function distanceOf({ score, threshold }: Candidate): number | null {
   return distance <= nearDistance ? distance : null;
 }
 
-interface Repeats {
-  /** The newest verdict of the rarer kind. */
+interface Disagreement {
+  /** The verdict that stands for all. */
   first: number;
   passed: number;
   not_passed: number;
 }
 
-/** Repeats that disagree and of which none was reviewed. */
-function groupRepeats(candidates: readonly Candidate[]): Map<string, Repeats> {
+const countsOf = (group: Disagreement | undefined) =>
+  group === undefined ? null : { passed: group.passed, not_passed: group.not_passed };
+
+/** Samples of runs on which none was reviewed, and of whose evaluators one always passes what another one never does. */
+function groupEvaluators(candidates: readonly Candidate[]): Map<string, Disagreement> {
+  const found = new Map<string, Disagreement>();
+  for (const [key, members] of Map.groupBy(candidates, (candidate) => sampleOf(candidate) ?? "")) {
+    if (key === "" || members.some(isReviewed)) continue;
+    const verdicts = [...Map.groupBy(members, seriesOf).values()].map((some) => ({
+      passes: some.every(({ pass }) => pass === 1),
+      fails: some.every(({ pass }) => pass === 0),
+    }));
+    const passed = verdicts.filter(({ passes }) => passes).length;
+    const not_passed = verdicts.filter(({ fails }) => fails).length;
+    if (passed === 0 || not_passed === 0) continue;
+    // A model's verdict teaches more than a rule's, which does what it says.
+    const shown = members.filter(({ isOther }) => !isOther);
+    const judged = shown.filter(({ isModelJudged }) => isModelJudged);
+    const ids = (judged.length > 0 ? judged : shown).map(({ id }) => id);
+    if (ids.length > 0) found.set(key, { first: Math.max(...ids), passed, not_passed });
+  }
+  return found;
+}
+
+/** Repeats that disagree and of which none was reviewed. The newest verdict of the rarer kind stands for all. */
+function groupRepeats(candidates: readonly Candidate[]): Map<string, Disagreement> {
   const groups = Map.groupBy(candidates, (candidate) => repeatsOf(candidate) ?? "");
-  const found = new Map<string, Repeats>();
+  const found = new Map<string, Disagreement>();
   for (const [key, members] of groups) {
     const passed = members.filter(({ pass }) => pass === 1);
     const notPassed = members.filter(({ pass }) => pass === 0);
@@ -310,10 +358,15 @@ function seriesOf({ evaluator_id, public_id, revision }: Candidate): string {
   return JSON.stringify([evaluator_id, public_id, revision]);
 }
 
+function sampleOf({ run_id, dataset_id, sample_key }: Candidate): string | undefined {
+  return run_id === null || sample_key === null
+    ? undefined
+    : JSON.stringify([run_id, dataset_id, sample_key]);
+}
+
 function repeatsOf(candidate: Candidate): string | undefined {
-  const { run_id, dataset_id, sample_key } = candidate;
-  if (run_id === null || sample_key === null) return undefined;
-  return JSON.stringify([run_id, dataset_id, sample_key, seriesOf(candidate)]);
+  const sample = sampleOf(candidate);
+  return sample === undefined ? undefined : sample + seriesOf(candidate);
 }
 
 /** A number that id and seed decide, so that the order is the same on every page and machine. CRC-32 would not do: it is linear. */

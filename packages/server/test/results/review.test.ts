@@ -144,6 +144,36 @@ onAnyDatabase((database) => {
     expect((await queue()).data.map(({ reason }) => reason)).not.toContain("repeats-disagree");
   });
 
+  test("what evaluators of a run disagree on comes first, also where one of them is asked for", async () => {
+    const said = (evaluatorId: string, sample: string, pass: boolean): StoredFields => ({
+      evaluatorId,
+      outcome: { status: "success", pass, score: Number(pass) },
+      metadata: { app, runId: app, datasetSampleId: sample },
+    });
+    const [, , first = "", second = ""] = await store(
+      said("one", "s1", true),
+      said("other", "s1", true),
+      said("one", "s2", true),
+      said("other", "s2", false),
+    );
+    const disagreement = {
+      reason: "evaluators-disagree" as const,
+      evaluators: { passed: 1, not_passed: 1 },
+      repeats: null,
+    };
+    expect((await queue()).data[0]).toEqual({ id: second, distance: null, ...disagreement });
+    const ofOne = await queue({ evaluator_id: "one" });
+    expect(ofOne).toMatchObject({
+      considered: 2,
+      data: [{ id: first, ...disagreement }, { reason: "drawn" }],
+    });
+    await post(`/${second}/labels`, { label: "fail" });
+    expect((await queue({ evaluator_id: "one" })).data.map(({ reason }) => reason)).toEqual([
+      "drawn",
+      "drawn",
+    ]);
+  });
+
   test("a random order is the seed's", async () => {
     await store(...Array.from({ length: 30 }, () => scored(1)));
     const idsOf = async (seed: number) =>

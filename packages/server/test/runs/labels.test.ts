@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { LabelAgreement, LabelSample } from "@presage/contract";
+import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -232,6 +233,28 @@ onEachDatabase((database) => {
       precision: { value: 5 / 17 },
     });
     expect(found.sentence).toContain("It passes 12 of the 35 that exact-match fails.");
+  });
+
+  test("The command line imports labels, and says what they show", async () => {
+    const presageAt = (...words: string[]) =>
+      runPresage([...words, "--server", presage.url], { PRESAGE_API_KEY: key });
+    expect((await presageAt("label", results[1]?.id ?? "", "pass", "--annotator", "ada")).stdout).toContain(
+      "labelled pass",
+    );
+    expect(await presageAt("label", results[1]?.id ?? "", "perhaps")).toMatchObject({ code: 1 });
+    const drawn = await presageAt("label", run.id, "--draw", "2", "--seed", "5");
+    expect(
+      drawn.stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).label),
+    ).toEqual([null, null]);
+    const { stdout } = await presageAt("agree", run.id, "--against", "exact-match");
+    expect(stdout).toContain("token-f1 agrees with exact-match on 70 %");
+    expect(stdout.split("\n").find((line) => line.startsWith("precision"))).toMatch(/0\.29 \(.* 17 /);
+    const json = await presageAt("agree", run.id, "--json");
+    expect(LabelAgreement.parse(JSON.parse(json.stdout)).run_id).toBe(run.id);
+    await label(1, { label: null, annotator: "ada" });
   });
 
   test("What cannot be compared, drawn or labelled is refused", async () => {

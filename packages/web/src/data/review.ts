@@ -1,20 +1,46 @@
-import type { Presage, ReviewRequest } from "@presage/sdk";
-import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import type { LabelRequest, Presage, ReviewQueueResponse, ReviewRequest } from "@presage/sdk";
+import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "./client.ts";
 import { profilesQueryKey } from "./evaluators.ts";
-import { replaceResult, summaryKey } from "./results.ts";
+import { replaceResult, resultQuery, summaryKey } from "./results.ts";
 import { byRate, sortRates } from "./summaries.ts";
 
 const queueSize = 50;
 
-/** What to review. It is loaded again only when the user asks for more, so that it does not change under the reader. */
-export function reviewQueueQuery(presage: Presage, request: ReviewRequest, round: number) {
+/** A draw from a run. */
+export interface Drawn {
+  run: string;
+  id: string;
+}
+
+/** What to label. It is loaded again only when the user asks for more, so that it does not change under the reader. */
+export function reviewQueueQuery(presage: Presage, request: ReviewRequest | Drawn, round: number) {
   return queryOptions({
     queryKey: ["review", request, round],
-    queryFn: ({ signal }) => presage.results.reviewQueue({ ...request, limit: queueSize }, { signal }),
+    queryFn: ({ signal }) =>
+      "run" in request
+        ? drawnQueue(presage, request, signal)
+        : presage.results.reviewQueue({ ...request, limit: queueSize }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+}
+
+/** Verdicts that were drawn from a run, as a queue of those that nobody has labelled. */
+async function drawnQueue(
+  presage: Presage,
+  { run, id }: Drawn,
+  signal: AbortSignal,
+): Promise<ReviewQueueResponse> {
+  const drawn = (await presage.labels.listDrawn(run, { signal })).find((one) => one.id === id);
+  const all = drawn?.data ?? [];
+  const left = all.filter(({ labelled }) => !labelled);
+  return {
+    ...{ considered: all.length, has_more: false, reviewed: all.length - left.length },
+    data: left.map(({ result_id }) => ({
+      ...{ id: result_id, reason: "drawn", distance: null, evaluators: null, repeats: null },
+    })),
+  };
 }
 
 /** Every evaluator and profile with results, the most used first, without intervals. */
@@ -29,23 +55,29 @@ export function usedRatesQuery(presage: Presage) {
   });
 }
 
-export interface Verdicts {
-  give(id: string, pass: boolean): Promise<void>;
-  takeBack(id: string): Promise<void>;
+const agreementKey = ["agreement"];
+
+/** How far an evaluator agrees with people's labels so far. */
+export function agreementQuery(presage: Presage, query: Parameters<Presage["labels"]["agreement"]>[0]) {
+  return queryOptions({
+    queryKey: [...agreementKey, query],
+    queryFn: ({ signal }) => presage.labels.agreement(query, { signal }),
+    // Until there are other figures, those from before the last label stand.
+    placeholderData: keepPreviousData,
+  });
 }
 
-/** Sends verdicts on results. Figures are loaded again when they are next looked at, not after each verdict. */
-export function useVerdicts(): Verdicts {
+/** Gives a label, or takes it back. Figures elsewhere are loaded again when they are next looked at, not after each label. */
+export function useGiveLabel(): (id: string, label: LabelRequest["label"]) => Promise<void> {
   const presage = usePresage();
   const queryClient = useQueryClient();
-  async function settle(changed: Promise<Parameters<typeof replaceResult>[1]>): Promise<void> {
-    replaceResult(queryClient, await changed);
+  return async (id, label) => {
+    const { correction } = await presage.labels.give(id, { label });
+    const known = queryClient.getQueryData(resultQuery(presage, id).queryKey);
+    if (known !== undefined) replaceResult(queryClient, { ...known, correction });
+    void queryClient.invalidateQueries({ queryKey: agreementKey });
     void queryClient.invalidateQueries({ queryKey: summaryKey, refetchType: "none" });
     void queryClient.invalidateQueries({ queryKey: ["summaries"], refetchType: "none" });
     void queryClient.invalidateQueries({ queryKey: profilesQueryKey });
-  }
-  return {
-    give: (id, pass) => settle(presage.results.correct(id, { pass })),
-    takeBack: (id) => settle(presage.results.withdrawCorrection(id)),
   };
 }

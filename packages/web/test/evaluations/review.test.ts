@@ -7,16 +7,18 @@ import { sidewaysOverflow } from "../support/scrolling.ts";
 
 const { browserTest, dashboardTest } = dashboardTests();
 
-/** Verdicts of one profile without a threshold, newest last. No output equals the gold answer. */
+/** Verdicts of one profile on a run's samples, newest last. No output equals the gold answer, so that `exact-match` disagrees with it. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
   const profile = await client.profiles.create({
     evaluator_family: "contains",
     name,
     config: { substrings: ["door"] },
   });
-  for (const output of outputs) {
+  for (const [sample, output] of outputs.entries()) {
     await client.evaluate({
-      evaluators: [{ evaluator: "contains", profile_name: name }],
+      evaluators: [{ evaluator: "contains", profile_name: name }, { evaluator: "exact-match" }],
+      evaluation_run_id: `run of ${name}`,
+      dataset_sample_id: sample,
       evaluated_model_input: "You push.",
       evaluated_model_output: output,
       evaluated_model_gold_answer: "The door opens slowly.",
@@ -42,40 +44,41 @@ const press = async (page: Page, key: "p" | "f" | "s") => {
 
 browserTest("Results are reviewed with one key each, and a key takes the last one back", async (visitor) => {
   const { visit, client } = visitor;
-  const id = await evaluate(client, "keys", ["The door opens.", "The gate opens.", "The door is shut."]);
+  const id = await evaluate(client, "keys", ["The door opens.", "A door opens.", "The door is shut."]);
   const page = await visit(`/review?profile_id=${id}`);
-  await page.getByText("0 reviewed now, 3 left here").waitFor();
-  await region(page).getByText("No one has reviewed this profile yet.").waitFor();
+  await page.getByText("0 labelled now, 3 left here").waitFor();
+  await page.getByText("Nobody has labelled a verdict of contains yet.").waitFor();
+  await page.getByText("95 more labels: ±10 points").waitFor();
+  await region(page).getByText("Evaluators disagree: 1 pass, 1 fail").waitFor();
   const first = await shownId(page);
   await press(page, "p");
-  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  await page.getByText("1 labelled now, 2 left here").waitFor();
   const second = await shownId(page);
   expect(second).not.toBe(first);
   await press(page, "f");
-  await page.getByText("2 reviewed now, 1 left here").waitFor();
-  const correctionOf = async (result: string) => (await client.results.get(result)).correction;
+  await page.getByText("2 labelled now, 1 left here").waitFor();
   const saved = await eventually(
-    () => correctionOf(second),
-    (correction) => correction !== null,
+    () => client.labels.list(second),
+    ({ data }) => data.length > 0,
   );
-  expect(saved).toMatchObject({ pass: false });
-  expect(await correctionOf(first)).toMatchObject({ pass: true });
-  await region(page).getByText("People agreed").waitFor();
+  expect(saved).toMatchObject({ data: [{ label: "fail" }], correction: { pass: false } });
+  expect(await client.labels.list(first)).toMatchObject({ data: [{ label: "pass" }], correction: null });
+  await page.getByText(/contains agrees with people on 50 %.* of 2 samples/).waitFor();
 
   await page.keyboard.press("u");
-  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  await page.getByText("1 labelled now, 2 left here").waitFor();
   expect(await shownId(page)).toBe(second);
   await eventually(
-    () => correctionOf(second),
-    (correction) => correction === null,
+    () => client.labels.list(second),
+    ({ data, correction }) => data.length === 0 && correction === null,
   );
   await press(page, "s");
-  await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
+  await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
   await press(page, "p");
-  await page.getByRole("heading", { name: "2 reviewed" }).waitFor();
+  await page.getByRole("heading", { name: "2 labelled" }).waitFor();
   await page.getByRole("button", { name: "Load more" }).click();
   // The one that was skipped.
-  await page.getByText("0 reviewed now, 1 left here").waitFor();
+  await page.getByText("0 labelled now, 1 left here").waitFor();
   expect(await shownId(page)).toBe(second);
 });
 
@@ -83,9 +86,9 @@ dashboardTest(
   "A link opens the same result, and a verdict that cannot be saved comes back",
   async (visitor) => {
     const { visit, client, expectErrors } = visitor;
-    const id = await evaluate(client, "links", ["The door opens.", "No.", "Nothing."]);
-    const page = await visit(`/review?profile_id=${id}&order=random`);
-    await page.getByText("0 reviewed now, 3 left here").waitFor();
+    const id = await evaluate(client, "links", ["The door opens.", "A door.", "No door."]);
+    const page = await visit(`/review?profile_id=${id}`);
+    await page.getByText("0 labelled now, 3 left here").waitFor();
     const first = await shownId(page);
     await press(page, "s");
     await page.getByText("1 skipped").waitFor();
@@ -97,29 +100,64 @@ dashboardTest(
     expect(second).not.toBe(first);
 
     expectErrors(/Failed to load resource/);
-    await page.route("**/correction", (route) => route.abort());
+    await page.route("**/labels", (route) => route.abort());
     await press(page, "f");
     await region(page).getByRole("alert").waitFor();
-    await page.getByText("0 reviewed now, 1 skipped, 2 left here").waitFor();
+    await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
   },
 );
 
+dashboardTest("A drawn sample of a run is labelled, and only of outputs that differ", async (visitor) => {
+  const { visit, client } = visitor;
+  const { id: dataset_id } = await client.datasets.create({ name: "drawn" });
+  const samples = ["fridge", "oven", "door"].map((thing) => ({
+    ...{ trajectory_id: thing, step: 0 },
+    interaction: { state: `The ${thing} is closed.`, action: `open ${thing}` },
+    next_state: `The ${thing} is open.`,
+  }));
+  await client.datasets.upload(dataset_id, samples.map((sample) => JSON.stringify(sample)).join("\n"));
+  const target = { predictions: "imported" } as const;
+  const run = await client.runs.create({
+    dataset_id,
+    name: "drawn",
+    target,
+    evaluators: [{ evaluator: "exact-match" }],
+  });
+  const predictions = samples.map(({ next_state }, index) => ({
+    index,
+    prediction: index === 0 ? next_state : "It is.",
+  }));
+  await client.runs.uploadPredictions(run.id, predictions.map((line) => JSON.stringify(line)).join("\n"));
+  await client.runs.waitUntilEnded(run.id);
+  const page = await visit(`/runs/${run.id}`);
+  await page.getByRole("button", { name: "Label 20 of these" }).click();
+  await page.getByText("0 labelled now, 2 left here").waitFor();
+  await region(page).getByText("Drawn at random").waitFor();
+  await region(page)
+    .getByText(/^open (oven|door)$/)
+    .waitFor();
+  await press(page, "f");
+  await page.getByText("1 labelled now, 1 left here").waitFor();
+  await page.getByText(/exact-match agrees with people on 100 % of 1 sample/).waitFor();
+  expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
+});
+
 browserTest("A key that is held decides on one result only", async ({ visit, client }) => {
-  const id = await evaluate(client, "held", ["The door opens.", "No.", "Nothing."]);
+  const id = await evaluate(client, "held", ["The door opens.", "A door.", "No door."]);
   const page = await visit(`/review?profile_id=${id}`);
-  await page.getByText("0 reviewed now, 3 left here").waitFor();
+  await page.getByText("0 labelled now, 3 left here").waitFor();
   await shownId(page);
   for (let times = 0; times < 8; times += 1) await page.keyboard.down("p");
   await page.keyboard.up("p");
-  await page.getByText("1 reviewed now, 2 left here").waitFor();
+  await page.getByText("1 labelled now, 2 left here").waitFor();
   await press(page, "s");
-  await page.getByText("1 reviewed now, 1 skipped, 1 left here").waitFor();
+  await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
 });
 
-browserTest("On a phone a hidden verdict is shown after the person's own", async ({ visit, client }) => {
-  const id = await evaluate(client, "phone", ["The door opens.", "No."]);
-  const page = await visit(`/review?profile_id=${id}&blind=true`, { viewport: { width: 390, height: 844 } });
-  await region(page).getByText("is hidden until you have decided").waitFor();
+browserTest("On a phone the verdict is hidden, and the keys are in sight", async ({ visit, client }) => {
+  const id = await evaluate(client, "phone", ["The door opens.", "A door."]);
+  const page = await visit(`/review?profile_id=${id}`, { viewport: { width: 390, height: 844 } });
+  await shownId(page);
   expect(await region(page).getByText("Pass", { exact: true }).count()).toBe(0);
   expect(await sidewaysOverflow(page)).toBe(0);
   for (const name of ["Undo", "Skip", "Fail", "Pass"]) {
@@ -136,10 +174,10 @@ dashboardTest("There is nothing to press where there is nothing to review", asyn
   const page = await visit(`/review?profile_id=${id}`);
   const pass = region(page).getByRole("button", { name: "Pass" });
   await press(page, "p");
-  await page.getByText("1 reviewed now, 0 left here").waitFor();
+  await page.getByText("1 labelled now, 0 left here").waitFor();
   // What was decided last can still be taken back.
   await region(page).getByRole("button", { name: "Undo" }).waitFor();
   await page.reload();
-  await page.getByText("All verdicts that match are reviewed").waitFor();
+  await page.getByText("Nothing is disputed or uncertain").waitFor();
   expect(await pass.count()).toBe(0);
 });

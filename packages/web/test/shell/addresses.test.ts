@@ -16,7 +16,7 @@ const addresses = [
   ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
   ["/compare?runs=a&direction=up&open=x", "Compare"],
   ["/predictions?source=x&period=1y&category=no&status=9", "Predictions"],
-  ["/review?order=up&blind=maybe&result=x&revision=0", "Review"],
+  ["/review?drawn=x&result=x&revision=0", "Review"],
   ["/runs?status=done&mode=1&selected=x&sort=%20", "Runs"],
   ["/runs/new?dataset=none&revision=0", "New run"],
 ] as const;

@@ -153,6 +153,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     needsWith: ({ required_fields }) => fieldsNamed(required_fields),
     config,
     builtInProfiles: judgeProfiles,
+    threshold: ({ pass_score }) => pass_score,
     async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
       const { config: profile, accountId, profilePublicId, signal } = call;

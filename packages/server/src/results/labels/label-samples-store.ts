@@ -156,3 +156,12 @@ export async function selectMostLabelled(reader: Database, accountId: string) {
     .limit(1)
     .executeTakeFirst();
 }
+
+export async function countLabels(reader: Database, accountId: string): Promise<number> {
+  const { count } = await reader
+    .selectFrom("evaluation_labels")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

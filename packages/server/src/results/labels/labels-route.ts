@@ -1,16 +1,12 @@
 import {
   type EvaluationLabel,
   EvaluationResultPath,
-  LabelImport,
-  LabelLine,
   LabelListResponse,
   LabelRequest,
   readResultId,
 } from "@presage/contract";
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
-import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
-import { importLabels } from "./import-labels.ts";
 import { annotatorOf, type LabelServices, labelResult, listOfLabels } from "./labels.ts";
 
 const tag = "labels";
@@ -71,38 +67,4 @@ const addLabel = route({
   },
 });
 
-const uploadLabels = route({
-  method: "POST",
-  path: "/v1/evaluation-labels",
-  needs: "evaluate",
-  id: "importEvaluationLabels",
-  tag,
-  summary: "Import labels",
-  description:
-    "Stores labels from elsewhere, a line of JSON each, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, none is stored; sent again, they change nothing.",
-  more: {
-    requestBody: {
-      required: true,
-      description: "One JSON object a line; gzip is allowed.",
-      content: {
-        "application/x-ndjson": {
-          schema: LabelLine,
-          example: { result_id: "1", annotator: "ada", label: "pass" },
-        },
-      },
-    },
-  },
-  responses: {
-    "200": response("They are stored", LabelImport, { labels: 120, taken_back: 0 }),
-  },
-  async handle(services: LabelServices, { call, requester }) {
-    return reply(
-      200,
-      await receiveUpload(call, (body, { isGzip }) =>
-        importLabels(services, requester, { body, isGzip, userId: call.caller.userId }),
-      ),
-    );
-  },
-});
-
-export const labelRoutes = [listLabels, addLabel, uploadLabels];
+export const labelRoutes = [listLabels, addLabel];

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AgreementOfLabelsQuery, LabelAgreement } from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
@@ -12,6 +13,7 @@ import {
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import {
+  countLabels,
   type LabelledVerdict,
   selectLabelledVerdicts,
   selectLabelSamples,
@@ -21,6 +23,7 @@ import {
 } from "../../results/labels/label-samples-store.ts";
 import { nameOf } from "../../results/labels/labels.ts";
 import { outcome, readOutcomes } from "../report/outcomes.ts";
+import { reportMemoryBytes } from "../report/report-run.ts";
 import { readRunSamples } from "../report/samples.ts";
 import type { Run, RunDataset } from "../run.ts";
 import { withDataset } from "../run-samples.ts";
@@ -29,6 +32,10 @@ import { describeAgreement, notesOn } from "./describe-agreement.ts";
 import { evaluatorNamed, type FoundEvaluator } from "./evaluator-named.ts";
 import type { Stratum } from "./label-samples.ts";
 
+/** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
+const predictionsAtOnce = 50_000;
+/** Of a label with what it is compared with. */
+const bytesPerLabel = 600;
 /** Draws that are taken into account, the newest first. */
 const mostSamples = 500;
 
@@ -37,6 +44,7 @@ export async function agreementOf(
   services: FindNeeds,
   requester: Requester,
   { run: runId, evaluator, profile_name, against = "human", ...other }: AgreementOfLabelsQuery,
+  reserve: (bytes: number) => void,
 ): Promise<LabelAgreement> {
   if (runId === undefined && against === "evaluator")
     throw new InvalidRequestError([missing(["query", "run"], {})]);
@@ -51,12 +59,16 @@ export async function agreementOf(
           index: 0,
         }
       : evaluatorNamed(run, named);
-  if (against === "human" || run === undefined) return await againstPeople(reader, requester, run, first);
+  if (against === "human" || run === undefined) {
+    reserve((await countLabels(reader, requester.accountId)) * bytesPerLabel);
+    return await againstPeople(reader, requester, run, first);
+  }
   const second = evaluatorNamed(
     run,
     { evaluator: other.other, profile_name: other.other_profile_name },
     { field: "other", except: first },
   );
+  reserve(reportMemoryBytes(run));
   return await againstEvaluator(reader, withDataset(run), first, second);
 }
 
@@ -183,19 +195,16 @@ async function againstEvaluator(
   const other = await readOutcomes(reader, run, second.index, failed);
   const isVerdict = (of: number | undefined) => of === outcome.pass || of === outcome.fail;
   const pairs = createPairs();
-  const things: RatedThing[] = [];
   for (let at = 0; at < failed.length; at++) {
+    if (at % predictionsAtOnce === 0) await nextTurn();
     if (!isVerdict(one.of[at]) || !isVerdict(other.of[at])) continue;
     const pair = { first: one.of[at] === outcome.pass, second: other.of[at] === outcome.pass };
-    const cluster = trajectories.of[Math.floor(at / run.repeats)] ?? 0;
-    pairs.add(cluster, pair);
-    const passes = Number(pair.first) + Number(pair.second);
-    things.push({ cluster, passes, fails: 2 - passes, weight: 1 });
+    pairs.add(trajectories.of[Math.floor(at / run.repeats)] ?? 0, pair);
   }
   const agreement = pairAgreement(pairs.end(), false);
   const reference = {
     ...{ weighted: false, undecided: 0, annotators: [] },
-    krippendorff_alpha: krippendorffAlpha(things),
+    krippendorff_alpha: krippendorffAlpha(pairs.things()),
     people_alpha: { ...krippendorffAlpha([]), note: "No people's labels are compared." },
   };
   const notes = notesOn(agreement, undefined);
@@ -212,7 +221,10 @@ function toAgreement(
 ): LabelAgreement {
   return {
     ...{ run_id: run?.id ?? null, evaluator: evaluator === "" ? null : evaluator, profile_name, against },
-    sentence: describeAgreement({ counts, ...figures }, evaluator, against),
+    sentence: describeAgreement(
+      { counts, ...figures },
+      { evaluatorId: evaluator, otherId: against, isWeighted: reference.weighted },
+    ),
     note: notes.length === 0 ? null : notes.join(" "),
     counts: {
       both_pass: counts.bothPass,

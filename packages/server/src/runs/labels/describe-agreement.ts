@@ -5,9 +5,8 @@ const fewLabels = 20;
 
 /** What the figures say, for people. */
 export function describeAgreement(
-  { counts, agreement, cohen_kappa }: PairAgreement,
-  evaluatorId: string,
-  otherId: string,
+  { counts, agreement, cohen_kappa, specificity }: PairAgreement,
+  { evaluatorId, otherId, isWeighted }: { evaluatorId: string; otherId: string; isWeighted: boolean },
 ): string {
   const [evaluator, against] = [withoutDate(evaluatorId), withoutDate(otherId)];
   const isOfPeople = against === "human";
@@ -20,14 +19,23 @@ export function describeAgreement(
   const beyond =
     cohen_kappa.value === null ? "" : `; beyond chance κ = ${withInterval(cohen_kappa, (x) => x.toFixed(2))}`;
   const share = withInterval(agreement, (x) => `${Math.round(100 * x)} %`);
-  const failed = counts.onlyFirst + counts.bothFail;
-  return `${evaluator} agrees with ${reference} on ${share} of ${samples}${beyond}. ${describePassed(counts.onlyFirst, failed, isOfPeople ? "people fail" : `${against} fails`)}`;
+  const whoFails = isOfPeople ? "people fail" : `${against} fails`;
+  // Counts without weights would not say it.
+  const passed = isWeighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);
+  return `${evaluator} agrees with ${reference} on ${share} of ${samples}${beyond}. ${passed}`;
+}
+
+function describeShare({ value }: Pick<AgreementFigure, "value">, whoFails: string): string {
+  return value === null
+    ? `There is none that ${whoFails}.`
+    : `It passes ${Math.round(100 * (1 - value))} % of what ${whoFails}.`;
 }
 
 /** An evaluator's name without its version. */
 const withoutDate = (id: string) => id.replace(/-\d{4}-\d{2}-\d{2}$/, "");
 
-function describePassed(passed: number, failed: number, whoFails: string): string {
+function describePassed({ onlyFirst: passed, bothFail }: PairAgreement["counts"], whoFails: string): string {
+  const failed = passed + bothFail;
   if (failed === 0) return `There is none that ${whoFails}.`;
   if (passed === 0) return `It passes none of the ${failed} that ${whoFails}.`;
   return `It passes ${passed} of the ${failed} that ${whoFails}.`;
@@ -46,9 +54,10 @@ export function notesOn(
   { agreement }: PairAgreement,
   of: { weighted: boolean; left: number } | undefined,
 ): string[] {
-  const { count } = agreement;
+  const { count, note } = agreement;
   if (count === 0) return [];
   return [
+    ...(note === null ? [] : [note]),
     ...(count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
     ...(of?.weighted === false
       ? ["The verdicts were not drawn at random, so that the figures are about these alone."]

@@ -27,6 +27,8 @@ export interface Stratum {
 }
 
 const mostSamples = 100;
+/** Of a verdict that could be drawn, with its place. */
+const bytesPerVerdict = 250;
 
 /** Draws verdicts of a run to be labelled, and keeps with which probability each was drawn. */
 export async function drawLabelSample(
@@ -34,7 +36,7 @@ export async function drawLabelSample(
   requester: Changer & { userId: string },
   runId: string,
   { size, seed = 1, by = "uniform", ...named }: LabelSampleRequest,
-  once: Once | undefined,
+  { once, reserve }: { once: Once | undefined; reserve(bytes: number): void },
 ): Promise<LabelSample> {
   const run = await findRun(services, requester, runId);
   if (isPreliminary(run))
@@ -44,6 +46,7 @@ export async function drawLabelSample(
     );
   const { evaluator, profile_name } = evaluatorNamed(run, named);
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName: profile_name };
+  reserve(run.counts.samples * bytesPerVerdict);
   const rows: DrawableRow[] = [];
   let leftOut = 0;
   for await (const some of selectDrawable(services.store.reader(requester), requester.accountId, of)) {
@@ -91,7 +94,7 @@ interface Design {
 }
 
 /** The first of all in an order that the seed decides; by verdict, half of each kind, and more of one where the other has too few. */
-export function draw(rows: readonly DrawableRow[], { size, seed, by }: Design) {
+function draw(rows: readonly DrawableRow[], { size, seed, by }: Design) {
   const inOrder = rows
     .map((row) => ({ ...row, place: Bun.hash.xxHash32(`${seed} ${row.id}`) }))
     .sort((a, b) => a.place - b.place || a.id - b.id);

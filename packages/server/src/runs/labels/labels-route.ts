@@ -1,15 +1,21 @@
 import {
   AgreementOfLabelsQuery,
   LabelAgreement,
+  LabelImport,
+  LabelLine,
   LabelSample,
   LabelSampleListResponse,
   LabelSampleRequest,
   RunPath,
 } from "@presage/contract";
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
+import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
+import type { LabelServices } from "../../results/labels/labels.ts";
 import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
+import { importLabels } from "./import-labels.ts";
 import { drawLabelSample, listLabelSamples } from "./label-samples.ts";
 
 const tag = "labels";
@@ -50,7 +56,8 @@ const drawSample = route({
   },
   async handle(services: FindNeeds, { call, requester, params, body, once }) {
     const drawer = { ...requester, userId: call.caller.userId };
-    return reply(201, await drawLabelSample(services, drawer, params.id, body, once));
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(201, await drawLabelSample(services, drawer, params.id, body, { once, reserve }));
   },
 });
 
@@ -123,9 +130,44 @@ const getAgreement = route({
       "The run's target is external: it has results, and no predictions.",
     ),
   },
-  async handle(services: FindNeeds, { requester, query }) {
-    return reply(200, await agreementOf(services, requester, query));
+  async handle(services: FindNeeds, { call, requester, query }) {
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await agreementOf(services, requester, query, reserve));
   },
 });
 
-export const runLabelRoutes = [drawSample, listSamples, getAgreement];
+const uploadLabels = route({
+  method: "POST",
+  path: "/v1/evaluation-labels",
+  needs: "evaluate",
+  id: "importEvaluationLabels",
+  tag,
+  summary: "Import labels",
+  description:
+    "Stores labels from elsewhere, a line of JSON each, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, none is stored; sent again, they change nothing.",
+  more: {
+    requestBody: {
+      required: true,
+      description: "One JSON object a line; gzip is allowed.",
+      content: {
+        "application/x-ndjson": {
+          schema: LabelLine,
+          example: { result_id: "1", annotator: "ada", label: "pass" },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": response("They are stored", LabelImport, { labels: 120, taken_back: 0 }),
+  },
+  async handle(services: LabelServices, { call, requester }) {
+    return reply(
+      200,
+      await receiveUpload(call, (body, { isGzip }) =>
+        importLabels(services, requester, { body, isGzip, userId: call.caller.userId }),
+      ),
+    );
+  },
+});
+
+export const runLabelRoutes = [uploadLabels, drawSample, listSamples, getAgreement];

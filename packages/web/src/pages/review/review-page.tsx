@@ -5,7 +5,6 @@ import { usedRatesQuery } from "../../data/review.ts";
 import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/summaries.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
-import { Segmented, Switch } from "../../ui/form/choices.tsx";
 import { Select } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ReviewQueue } from "./review-queue.tsx";
@@ -13,57 +12,29 @@ import type { ReviewSearch } from "./review-search.ts";
 
 export const reviewRoute = createLazyRoute("/review")({ component: ReviewPage });
 
-const orders = [
-  { value: "least-certain", label: "Least certain" },
-  { value: "random", label: "Random" },
-] as const;
-
 function ReviewPage() {
   const search = reviewRoute.useSearch();
   const navigate = reviewRoute.useNavigate();
-  const { result: _result, order: _order, blind: _blind, ...filter } = search;
+  const { result: _result, ...filter } = search;
   const change = (next: ReviewSearch) => navigate({ search: next, replace: true, resetScroll: false });
-  const settings = {
-    ...(search.order !== undefined && { order: search.order }),
-    ...(search.blind !== undefined && { blind: search.blind }),
-  };
   return (
     <Page
       title="Review"
-      hint="Your verdict replaces the evaluator’s, and shows how far the evaluator can be trusted."
+      hint="Say what you think of each output: it shows how far evaluators can be trusted, and corrects them."
       actions={
-        <>
-          <ReviewFilter search={search} onChange={(rate) => change({ ...settings, ...rate })} />
-          <Segmented
-            label="Order"
-            value={search.order ?? "least-certain"}
-            options={orders}
-            onChange={(order) =>
-              change({
-                ...filter,
-                ...(search.blind && { blind: true }),
-                ...(order === "random" && { order }),
-              })
-            }
+        search.drawn === undefined && (
+          <ReviewFilter
+            search={search}
+            onChange={(rate) => change({ ...(search.run !== undefined && { run: search.run }), ...rate })}
           />
-          <Switch
-            label="Hide verdicts"
-            isOn={search.blind === true}
-            onChange={(isOn) => {
-              const { blind: _, ...rest } = search;
-              change({ ...rest, ...(isOn && { blind: true as const }) });
-            }}
-          />
-        </>
+        )
       }
+      isFull
     >
       <ReviewQueue
-        key={JSON.stringify([filter, search.order])}
+        key={JSON.stringify(filter)}
         search={search}
-        onOpen={(id) => {
-          const { result: _, ...rest } = search;
-          change({ ...rest, ...(id !== undefined && { result: id }) });
-        }}
+        onOpen={(id) => change({ ...filter, ...(id !== undefined && { result: id }) })}
       />
     </Page>
   );

@@ -1,15 +1,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX, SkipForward, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { agreementQuery } from "../../data/review.ts";
+import { counted, formatCount } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { ScrollRegion } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { ReviewCard } from "./review-card.tsx";
+import { AgreementLine, ReviewCard } from "./review-card.tsx";
 import type { ReviewSearch } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
 
@@ -45,51 +47,52 @@ export function ReviewQueue({
   useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
   useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
   useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
-  const top = useTop(openId);
+  const { data: agreement } = useQuery({
+    ...agreementQuery(presage, {
+      run: search.run,
+      evaluator: result?.evaluator_id,
+      profile_name: result?.profile_name ?? undefined,
+    }),
+    enabled: result !== undefined || openId === undefined,
+  });
 
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
   return (
-    <section
-      ref={top}
-      aria-label="Result to review"
-      className="flex min-w-0 scroll-mt-4 flex-col rounded-lg border border-line bg-surface"
-    >
-      <Progress review={review} />
-      {failure !== null && (
-        <div className="px-4 pt-4">
-          <ErrorNotice error={failure} />
-        </div>
-      )}
-      <div className="min-h-96 flex-1">
-        {openId === undefined ? (
-          queue.data !== undefined && <NothingLeft review={review} />
-        ) : error !== null && result === undefined ? (
-          <div className="p-4">
-            <ErrorNotice error={error} onRetry={refetch} />
+    <>
+      <AgreementLine agreement={agreement} />
+      <section
+        aria-label="Result to review"
+        className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
+      >
+        <Progress review={review} />
+        {failure !== null && (
+          <div className="px-4 pt-4">
+            <ErrorNotice error={failure} />
           </div>
-        ) : result === undefined ? (
-          <SkeletonRows count={4} className="h-16" />
-        ) : (
-          <ReviewCard key={openId} result={result} item={item} isBlind={search.blind === true} />
         )}
-      </div>
-      {(openId !== undefined || review.canUndo) && (
-        <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
-      )}
-    </section>
+        <ScrollRegion
+          key={openId}
+          label="The output"
+          className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+        >
+          {openId === undefined ? (
+            queue.data !== undefined && <NothingLeft review={review} />
+          ) : error !== null && result === undefined ? (
+            <div className="p-4">
+              <ErrorNotice error={error} onRetry={refetch} />
+            </div>
+          ) : result === undefined ? (
+            <SkeletonRows count={4} className="h-16" />
+          ) : (
+            <ReviewCard result={result} item={item} />
+          )}
+        </ScrollRegion>
+        {(openId !== undefined || review.canUndo) && (
+          <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
+        )}
+      </section>
+    </>
   );
-}
-
-/** Each result begins at its top. */
-function useTop(id: string | undefined) {
-  const top = useRef<HTMLElement>(null);
-  const shown = useRef(id);
-  useEffect(() => {
-    if (shown.current !== undefined && shown.current !== id)
-      top.current?.scrollIntoView({ block: "nearest" });
-    shown.current = id;
-  }, [id]);
-  return top;
 }
 
 function Progress({ review: { queue, given, skipped, waiting, compared, agreed } }: { review: Review }) {
@@ -114,7 +117,7 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
         {queue.data !== undefined && (
           <>
             <span>
-              <b className="font-semibold text-ink">{formatCount(given)}</b> reviewed now
+              <b className="font-semibold text-ink">{formatCount(given)}</b> labelled now
               {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left here
             </span>
             {compared > 0 && (
@@ -124,9 +127,7 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
               </span>
             )}
             <span className="text-ink-3 sm:ml-auto">
-              {has_more
-                ? `${formatCount(reviewed + given)} of the ${formatCount(considered)} compared verdicts are reviewed; more match`
-                : `${formatCount(reviewed + given)} of ${formatCount(considered)} verdicts are reviewed`}
+              {`${formatCount(reviewed + given)} of ${has_more ? "the newest " : ""}${counted(considered, "verdict")} labelled`}
             </span>
           </>
         )}
@@ -135,23 +136,22 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
   );
 }
 
-function NothingLeft({ review }: { review: Review }) {
-  const { given, skipped, queue } = review;
+function NothingLeft({ review: { given, skipped, queue, loadMore } }: { review: Review }) {
   if (given + skipped === 0) {
     return (
-      <EmptyState icon={CircleCheck} title="Nothing to review">
+      <EmptyState icon={CircleCheck} title="Nothing to label">
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
-          : "All verdicts that match are reviewed, or are about an output that equals its gold answer."}
+          : "Nothing is disputed or uncertain that nobody has labelled. A run's page draws verdicts at random."}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={CircleCheck}
-      title={`${formatCount(given)} reviewed`}
+      title={`${formatCount(given)} labelled`}
       actions={
-        <Button variant="primary" onClick={review.loadMore}>
+        <Button variant="primary" onClick={loadMore}>
           Load more
         </Button>
       }
@@ -168,10 +168,10 @@ interface VerdictBarProps {
   onUndo(): void;
 }
 
-/** The four things that can be done with a result, each with its key. It stays in sight while texts are scrolled. */
+/** The four things that can be done with a result, each with its key. */
 function VerdictBar({ isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
   return (
-    <div className="sticky bottom-0 z-10 grid grid-cols-4 gap-2 border-t border-line bg-surface p-2 sm:flex sm:justify-end sm:px-4">
+    <div className="grid grid-cols-4 gap-2 border-t border-line p-2 sm:flex sm:justify-end sm:px-4">
       <Button icon={<Undo2 aria-hidden />} disabled={!canUndo} onClick={onUndo} className="max-sm:h-11">
         Undo
         <Key>U</Key>

@@ -8,10 +8,8 @@ export interface ReviewSearch
     ResultsSearch,
     "evaluator" | "profile" | "profile_id" | "revision" | "run" | "app" | "result"
   > {
-  /** Absent: least certain first. */
-  order?: "random";
-  /** Hides the evaluator's verdict until the person has decided. */
-  blind?: true;
+  /** A draw from `run`; absent: what is disputed or uncertain. */
+  drawn?: string;
 }
 
 /** Reads the URL; invalid values are ignored. */
@@ -24,8 +22,7 @@ export function readReviewSearch(search: Record<string, unknown>): ReviewSearch 
     revision,
     run,
     app,
-    order: search.order === "random" ? search.order : undefined,
-    blind: search.blind === true ? search.blind : undefined,
+    drawn: run !== undefined && typeof search.drawn === "string" ? search.drawn : undefined,
     result,
   });
 }

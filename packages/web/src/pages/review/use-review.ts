@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { reviewQueueQuery, useVerdicts } from "../../data/review.ts";
+import { reviewQueueQuery, useGiveLabel } from "../../data/review.ts";
 import { isTyping } from "../../ui/shortcuts.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
@@ -17,17 +17,20 @@ interface Decision {
 /** The queue, and what was decided in it. */
 export function useReview(search: ReviewSearch, onOpen: (id: string | undefined) => void) {
   const presage = usePresage();
-  const verdicts = useVerdicts();
+  const giveLabel = useGiveLabel();
   const [round, setRound] = useState(1);
   const [decisions, setDecisions] = useState<readonly Decision[]>([]);
   const [failure, setFailure] = useState<unknown>(null);
   /** Saving goes one after the other, so that an undo comes after what it undoes. */
   const saving = useRef<Promise<void>>(Promise.resolve());
-  const order = search.order ?? "least-certain";
-  const queue = useQuery(reviewQueueQuery(presage, { ...toReviewFilter(search), order, seed: round }, round));
+  const { run, drawn } = search;
+  const isDrawn = run !== undefined && drawn !== undefined;
+  const request = isDrawn ? { run, id: drawn } : { ...toReviewFilter(search), seed: round };
+  const queue = useQuery(reviewQueueQuery(presage, request, round));
 
   const done = new Set(decisions.map(({ id }) => id));
-  const items = queue.data?.data ?? [];
+  // What nothing speaks for is labelled where it is drawn.
+  const items = (queue.data?.data ?? []).filter(({ reason }) => isDrawn || reason !== "drawn");
   const waiting = items.filter(({ id }) => !done.has(id));
   const linked = search.result !== undefined && !done.has(search.result) ? search.result : undefined;
   const openId = linked ?? waiting[0]?.id;
@@ -45,7 +48,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     if (pass !== undefined) {
       save(async () => {
         try {
-          await verdicts.give(openId, pass);
+          await giveLabel(openId, pass ? "pass" : "fail");
         } catch (error) {
           // Not saved, so it is not decided.
           setDecisions((all) => all.filter(({ id }) => id !== openId));
@@ -61,7 +64,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     if (last === undefined) return;
     setFailure(null);
     setDecisions(decisions.slice(0, -1));
-    if (last.pass !== undefined) save(() => verdicts.takeBack(last.id));
+    if (last.pass !== undefined) save(() => giveLabel(last.id, null));
     onOpen(last.id);
   }
 

@@ -1,4 +1,5 @@
 import type { DatasetSample } from "@presage/sdk";
+import { clsx } from "clsx";
 import { formatCount } from "../../format/numbers.ts";
 import { humanizeName } from "../../format/words.ts";
 import { Fold } from "../card.tsx";
@@ -12,10 +13,12 @@ interface StepTextsProps {
   after: string;
   beforeLabel: string;
   afterLabel: string;
+  /** One below the other, where half of the page is all there is. */
+  isStacked?: boolean;
 }
 
 /** Two texts of a step beside each other with the difference marked. Where all of it differs, marks would only be noise. */
-export function StepTexts({ before, after, beforeLabel, afterLabel }: StepTextsProps) {
+export function StepTexts({ before, after, beforeLabel, afterLabel, isStacked = false }: StepTextsProps) {
   const isNarrow = useNarrow();
   if (before === after) {
     return <PlainText text={after} label={`${beforeLabel} and ${afterLabel.toLowerCase()}, identical`} />;
@@ -27,12 +30,12 @@ export function StepTexts({ before, after, beforeLabel, afterLabel }: StepTextsP
         after={after}
         beforeLabel={beforeLabel}
         afterLabel={afterLabel}
-        firstLayout={isNarrow ? "unified" : "side-by-side"}
+        firstLayout={isNarrow || isStacked ? "unified" : "side-by-side"}
       />
     );
   }
   return (
-    <div className="grid min-w-0 gap-3 lg:grid-cols-2">
+    <div className={clsx("grid min-w-0 gap-3", !isStacked && "lg:grid-cols-2")}>
       <PlainText text={before} label={beforeLabel} />
       <PlainText text={after} label={afterLabel} />
     </div>

@@ -62,6 +62,13 @@ export function createPairs() {
       found.weights[cell] += weight;
     },
     end: (): PairCluster[] => [...clusters.values()],
+    /** The same without weights, for α. */
+    things: (): RatedThing[] =>
+      [...clusters].flatMap(([cluster, { counts }]) => [
+        { cluster, passes: 2, fails: 0, weight: 1, times: counts.bothPass },
+        { cluster, passes: 1, fails: 1, weight: 1, times: counts.onlyFirst + counts.onlySecond },
+        { cluster, passes: 0, fails: 2, weight: 1, times: counts.bothFail },
+      ]),
   };
 }
 
@@ -108,15 +115,19 @@ const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, c
 export function cohenKappa(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const byChance = first * second + (1 - first) * (1 - second);
-  return byChance > 1 - rounding ? Number.NaN : (observed - byChance) / (1 - byChance);
+  return byChance > 1 - rounding ? Number.NaN : beyond(observed, byChance);
 }
 
 /** The same where chance agreement is that of a guess on what is hard to decide (K. L. Gwet 2008): defined for one category too. */
-export function gwetAc1(table: PairTable): number {
+function gwetAc1(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const passes = (first + second) / 2;
-  const byChance = 2 * passes * (1 - passes);
-  return (observed - byChance) / (1 - byChance);
+  return beyond(observed, 2 * passes * (1 - passes));
+}
+
+/** Without what rounding leaves of 0, which would be shown as −0. */
+function beyond(observed: number, byChance: number): number {
+  return Math.abs(observed - byChance) < rounding ? 0 : (observed - byChance) / (1 - byChance);
 }
 
 const rounding = 1e-12;
@@ -136,6 +147,8 @@ export interface RatedThing {
   passes: number;
   fails: number;
   weight: number;
+  /** How many such things there are. Absent: one. */
+  times?: number;
 }
 
 /** Sums that α is made of: values by category among things with two and more of them, and coincidences of unlike ones. */
@@ -151,10 +164,12 @@ interface Coincidences {
  */
 export function krippendorffAlpha(things: readonly RatedThing[]): AgreementFigure {
   const rated = things.filter(({ passes, fails }) => passes + fails > 1);
-  const mean = rated.reduce((sum, { weight }) => sum + weight, 0) / rated.length;
+  const sumOver = (some: readonly RatedThing[], of: (thing: RatedThing) => number) =>
+    some.reduce((sum, thing) => sum + (thing.times ?? 1) * of(thing), 0);
+  const mean = sumOver(rated, ({ weight }) => weight) / sumOver(rated, () => 1);
   const sums = [...Map.groupBy(rated, ({ cluster }) => cluster).values()].map((ofCluster) => ({
-    count: ofCluster.length,
-    weight: ofCluster.reduce((sum, { weight }) => sum + weight, 0),
+    count: sumOver(ofCluster, () => 1),
+    weight: sumOver(ofCluster, ({ weight }) => weight),
     of: ofCluster.reduce(
       (sum, thing) => addCoincidences(sum, coincidencesOf(thing, mean), 1),
       noCoincidences,
@@ -167,9 +182,9 @@ export function krippendorffAlpha(things: readonly RatedThing[]): AgreementFigur
 
 const noCoincidences: Readonly<Coincidences> = { passes: 0, fails: 0, unlike: 0 };
 
-function coincidencesOf({ passes, fails, weight }: RatedThing, mean: number): Coincidences {
+function coincidencesOf({ passes, fails, weight, times = 1 }: RatedThing, mean: number): Coincidences {
   // The correction for few values counts them, so that weights must be 1 on average.
-  const of = weight / mean;
+  const of = (times * weight) / mean;
   return { passes: of * passes, fails: of * fails, unlike: (of * 2 * passes * fails) / (passes + fails - 1) };
 }
 

@@ -16,6 +16,7 @@ import {
 import { useState } from "react";
 import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
 import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
+import { LabelSampleButton } from "../../../parts/label-sample.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
 import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
@@ -35,6 +36,7 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <>
       <PauseButton run={run} isBusy={change.isPending} onChange={change.mutate} />
+      <LabelSampleButton run={run} />
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare
       </Link>

@@ -5,8 +5,8 @@ import { type Changer, recordChange } from "../../platform/audit.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "./labels.ts";
-import { type NamedResult, selectNamedResults } from "./labels-store.ts";
+import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "../../results/labels/labels.ts";
+import { type NamedResult, selectNamedResults } from "../../results/labels/labels-store.ts";
 
 /** Labels of one transaction: some ten milliseconds. */
 const labelsAtOnce = 200;
