@@ -164,12 +164,16 @@ async function weightsOf(
   const weights = new Map<number, number>();
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;
-    const missed = (drawsOf.get(populationOf(label)) ?? []).reduce((product, { strata }) => {
-      const stratum = (JSON.parse(strata) as Stratum[]).find(
+    const probabilityIn = ({ strata }: { strata: string }) =>
+      (JSON.parse(strata) as Stratum[]).find(
         ({ pass }) => pass === null || pass === (label.verdict_pass === 1),
-      );
-      return product * (1 - (stratum?.probability ?? 0));
-    }, 1);
+      )?.probability ?? 0;
+    // Draws with one seed take the first of the same order, so that the larger has the smaller.
+    const bySeed = Map.groupBy(drawsOf.get(populationOf(label)) ?? [], ({ seed }) => Number(seed));
+    const missed = [...bySeed.values()].reduce(
+      (product, draws) => product * (1 - Math.max(...draws.map(probabilityIn))),
+      1,
+    );
     weights.set(label.result_id, 1 / (1 - missed));
   }
   return weights.size === 0 ? undefined : weights;
