@@ -15,10 +15,10 @@ import type { Requester } from "../../platform/storage/store.ts";
 import {
   countLabels,
   type LabelledVerdict,
+  selectDrawnResults,
   selectLabelledVerdicts,
   selectLabelSamples,
   selectMostLabelled,
-  selectSampleItems,
   storedEvaluator,
 } from "../../results/labels/label-samples-store.ts";
 import { nameOf } from "../../results/labels/labels.ts";
@@ -155,11 +155,10 @@ async function weightsOf(
 ): Promise<Map<number, number> | undefined> {
   const runIds = [...new Set(labelled.flatMap(({ run_id }) => run_id ?? []))];
   const samples = await selectLabelSamples(reader, accountId, runIds, mostSamples);
-  const items = await selectSampleItems(
+  const drawn = await selectDrawnResults(
     reader,
     samples.map(({ id }) => id),
   );
-  const drawn = new Set(items.map(({ result_id }) => result_id));
   const drawsOf = Map.groupBy(samples, populationOf);
   const weights = new Map<number, number>();
   for (const label of labelled) {
