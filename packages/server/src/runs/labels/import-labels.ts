@@ -81,17 +81,8 @@ async function findResults(
   lines: readonly NumberedLine[],
   userId: string,
 ): Promise<NewLabel[]> {
-  const ids = lines.flatMap(({ line }) =>
-    line.result_id === undefined ? [] : [readResultId(line.result_id)],
-  );
-  const keys = lines.flatMap(({ line }) =>
-    line.dataset_sample_id === undefined ? [] : [sampleKey(line.dataset_sample_id)],
-  );
-  const byId = new Map((await selectAll(reader, accountId, "id", ids)).map((one) => [one.id, one]));
-  const bySample = Map.groupBy(
-    await selectAll(reader, accountId, "sample_key", keys),
-    (one) => one.sample_key,
-  );
+  const byId = await selectById(reader, accountId, lines);
+  const bySample = await selectBySample(reader, accountId, lines);
   const faults: { line: number; path: string[]; reason: string }[] = [];
   const labels = new Map<string, NewLabel>();
   for (const { number, line } of lines) {
@@ -112,16 +103,14 @@ async function findResults(
 function resultsOf(
   line: LabelLine,
   byId: ReadonlyMap<number, NamedResult>,
-  bySample: ReadonlyMap<string | null, NamedResult[]>,
+  bySample: ReadonlyMap<string, NamedResult[]>,
 ): NamedResult[] | string {
   if (line.result_id !== undefined) {
     const result = byId.get(readResultId(line.result_id));
     return result === undefined ? `There is no result ${line.result_id} with a verdict` : [result];
   }
-  const found = (bySample.get(sampleKey(line.dataset_sample_id ?? "")) ?? []).filter(
-    (one) =>
-      (one.run_id === line.run_id || one.experiment_id === line.run_id) &&
-      (line.evaluator === undefined || isNamed(one, line.evaluator)),
+  const found = (bySample.get(sampleOf(line)) ?? []).filter(
+    (one) => line.evaluator === undefined || isNamed(one, line.evaluator),
   );
   if (found.length === 0) return "The run has no verdict on this sample";
   const seriesOf = (one: NamedResult) => JSON.stringify([one.evaluator_id, one.profile_name]);
@@ -135,15 +124,47 @@ function isNamed({ evaluator_id, evaluator_family }: NamedResult, name: string):
   return evaluator_id === name || evaluator_family === name || externalPrefix + evaluator_id === name;
 }
 
-async function selectAll(
+/** What a line's run and sample are known by. */
+function sampleOf({ run_id, dataset_sample_id }: LabelLine): string {
+  return JSON.stringify([run_id, sampleKey(dataset_sample_id ?? "")]);
+}
+
+async function selectById(
   reader: Database,
   accountId: string,
-  column: "id" | "sample_key",
-  values: readonly (number | string)[],
-): Promise<NamedResult[]> {
-  const unique = [...new Set(values)];
-  const all: NamedResult[] = [];
-  for (let at = 0; at < unique.length; at += namesAtOnce)
-    all.push(...(await selectNamedResults(reader, accountId, column, unique.slice(at, at + namesAtOnce))));
-  return all;
+  lines: readonly NumberedLine[],
+): Promise<Map<number, NamedResult>> {
+  const ids = new Set(
+    lines.flatMap(({ line }) => (line.result_id === undefined ? [] : [readResultId(line.result_id)])),
+  );
+  const found = new Map<number, NamedResult>();
+  for (const some of inParts([...ids]))
+    for (const one of await selectNamedResults(reader, accountId, { ids: some })) found.set(one.id, one);
+  return found;
+}
+
+/** Only of the runs that the lines name: many have results on the same samples. */
+async function selectBySample(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+): Promise<Map<string, NamedResult[]>> {
+  const named = lines.flatMap(({ line: { run_id, dataset_sample_id: sample } }) =>
+    run_id === undefined || sample === undefined ? [] : [{ run_id, key: sampleKey(sample) }],
+  );
+  const found = new Map<string, NamedResult[]>(
+    named.map(({ run_id, key }) => [JSON.stringify([run_id, key]), []]),
+  );
+  for (const [runId, ofRun] of Map.groupBy(named, ({ run_id }) => run_id))
+    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))]))
+      for (const one of await selectNamedResults(reader, accountId, { runId, sampleKeys }))
+        found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
+  return found;
+}
+
+function inParts<Item>(items: readonly Item[]): Item[][] {
+  const parts = Math.ceil(items.length / namesAtOnce);
+  return Array.from({ length: parts }, (_, part) =>
+    items.slice(part * namesAtOnce, (part + 1) * namesAtOnce),
+  );
 }
