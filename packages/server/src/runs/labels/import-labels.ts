@@ -16,6 +16,10 @@ const mostLines = 100_000;
 const mostBytes = 64 * 1024 * 1024;
 const tooMany = `At most ${mostLines} lines and ${mostBytes} bytes at once`;
 const mostFaults = 10;
+/** Of a line, of a result that it names, and of its label. */
+const bytesPerItem = 500;
+
+type Reserve = (bytes: number) => void;
 
 interface NumberedLine {
   number: number;
@@ -29,10 +33,16 @@ interface NumberedLine {
 export async function importLabels(
   services: LabelServices,
   requester: Changer,
-  { body, isGzip, userId }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string },
+  {
+    body,
+    isGzip,
+    userId,
+    reserve,
+  }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string; reserve: Reserve },
 ): Promise<LabelImport> {
-  const lines = await readLines(isGzip ? gunzip(body) : body);
-  const labels = await findResults(services.store.reader(requester), requester.accountId, lines, userId);
+  const lines = await readLines(isGzip ? gunzip(body) : body, reserve);
+  const reader = services.store.reader(requester);
+  const labels = await findResults(reader, requester.accountId, lines, { userId, reserve });
   for (let at = 0; at < labels.length; at += labelsAtOnce) {
     // Always in the order of results, so that no two imports wait for each other.
     const some = labels.slice(at, at + labelsAtOnce);
@@ -53,7 +63,7 @@ export async function importLabels(
   return { labels: labels.length - takenBack, taken_back: takenBack };
 }
 
-async function readLines(body: AsyncIterable<Uint8Array>): Promise<NumberedLine[]> {
+async function readLines(body: AsyncIterable<Uint8Array>, reserve: Reserve): Promise<NumberedLine[]> {
   const readJson = createJsonLineReader();
   const read: NumberedLine[] = [];
   let bytes = 0;
@@ -68,6 +78,7 @@ async function readLines(body: AsyncIterable<Uint8Array>): Promise<NumberedLine[
       if (read.length > mostLines || bytes > mostBytes)
         throw new UploadError({ line: raw.number, path: [], reason: tooMany });
     }
+    reserve(read.length * bytesPerItem);
   }
   if (read.length === 0)
     throw new UploadError({ line: undefined, path: [], reason: "The body has no labels" });
@@ -79,10 +90,11 @@ async function findResults(
   reader: Database,
   accountId: string,
   lines: readonly NumberedLine[],
-  userId: string,
+  { userId, reserve }: { userId: string; reserve: Reserve },
 ): Promise<NewLabel[]> {
-  const byId = await selectById(reader, accountId, lines);
-  const bySample = await selectBySample(reader, accountId, lines);
+  const reserveWith = (results: number) => reserve((lines.length + 2 * results) * bytesPerItem);
+  const byId = await selectById(reader, accountId, lines, reserveWith);
+  const bySample = await selectBySample(reader, accountId, lines, (found) => reserveWith(byId.size + found));
   const faults: { line: number; path: string[]; reason: string }[] = [];
   const labels = new Map<string, NewLabel>();
   for (const { number, line } of lines) {
@@ -133,13 +145,16 @@ async function selectById(
   reader: Database,
   accountId: string,
   lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
 ): Promise<Map<number, NamedResult>> {
   const ids = new Set(
     lines.flatMap(({ line }) => (line.result_id === undefined ? [] : [readResultId(line.result_id)])),
   );
   const found = new Map<number, NamedResult>();
-  for (const some of inParts([...ids]))
+  for (const some of inParts([...ids])) {
     for (const one of await selectNamedResults(reader, accountId, { ids: some })) found.set(one.id, one);
+    reserveWith(found.size);
+  }
   return found;
 }
 
@@ -148,6 +163,7 @@ async function selectBySample(
   reader: Database,
   accountId: string,
   lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
 ): Promise<Map<string, NamedResult[]>> {
   const named = lines.flatMap(({ line: { run_id, dataset_sample_id: sample } }) =>
     run_id === undefined || sample === undefined ? [] : [{ run_id, key: sampleKey(sample) }],
@@ -155,10 +171,14 @@ async function selectBySample(
   const found = new Map<string, NamedResult[]>(
     named.map(({ run_id, key }) => [JSON.stringify([run_id, key]), []]),
   );
+  let count = 0;
   for (const [runId, ofRun] of Map.groupBy(named, ({ run_id }) => run_id))
-    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))]))
-      for (const one of await selectNamedResults(reader, accountId, { runId, sampleKeys }))
-        found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
+    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))])) {
+      const results = await selectNamedResults(reader, accountId, { runId, sampleKeys });
+      for (const one of results) found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
+      count += results.length;
+      reserveWith(count);
+    }
   return found;
 }
 
