@@ -7,16 +7,17 @@ const serverFloors = {
   platform: [],
   upstream: [],
   http: [],
-  usage: ["http"],
+  usage: ["http", "upstream"],
   accounts: ["http"],
   datasets: ["http"],
   worlds: ["http", "upstream", "datasets"],
   predictions: ["http", "upstream", "worlds"],
   evaluators: ["http", "upstream"],
-  results: ["http", "evaluators"],
+  results: ["http", "datasets", "evaluators"],
   runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
+  shares: ["http", "accounts", "datasets", "runs"],
   reality: ["http", "environments"],
   config: ["upstream"],
   app: [
@@ -34,6 +35,7 @@ const serverFloors = {
     "runs",
     "environments",
     "exports",
+    "shares",
     "reality",
     "config",
   ],
@@ -50,6 +52,7 @@ const webFloors = {
   parts: ["format", "data", "ui"],
   pages: ["format", "data", "ui", "parts"],
   shell: ["format", "data", "ui", "parts"],
+  docs: ["format", "data", "ui", "parts", "shell"],
 };
 
 const floorsOf = (root, floors, common) =>

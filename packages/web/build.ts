@@ -34,8 +34,17 @@ const sharedScripts = [
 ];
 
 const digest = digestOfSources(
-  [join(home, "src"), ...["sdk", "contract", "sandbox"].map((name) => join(root, "packages", name, "src"))],
-  [import.meta.path, join(root, "package-lock.json"), join(root, "CHANGELOG.md")],
+  [
+    join(home, "src"),
+    join(root, "docs"),
+    ...["sdk", "contract", "sandbox", "server"].map((name) => join(root, "packages", name, "src")),
+  ],
+  [
+    import.meta.path,
+    ...["package-lock.json", "CHANGELOG.md", "packages/sdk/README.md", "clients/python/README.md"].map(
+      (name) => join(root, name),
+    ),
+  ],
 );
 if (!isBuilt()) {
   process.stderr.write("Building the dashboard …\n");
@@ -55,16 +64,34 @@ async function build(): Promise<void> {
   const theme = await bundleTheme(assets);
   const styles = await bundleStyles(assets);
   const scripts = await bundleScripts("src/main.tsx", assets);
+  // Apart from the dashboard, so that neither is cut into more files for the other.
+  const reader = await bundleScripts("src/docs/reader.ts", assets);
   writeFileSync(join(assets, "example.json"), JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
+  const shared = {
+    theme: `/assets/${theme}`,
+    styles: `/assets/${styles}`,
+    font: `/assets/${fontFiles[0]}`,
+  };
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
-    .replace("{{theme}}", `/assets/${theme}`)
-    .replace("{{styles}}", `/assets/${styles}`)
+    .replace("{{theme}}", shared.theme)
+    .replace("{{styles}}", shared.styles)
     .replace("{{preloads}}", scripts.needed.map((file) => preload(file)).join("\n"))
     .replace("{{script}}", `/assets/${scripts.entry}`)
-    .replace("{{font}}", `/assets/${fontFiles[0]}`);
+    .replace("{{font}}", shared.font);
   writeFileSync(join(folder, "shell.html"), shell);
-  for (const file of ["example.json", theme, styles, ...scripts.files]) compress(join(assets, file));
+  // Loaded here, as most runs of this file build nothing.
+  const { openApiDocument } = await import("../server/src/app/openapi-document.ts");
+  const { buildDocs } = await import("./src/docs/build-docs.tsx");
+  const entries = buildDocs({
+    document: JSON.parse(JSON.stringify(openApiDocument())),
+    root,
+    assets: { ...shared, script: `/assets/${reader.entry}` },
+    folder: join(folder, "docs"),
+  });
+  writeFileSync(join(assets, "reference.json"), JSON.stringify(entries));
+  const made = ["example.json", "reference.json", theme, styles, ...scripts.files, ...reader.files];
+  for (const file of new Set(made)) compress(join(assets, file));
   writeFileSync(join(folder, "digest"), digest);
   replace(folder);
 }

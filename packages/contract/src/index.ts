@@ -2,6 +2,7 @@ export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
 export * from "./account/budget.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
+export * from "./account/share.ts";
 export * from "./account/usage.ts";
 export * from "./account/user.ts";
 export { maxIssues } from "./custom-schemas.ts";

@@ -48,7 +48,16 @@ import {
 } from "./resources/projects.ts";
 import { type RealityChecks, realityChecks } from "./resources/reality-checks.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import { type Comparisons, comparisons, type Goals, goals, type Runs, runs } from "./resources/runs.ts";
+import {
+  type Comparisons,
+  comparisons,
+  type Goals,
+  goals,
+  type Runs,
+  runs,
+  type Shares,
+  shares,
+} from "./resources/runs.ts";
 import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
 import { type Worlds, worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -95,6 +104,7 @@ export interface Presage {
   imports: Imports;
   runs: Runs;
   comparisons: Comparisons;
+  shares: Shares;
   labels: Labels;
   goals: Goals;
   environments: Environments;
@@ -146,6 +156,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     imports: imports(transport),
     runs: runs(transport),
     comparisons: comparisons(transport),
+    shares: shares(transport),
     labels: labels(transport),
     goals: goals(transport),
     environments: environments(transport),

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/
 import { loadPage } from "./data/client.ts";
 import { readPeriodSearch } from "./format/times.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
+import { readApiKeysSearch } from "./pages/api-keys/read-key-form.ts";
 import { readCompareSearch } from "./pages/compare/compare-search.ts";
 import { readDatasetSearch, readDatasetsSearch } from "./pages/datasets/dataset/dataset-search.ts";
 import {
@@ -156,7 +157,7 @@ const review = createRoute({ getParentRoute, path: "/review", validateSearch: re
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
-const apiKeys = createRoute({ getParentRoute, path: "/api-keys", validateSearch: readTableSearch }).lazy(
+const apiKeys = createRoute({ getParentRoute, path: "/api-keys", validateSearch: readApiKeysSearch }).lazy(
   async () => (await loadPage(() => import("./pages/api-keys/api-keys-page.tsx"))).apiKeysRoute,
 );
 const account = createRoute({ getParentRoute, path: "/account" }).lazy(

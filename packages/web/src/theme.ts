@@ -2,6 +2,8 @@
 export type Theme = "light" | "dark" | "system";
 
 const storageKey = "presage-theme";
+/** An event of the document. */
+const changed = "presage-theme";
 
 export function readTheme(): Theme {
   const stored = localStorage.getItem(storageKey);
@@ -11,6 +13,13 @@ export function readTheme(): Theme {
 export function storeTheme(theme: Theme): void {
   localStorage.setItem(storageKey, theme);
   applyTheme(theme);
+  document.dispatchEvent(new Event(changed));
+}
+
+/** Calls `listener` whenever the user chooses another theme in this page. */
+export function watchTheme(listener: () => void): () => void {
+  document.addEventListener(changed, listener);
+  return () => document.removeEventListener(changed, listener);
 }
 
 /** From light to dark, or back. */

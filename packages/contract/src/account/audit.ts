@@ -44,6 +44,8 @@ export const AuditAction = z.enum([
   "run.finish",
   "run.cancel",
   "run.delete",
+  "share.create",
+  "share.revoke",
   "session.start",
   "session.end",
   "user.create",

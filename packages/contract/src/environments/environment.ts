@@ -320,6 +320,9 @@ export const EnvironmentRevisionListResponse = z
   .meta({ id: "EnvironmentRevisionListResponse" });
 export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
 
+/** Names that became Presage's own when there could be environments with them: those stay, without paths at the root. */
+export const lateReservedNames: readonly string[] = ["worlds", "log", "share"];
+
 /**
  * First segments of paths that are Presage's own, or may become so: the API, pages, probes, and the paths of the Open Reward Standard
  * without an environment. That protocol has `/{environment}/…` at the root, so no environment has one of these names.
@@ -332,7 +335,8 @@ const reserved: ReadonlySet<string> = new Set([
   ...["auth", "sign-in", "sign-out", "sign-up", "login", "logout", "oauth", "account", "settings", "admin"],
   ...["overview", "playground", "play", "predictions", "deployments", "models", "runs", "compare", "reports"],
   ...["datasets", "evaluations", "evaluators", "error-taxonomies", "review", "environments", "episodes"],
-  ...["projects", "experiments", "apps", "worlds", "usage", "api-keys", "users", "teams"],
+  ...["projects", "experiments", "apps", "usage", "api-keys", "users", "teams"],
+  ...lateReservedNames,
   // Protocols.
   ...["ors", "openenv", "mcp", "ws", "create", "ping", "delete"],
   ...["tools", "splits", "tasks", "task", "prompt", "messages", "call", "version"],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, noVerdicts, statisticsOf } from "./run-report.ts";
+import { intervalOf, noVerdicts, RunReportQuery, statisticsOf } from "./run-report.ts";
 
 /** The most runs of one comparison, the reference included. */
 export const maxComparedRuns = 10;
@@ -32,6 +32,7 @@ export const ComparisonQuery = z.object({
     description: `The ids of 2 to ${maxComparedRuns} runs, separated by commas. The first is the reference.`,
     examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41,019aa5f9-02b7-7000-a1f3-6b0d8f4e2c15"],
   }),
+  ...RunReportQuery.shape,
 });
 export type ComparisonQuery = z.infer<typeof ComparisonQuery>;
 

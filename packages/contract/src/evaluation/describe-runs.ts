@@ -1,7 +1,7 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunGoal } from "./goal.ts";
-import type { ReportEvaluator, RunProgress } from "./run.ts";
+import type { ReportEvaluator, Run, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
 import type { RunFigures, RunPrevious, RunReport } from "./run-report.ts";
 
@@ -178,6 +178,15 @@ export function formatPoints(difference: number | null): string {
 /** “p = 0.012”, or “p < 0.001” */
 export function describeP(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+}
+
+/** What predicts, by name. */
+export function describeTarget(target: Run["target"]): string {
+  if ("deployment" in target)
+    return target.model ? `${target.deployment}, ${target.model}` : target.deployment;
+  if ("baseline" in target) return target.baseline;
+  if ("world" in target) return target.world;
+  return "predictions" in target ? "imported predictions" : "external";
 }
 
 const some = (count: number, one: string, many: string) =>

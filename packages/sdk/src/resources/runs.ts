@@ -22,6 +22,10 @@ import type {
   RunSampleListQuery,
   RunSampleListResponse,
   RunUpload,
+  Share,
+  ShareCreateRequest,
+  ShareCreateResponse,
+  ShareListResponse,
 } from "@presage/contract";
 import { type CallOptions, type PageOptions, type QueryOf, underOneKey, type WriteOptions } from "../call.ts";
 import { iterateAllPages, listAllPages } from "../paging.ts";
@@ -252,6 +256,8 @@ export interface ComparedSamplePage {
 export interface Comparisons {
   /** Compares runs with the first one: `GET /v1/comparisons`. At most 10. */
   get(runIds: readonly string[], options?: CallOptions): Promise<Comparison>;
+  /** Gets the same as one HTML page without scripts, or as Markdown. */
+  getAs(runIds: readonly string[], format: "html" | "md", options?: CallOptions): Promise<string>;
   /** Lists one page of the samples that differ, the most different first: `GET /v1/comparisons/samples`. `next` is null on the last page. */
   listSamples(
     runs: ComparedPair,
@@ -268,7 +274,13 @@ export interface Comparisons {
 
 const comparisonsPath = "/v1/comparisons";
 
-export function comparisons({ json }: Transport): Comparisons {
+export function comparisons({ json, text }: Transport): Comparisons {
+  const compare = (ids: readonly string[], format: "json" | "html" | "md") => ({
+    method: "GET" as const,
+    path: comparisonsPath,
+    query: { runs: ids.join(","), format },
+    isRepeatable: true,
+  });
   const listSamples: Comparisons["listSamples"] = ({ reference, candidate }, filter, options) =>
     json<ComparedSampleListResponse>(
       {
@@ -280,8 +292,8 @@ export function comparisons({ json }: Transport): Comparisons {
     );
 
   return {
-    get: (runIds, options) =>
-      json({ method: "GET", path: comparisonsPath, query: { runs: runIds.join(",") } }, options),
+    get: (runIds, options) => json(compare(runIds, "json"), options),
+    getAs: (runIds, format, options) => text(compare(runIds, format), options),
     listSamples,
     async *iterateSamples(runs, filter, options) {
       let after: string | undefined;
@@ -291,5 +303,34 @@ export function comparisons({ json }: Transport): Comparisons {
         after = page.next ?? undefined;
       } while (after !== undefined);
     },
+  };
+}
+
+/** Links that show a run or a comparison to whoever has them. */
+export interface Shares {
+  /** Makes a link: `POST /v1/shares`. Only this response contains the link itself, as a path of the server. */
+  create(request: ShareCreateRequest, options?: CallOptions): Promise<ShareCreateResponse>;
+  /** Lists the account's links that work, newest first, over all pages: `GET /v1/shares`. With ids, those to this run or comparison. */
+  list(ids?: readonly string[], options?: CallOptions): Promise<Share[]>;
+  /** Ends a link: `DELETE /v1/shares/{id}`. */
+  revoke(id: string, options?: CallOptions): Promise<void>;
+}
+
+const sharesPath = "/v1/shares";
+
+export function shares({ json }: Transport): Shares {
+  return {
+    // A repeated one would make a second link.
+    create: (body, options) => json({ method: "POST", path: sharesPath, body, isRepeatable: false }, options),
+    list: (ids, options) =>
+      listAllPages((page) => {
+        const query = { ...page, ...(ids && { ids: ids.join(",") }) };
+        return json<ShareListResponse>({ method: "GET", path: sharesPath, query }, options);
+      }),
+    revoke: (id, options) =>
+      json(
+        { method: "DELETE", path: `${sharesPath}/${encodeURIComponent(id)}`, isRepeatable: true },
+        options,
+      ),
   };
 }

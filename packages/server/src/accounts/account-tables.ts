@@ -179,6 +179,15 @@ export const accountTables: readonly AccountTable[] = [
     owner: { of: "episodes", column: "episode_id" },
     rowsAtOnce: few,
   },
+  {
+    table: "shares",
+    key: ["id"],
+    owner: ofAccount,
+    users: ["user_id"],
+    // The link leads to the place that it was made at, and works there alone.
+    without: ["digest", "expires_at"],
+    rowsAtOnce: many,
+  },
   { table: "prediction_contexts", key: ["digest"], owner: ofAccount, rowsAtOnce: few },
   {
     table: "predictions",

@@ -79,6 +79,7 @@ export async function* exportAccount(
   let rows = 0;
   for (const table of accountTables) {
     const owned: (string | number)[] = [];
+    const held = holdByHour();
     for (const ownerId of owners.get(table.owner.of) ?? []) {
       for await (const { row, texts } of readRows(snapshot, table, ownerId)) {
         const id = row[table.owns?.column ?? ""];
@@ -86,13 +87,37 @@ export async function* exportAccount(
         if (table.owns?.as === "revisions") numbers.revisions.set(Number(id), owned.length);
         const line: ExportLine = { table: table.table, row: toExported(table, row, numbers) };
         if (texts !== undefined) line.texts = texts;
-        yield JSON.stringify(line);
+        const text = JSON.stringify(line);
+        if (table.maybeUser === undefined) yield text;
+        else yield* held.add(text, row.hour);
         rows += 1;
       }
     }
+    yield* held.rest();
     if (table.owns !== undefined) owners.set(table.owns.as, owned);
   }
   yield JSON.stringify({ kind: "end", rows });
+}
+
+/** Ids of users are others where they are imported, so the rows of an hour are in the order of what is exported of them. */
+function holdByHour() {
+  let lines: string[] = [];
+  let heldHour: Row[string] | undefined;
+  function rest(): string[] {
+    const sorted = lines.sort();
+    lines = [];
+    return sorted;
+  }
+  return {
+    /** What was held of another hour. */
+    add(line: string, hour: Row[string] | undefined): string[] {
+      const done = hour === heldHour ? [] : rest();
+      heldHour = hour;
+      lines.push(line);
+      return done;
+    },
+    rest,
+  };
 }
 
 async function* readRows(
@@ -206,6 +231,8 @@ export function toStored(
     // No key has such a digest.
     Object.assign(row, { digest: `imported:${row.id}`, revoked_at: nowMicros(), last_used_at: null });
   }
+  // It is no link here, and goes with the others that have ended.
+  if (table.table === "shares") Object.assign(row, { digest: `imported:${row.id}`, expires_at: nowMicros() });
   // Texts are those of their row, whatever they name.
   const texts = table.texts &&
     line.texts && { ...line.texts, [table.texts.column]: row[table.texts.key] ?? null };

@@ -1,4 +1,4 @@
-import type { Role } from "@presage/contract";
+import { permissions, type Role } from "@presage/contract";
 import type { Selectable } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
@@ -21,7 +21,7 @@ export async function countOtherUsers(
   return Number(count);
 }
 
-const ofUser = ["sign_in_tokens", "sessions", "api_keys"] as const;
+const ofUser = ["sign_in_tokens", "sessions", "api_keys", "shares"] as const;
 
 /** How much a user has that is theirs alone, by table. */
 export async function countRowsOfUser(database: Database, userId: string): Promise<Map<string, number>> {
@@ -35,6 +35,11 @@ export async function countRowsOfUser(database: Database, userId: string): Promi
     counted.set(table, Number(count));
   }
   return counted;
+}
+
+/** Ends the links that a user made. */
+export async function deleteSharesBy(transaction: Database, userId: string): Promise<void> {
+  await transaction.deleteFrom("shares").where("user_id", "=", userId).execute();
 }
 
 /** Deletes a user with keys and sessions, and the account if `withAccount`. */
@@ -123,8 +128,10 @@ async function selectLastSeen(
   return found;
 }
 
+/** Changes a user's role. Links that they may no longer make end: another change does not bring them back. */
 export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {
   await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
+  if (!permissions.evaluate.roles.includes(role)) await deleteSharesBy(transaction, userId);
 }
 
 /** Whether an account has an owner besides a user, who can sign in now: those of another issuer than the configured one cannot. */

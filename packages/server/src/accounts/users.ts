@@ -10,6 +10,7 @@ import { accessWriter, lockCaller } from "./change-access.ts";
 import { markAllEnded, type SessionRules } from "./sessions-store.ts";
 import { markAllUsed } from "./sign-in.ts";
 import {
+  deleteSharesBy,
   hasOtherOwner,
   insertUser,
   insertUserWithAccount,
@@ -145,6 +146,7 @@ export async function endUserIn(
   await lockUsers(transaction, [userId]);
   const sessions = await markAllEnded(transaction, userId, now);
   const keys = await markAllRevoked(transaction, userId, now);
+  await deleteSharesBy(transaction, userId);
   const change = { action: "user.end_access", objectId: userId, detail: { sessions, keys } } as const;
   await recordChange(transaction, changer, change);
   return { sessions, keys };

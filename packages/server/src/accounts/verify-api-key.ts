@@ -45,10 +45,21 @@ const checksumLength = 6;
 /** The largest multiple of 62 in a byte; higher bytes are discarded so that all digits are equally likely. */
 const fairByteLimit = 248;
 
-/** `psg_`, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
 export function generateKey(): string {
-  const body = scheme + randomDigits(secretLength);
+  return generateSecret(scheme);
+}
+
+/** Its scheme, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
+export function generateSecret(ofScheme: string): string {
+  const body = ofScheme + randomDigits(secretLength);
   return body + checksum(body);
+}
+
+/** Whether a text could be a secret of a scheme: most that is tried by chance could not. */
+export function isSecret(text: string, ofScheme: string): boolean {
+  const body = text.slice(0, -checksumLength);
+  const isLongEnough = body.length === ofScheme.length + secretLength;
+  return isLongEnough && text.startsWith(ofScheme) && text === body + checksum(body);
 }
 
 export function visibleParts(key: string): { prefix: string; lastFour: string } {

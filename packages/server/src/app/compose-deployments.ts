@@ -11,7 +11,7 @@ import {
 } from "../platform/limits/token-buckets.ts";
 import type { Logger } from "../platform/observability/logger.ts";
 import { type Metrics, watchProcesses } from "../platform/observability/metrics.ts";
-import type { PriceList, Prices } from "../platform/prices.ts";
+import type { FindRefusal, PriceList, Prices } from "../platform/prices.ts";
 import type { Redis } from "../platform/redis.ts";
 import { defined } from "../platform/words.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
@@ -25,7 +25,6 @@ import {
   watchOutages,
 } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
-import type { FindRefusal } from "../upstream/upstream.ts";
 import { shareOf } from "./workers.ts";
 
 export interface ComposedDeployments {

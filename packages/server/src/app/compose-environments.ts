@@ -1,4 +1,5 @@
-import type { EpisodeSelection } from "@presage/contract";
+import { type EpisodeSelection, lateReservedNames } from "@presage/contract";
+import { selectUsedNames } from "../environments/environments-store.ts";
 import { createKnownEpisodes, progressReader } from "../environments/episodes/episode.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
@@ -70,4 +71,17 @@ export function composeEnvironments(
       await known.stop();
     },
   };
+}
+
+/** Warns of environments whose clients do not find them where they did. */
+export async function warnOfReservedNames(
+  { database }: Pick<Store, "database">,
+  { logger }: Pick<Log, "logger">,
+): Promise<void> {
+  const environments = await selectUsedNames(database, lateReservedNames);
+  if (environments.length > 0)
+    logger.warn(
+      { environments },
+      "paths that begin with these names are Presage's own now: the environments are there, but not for ORS at /NAME",
+    );
 }

@@ -23,7 +23,7 @@ import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/examples.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
-import { composeEnvironments } from "./compose-environments.ts";
+import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
@@ -295,6 +295,7 @@ export async function composeServer(
   const start = { worker, commandLineKey, phase: () => phase };
   const { services, ofRuns } = toServices(config, log, parts, start);
   features.runs.start(ofRuns);
+  await warnOfReservedNames(store, log);
   const clocks = watchClocks(store.database, log.logger);
   await noteInstance(store.database, { id: instanceId, address: publicUrl });
   return {

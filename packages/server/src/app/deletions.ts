@@ -13,6 +13,7 @@ import {
   deleteOldResults,
 } from "../results/delete/delete-results.ts";
 import { type AgePosition, forgetDeletions } from "../results/delete/deleted-results-store.ts";
+import { deleteEndedShares } from "../shares/shares-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
 
 /** One small transaction of what is to be deleted, at most `limit` rows. */
@@ -89,6 +90,7 @@ export async function deleteWhatIsOld(
   }
   await deleteAll(work, { kind: "empty counts" }, signal);
   await forgetDeletions(database, before(deletionsDays));
+  await deleteEndedShares(database, now);
 }
 
 /** Deletes the results of all deletions by filter that wait. */

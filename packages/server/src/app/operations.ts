@@ -41,6 +41,7 @@ import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
+import { shareRoutes } from "../shares/shares-route.ts";
 import { budgetRoutes } from "../usage/budgets-route.ts";
 import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
@@ -86,6 +87,7 @@ const operations: readonly Operation<Services>[] = [
   ...errorFindingRoutes,
   ...projectRoutes,
   ...experimentRoutes,
+  ...shareRoutes,
   ...goalRoutes,
   ...headlineRoutes,
   ...runReportRoutes,

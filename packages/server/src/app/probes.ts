@@ -110,9 +110,9 @@ export const probePaths: ZodOpenApiPathsObject = {
     }),
   },
   "/docs": {
-    get: openOperation("getDocs", "probes", "Get this document as a web page", {
+    get: openOperation("getDocs", "probes", "Get this document as web pages", {
       description:
-        "Shows this document in a browser and sends requests. In a browser that is signed in, they need no key.",
+        "Shows this document and the guides in a browser, and sends requests; in a browser that is signed in, these need no key. Each operation has a page of its own: `/docs/` and its id.",
       responses: {
         ...text("The page", "text/html", "<!doctype html>"),
         "503": {

@@ -2,6 +2,7 @@ import { signInRoutes } from "../accounts/sign-in-route.ts";
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
+import { sharePageRoutes } from "../shares/share-page.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { docsRoutes } from "./docs.ts";
 import { operationsOf } from "./operations.ts";
@@ -29,6 +30,7 @@ export function createApp(services: Services): App {
     ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...signInRoutes(services),
+    ...sharePageRoutes(services),
   ];
   let lastRequestAtMs = 0;
   let inFlight = 0;

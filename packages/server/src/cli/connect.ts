@@ -29,7 +29,7 @@ export interface Client {
     | ("list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete")
     | ("report" | "reportAs" | "calibration" | "export")
   >;
-  comparisons: Pick<Presage["comparisons"], "get">;
+  comparisons: Pick<Presage["comparisons"], "get" | "getAs">;
   realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
   labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
 }

@@ -39,6 +39,7 @@ import type { Keyset } from "../platform/storage/lists.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
 import { createClientCounts } from "../runs/client/client-counts.ts";
+import { writeComparison } from "../runs/compare/compare-route.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { toListedRuns } from "../runs/headlines/headline.ts";
@@ -348,6 +349,16 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
     return { run: toRun(run), ...(await reportRun(services, requester, run, prices.current())) };
   }
 
+  async function compare(ids: readonly string[]) {
+    const found: StoredRun[] = [];
+    for (const id of ids) found.push(await findRun(services, requester, id));
+    const [reference, ...candidates] = found;
+    if (reference === undefined) throw new Error("There is no reference to compare with");
+    const { leftOut, ...differences } = await compareRuns(services, requester, [reference, ...candidates]);
+    const compared = found.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
+    return { runs: compared, ...differences };
+  }
+
   return {
     runs: {
       list: ({ name } = {}) =>
@@ -373,18 +384,8 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
       reportAs: async (id, format) => await writeReport(services, requester, await report(id), format),
     },
     comparisons: {
-      async get(ids) {
-        const found: StoredRun[] = [];
-        for (const id of ids) found.push(await findRun(services, requester, id));
-        const [reference, ...candidates] = found;
-        if (reference === undefined) throw new Error("There is no reference to compare with");
-        const { leftOut, ...differences } = await compareRuns(services, requester, [
-          reference,
-          ...candidates,
-        ]);
-        const compared = found.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
-        return { runs: compared, ...differences };
-      },
+      get: compare,
+      getAs: async (ids, format) => await writeComparison(services, requester, await compare(ids), format),
     },
   };
 }

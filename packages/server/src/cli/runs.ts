@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Run } from "@presage/contract";
-import { describeFailures } from "@presage/contract/describe-runs";
+import { describeFailures, describeTarget } from "@presage/contract/describe-runs";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
@@ -26,12 +26,15 @@ export function addRunsCommands(program: Command): void {
     .command("compare <runs...>")
     .description("compare runs with the first one")
     .option("--json", "print the comparison as JSON")
+    .addOption(choice("--format <format>", "write a report in place of tables", ["html", "md"]))
+    .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
       "after",
       examples(
         "presage compare before after",
         "presage compare 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 after --json",
+        "presage compare before after --format html --out comparison.html",
       ),
     )
     .action(async (runs: string[], options) => compareCommand(configure(), runs, options));
@@ -105,17 +108,9 @@ const runColumns: readonly Column<Run>[] = [
   { heading: "STATUS", text: ({ status }) => status },
   { heading: "DONE", text: ({ progress }) => `${progress.evaluated}/${progress.samples}`, align: "right" },
   { heading: "ID", text: ({ id }) => id },
-  { heading: "TARGET", text: ({ target }) => printable(targetName(target)), canWrap: true },
+  { heading: "TARGET", text: ({ target }) => printable(describeTarget(target)), canWrap: true },
   { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
 ];
-
-/** What predicts, in words. */
-function targetName(target: Run["target"]): string {
-  if ("deployment" in target) return [target.deployment, target.model].filter(Boolean).join(", ");
-  if ("baseline" in target) return target.baseline;
-  if ("world" in target) return target.world;
-  return "predictions" in target ? "imported predictions" : "a client";
-}
 
 /** Prints a run and its figures so far. */
 async function showRun(
@@ -145,7 +140,7 @@ function describe(run: Run): string[] {
     id,
     `${status}${reason === null ? "" : `: ${reason}`}; ${evaluated} of ${countOf(samples, "prediction")}`,
     ...describeFailures(progress),
-    `${targetName(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
+    `${describeTarget(target)}; ${mode}; ${countOf(repeats, "repeat")}`,
     ...(run.dataset_id === null ? [] : [`dataset ${run.dataset_id}, revision ${run.revision}`]),
     ...(params === null ? [] : [`params ${JSON.stringify(params)}`]),
   ];
@@ -176,21 +171,37 @@ async function deleteRunCommand(config: Config, nameOrId: string, options: Conne
   });
 }
 
-/** Prints how runs differ from the first one. */
+interface CompareOptions extends ConnectionOptions {
+  json?: boolean;
+  format?: "html" | "md";
+  out?: string;
+}
+
+/** Prints how runs differ from the first one, or writes it as a report. */
 async function compareCommand(
   config: Config,
   names: readonly string[],
-  { json, ...options }: ConnectionOptions & { json?: boolean },
+  { json, format, out, ...options }: CompareOptions,
 ): Promise<void> {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
+  if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
+  if (out !== undefined) checkOutputFile(out);
   await withConnection(config, options, async (connection) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findRun(connection, name)).id);
+    if (format !== undefined)
+      return await write(await connection.call(({ comparisons }) => comparisons.getAs(ids, format)), out);
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
     if (json) process.stdout.write(`${printableJson(comparison)}\n`);
     else printComparison(comparison);
     await printAddress(connection, `/compare?runs=${ids.join(",")}`);
   });
+}
+
+/** Writes a text into a file, or to standard output. */
+async function write(text: string, out: string | undefined): Promise<void> {
+  if (out === undefined) process.stdout.write(text);
+  else await writeFile(out, text);
 }
 
 interface ReportOptions extends ConnectionOptions {
@@ -211,8 +222,7 @@ async function reportCommand(
       format === "json"
         ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
         : await connection.call(({ runs }) => runs.reportAs(id, format));
-    if (out === undefined) process.stdout.write(text);
-    else await writeFile(out, text);
+    await write(text, out);
     await printAddress(connection, `/runs/${id}`);
   });
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
@@ -99,17 +100,23 @@ export async function countRunsOf(database: Database, accountId: string, dataset
   return Number(count);
 }
 
-/** Makes the runs of a dataset invisible. */
+/** Makes the runs of a dataset invisible. Links to them end. */
 export async function discardRunsOf(
   transaction: Database,
   accountId: string,
   datasetId: string,
 ): Promise<void> {
-  await transaction
+  const runs = await transaction
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })
     .where(namesDataset(accountId, datasetId))
+    .returning("id")
     .execute();
+  await deleteSharesOf(
+    transaction,
+    accountId,
+    runs.map(({ id }) => id),
+  );
 }
 
 /** Runs of its samples, and those whose baseline learns from it. */

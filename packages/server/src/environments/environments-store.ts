@@ -178,6 +178,18 @@ export async function selectEnvironmentRevisions(
   }));
 }
 
+/** Which of some names environments have, of whatever account. */
+export async function selectUsedNames(database: Database, names: readonly string[]): Promise<string[]> {
+  const rows = await database
+    .selectFrom("environments")
+    .select("name")
+    .distinct()
+    .where("name", "in", names)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
 /**
  * Locks an environment until the transaction ends: from other changes, or also from episodes that begin in it. Undefined if the account
  * has none of this name.

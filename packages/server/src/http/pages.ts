@@ -90,7 +90,7 @@ interface ErrorPageOptions {
   status: number;
   text: string;
   requestId: string;
-  /** Of the request; null if it is malformed. */
+  /** Of the request; null if it is malformed, or a secret. */
   url: URL | null;
   headers: Record<string, string>;
 }
@@ -107,7 +107,7 @@ export function errorPage({ status, text, requestId, url, headers }: ErrorPageOp
 
 /** The same address, except for the identity provider's redirect, which is valid only once. */
 function retryAddress(url: URL | null): string {
-  if (url === null) return "/";
+  if (url === null) return "";
   const { pathname, search } = url;
   return pathname === "/auth/callback" ? "/sign-in" : pathname + search;
 }

@@ -18,6 +18,8 @@ interface OpenRoute {
   isPage: boolean;
   /** Whether it is a page, or a file that pages load; logged at debug. */
   isOfDashboard: boolean;
+  /** Whether its address is a secret: nothing may keep a copy, name it as where it came from, or list it. */
+  isSecret?: boolean;
   handle: Handle<Call>;
 }
 
@@ -56,6 +58,11 @@ export function openFile(path: string, handle: OpenRoute["handle"]): Route {
 /** A page without authentication. */
 export function openPage(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, isOfDashboard: true, handle };
+}
+
+/** A page that whoever has its address may see. Only its path as declared is in logs, metrics and traces. */
+export function openSecretPage(path: string, handle: OpenRoute["handle"]): Route {
+  return { method: "GET", path, access: "open", isPage: true, isOfDashboard: false, isSecret: true, handle };
 }
 
 /** An address that redirects a browser, without authentication. Its errors are pages. */

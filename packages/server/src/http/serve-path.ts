@@ -86,6 +86,7 @@ export function servePath(
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
+  const isSecret = routes.some((route) => route.access === "open" && route.isSecret === true);
 
   function routeFor(request: RoutedRequest): Route {
     const { method, params } = request;
@@ -117,13 +118,14 @@ export function servePath(
       // Work that was aborted because the client disconnected fails with the signal's own reason.
       const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
       const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
-      response = respondToError(services, reason, { route, path }, request, exchange);
+      response = respondToError(services, reason, { route, path, isSecret }, request, exchange);
     }
     exchange.atEnd?.();
     if (exchange.reservedBytes > 0) response = releaseMemory(response, exchange);
     closeWhenIdle({ server, request });
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
+    if (isSecret) hideAddress(response.headers);
     // The client opens a new connection, to another process.
     if (services.phase() === "stopping") response.headers.set("connection", "close");
     const { status } = response;
@@ -178,7 +180,7 @@ function recordProof(exchange: Exchange, proof: Proof): void {
 function respondToError(
   { log }: HttpServices,
   error: unknown,
-  { route, path }: { route: Route | undefined; path: string },
+  { route, path, isSecret }: { route: Route | undefined; path: string; isSecret: boolean },
   request: Request,
   exchange: Exchange,
 ): Response {
@@ -200,13 +202,21 @@ function respondToError(
     const sent = isOpenAi ? { ...body, error: openAiError(failed) } : body;
     return Response.json(sent, { status, headers });
   }
-  return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
+  const url = isSecret ? null : URL.parse(request.url);
+  return errorPage({ status, text: String(body.detail), requestId, url, headers });
 }
 
 /** True for the routes of pages, and for an address without a route that is opened in a browser. */
 function expectsPage(route: Route | undefined, { headers }: Request): boolean {
   if (route === undefined) return headers.get("sec-fetch-mode") === "navigate";
   return route.access === "page" || (route.access === "open" && route.isPage);
+}
+
+/** Of an address that is a secret, whatever the response is. */
+function hideAddress(headers: Headers): void {
+  headers.set("referrer-policy", "no-referrer");
+  headers.set("x-robots-tag", "noindex, nofollow, noarchive");
+  headers.set("cache-control", "no-store");
 }
 
 function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {

@@ -101,7 +101,7 @@ export async function selectAuditEvents(
 /** The ids in an event: its object's, its actor's and those in its detail. */
 function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "names">) {
   const ofDetail = Object.entries(JSON.parse(detail) as object).flatMap(([name, value]) =>
-    name.endsWith("_id") ? value : [],
+    /_ids?$/.test(name) ? value : [],
   );
   return [object_id, actor_user_id, ...ofDetail].filter((id) => typeof id === "string");
 }

@@ -63,3 +63,13 @@ export interface PriceList {
   /** Undefined: there is no list. */
   current(): Prices | undefined;
 }
+
+/** Who pays for a call to a model. */
+export interface Spender {
+  accountId: string;
+  /** The key, or for a session the user. */
+  keyId: string | undefined;
+}
+
+/** Why a spender may not call a model; undefined: it may. */
+export type FindRefusal = (spender: Spender, model: string) => Error | undefined;

@@ -341,3 +341,27 @@ function pairsOf(reference: ComparedVerdicts, candidate: ComparedVerdicts): RawB
     join sample_traits other on other.revision_id = ${candidate.revisionId} and other.digest = own.digest
     join candidate on candidate.position = other.position`;
 }
+
+/** What results are about, each text cut to some characters. */
+export interface ResultTexts {
+  input: string | null;
+  output: string | null;
+  gold_answer: string | null;
+}
+
+/** The texts of results, by their ids, as far as they are still there. */
+export async function selectResultTexts(
+  reader: Database,
+  resultIds: readonly string[],
+  characters: number,
+): Promise<Map<string, ResultTexts>> {
+  if (resultIds.length === 0) return new Map();
+  const cut = (column: keyof ResultTexts) =>
+    sql<string | null>`substr(${sql.ref(column)}, 1, ${characters})`.as(column);
+  const rows = await reader
+    .selectFrom("evaluation_payloads")
+    .select(["result_id", cut("input"), cut("output"), cut("gold_answer")])
+    .where("result_id", "in", resultIds.map(Number))
+    .execute();
+  return new Map(rows.map(({ result_id, ...texts }) => [`${result_id}`, texts]));
+}

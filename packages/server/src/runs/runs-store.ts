@@ -2,6 +2,7 @@ import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
@@ -280,7 +281,7 @@ export async function replaceEvaluators(
   return parseRun(row);
 }
 
-/** Makes a run invisible, so that no process works on it and its rows may be deleted. Returns whether there was one. */
+/** Makes a run invisible, so that no process works on it and its rows may be deleted. Links to it end. Returns whether there was one. */
 export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
   const row = await database
     .updateTable("runs")
@@ -290,6 +291,7 @@ export async function discardRun(database: Database, accountId: string, id: stri
     .where("status", "!=", "deleted")
     .returning("id")
     .executeTakeFirst();
+  if (row !== undefined) await deleteSharesOf(database, accountId, [row.id]);
   return row !== undefined;
 }
 

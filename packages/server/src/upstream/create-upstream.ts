@@ -7,6 +7,7 @@ import {
   reserveBytes,
   reserveResponseBytes,
 } from "../platform/limits/memory.ts";
+import type { FindRefusal } from "../platform/prices.ts";
 import {
   type AskedCompletion,
   type CachedCompletions,
@@ -29,7 +30,6 @@ import type {
   Complete,
   CompletionOptions,
   CompletionRequest,
-  FindRefusal,
   ModelList,
   Sharing,
   UpstreamCompletion,

@@ -1,4 +1,5 @@
 import type { TraceHeaders } from "../platform/observability/tracing.ts";
+import type { Spender } from "../platform/prices.ts";
 
 /**
  * Which requests of a deployment are asked once: none, those that sample nothing (temperature 0), or also those with a `seed`, for
@@ -78,16 +79,6 @@ export interface Sharing {
   /** Names the body that the account sent, and all else that the request was made from. Absent: equal bodies are not recognised. */
   bodyDigest?: string | undefined;
 }
-
-/** Who pays for a call to a model. */
-export interface Spender {
-  accountId: string;
-  /** The key, or for a session the user. */
-  keyId: string | undefined;
-}
-
-/** Why a spender may not call a model; undefined: it may. */
-export type FindRefusal = (spender: Spender, model: string) => Error | undefined;
 
 export interface CompletionOptions {
   /** Absent: a prediction. */

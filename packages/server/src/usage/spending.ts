@@ -2,11 +2,10 @@ import type { BudgetState } from "@presage/contract";
 import type { Use } from "../http/exchange.ts";
 import { SpendingRefusedError } from "../platform/errors.ts";
 import type { Logger } from "../platform/observability/logger.ts";
-import { costOf, type PriceList, withoutNoise } from "../platform/prices.ts";
+import { costOf, type PriceList, type Spender, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { BudgetsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Spender } from "../upstream/upstream.ts";
 import { claimWarning, selectAllBudgets, selectTokens, type TokensOfKey } from "./budgets-store.ts";
 import type { UsageTotals } from "./collect-usage.ts";
 

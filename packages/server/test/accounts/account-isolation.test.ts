@@ -35,6 +35,7 @@ onAnyDatabase((database) => {
     episode: "",
     apiKey: "",
     session: "",
+    share: "",
     user: "",
   };
 
@@ -99,6 +100,7 @@ onAnyDatabase((database) => {
         evaluators: [{ evaluator: "exact-match" }],
       })
     ).id;
+    own.share = (await make("/v1/shares", { kind: "run", ids: [own.run] })).id;
     await make("/v1/environments", { name: environment, description: mark });
     const pairs = [{ task_id: mark, episode_id: mark, policy: mark, simulated: true, real: false }];
     own.check = (await make("/v1/reality-checks", { name: mark, environment, pairs })).id;
@@ -228,6 +230,8 @@ onAnyDatabase((database) => {
     ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
+    ["DELETE", `/v1/shares/${own.share}`],
+    ["POST", "/v1/shares", { kind: "run", ids: [own.run] }],
     ["PATCH", `/v1/members/${own.user}`, { role: "viewer" }],
     ["PATCH", "/v1/budgets", { api_key_id: own.apiKey, limit: null }],
   ];
@@ -262,6 +266,7 @@ onAnyDatabase((database) => {
     ["GET", "/v1/evaluation-results/tags"],
     ["GET", "/v1/api-keys"],
     ["GET", "/v1/sessions"],
+    ["GET", "/v1/shares"],
     ["GET", "/v1/members"],
     ["GET", "/v1/audit-events"],
     ["GET", `/v1/audit-events?object_id=${own.dataset}`],

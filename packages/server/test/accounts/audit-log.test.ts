@@ -192,6 +192,10 @@ onAnyDatabase((database) => {
     await change("POST /v1/runs/:id/finish", "run.finish", { id: other.id });
     const third = await change("POST /v1/runs", "run.create", {}, newRun);
     await change("POST /v1/runs/:id/cancel", "run.cancel", { id: third.id });
+    const shared = await change("POST /v1/shares", "share.create", {}, { kind: "run", ids: [third.id] });
+    const [made] = await listEvents("&action=share.create");
+    expect(made?.names).toMatchObject({ [third.id]: third.name });
+    await change("DELETE /v1/shares/:id", "share.revoke", { id: shared.id });
     const drawn = { size: 5 };
     await change("POST /v1/runs/:id/label-sample", "evaluation_result.draw", { id: third.id }, drawn);
     await change("DELETE /v1/runs/:id", "run.delete", { id: other.id });

@@ -96,6 +96,7 @@ const table: Row[] = [
       GET /v1/runs/:id/export
       GET /v1/runs/:id/report
       GET /v1/runs/:id/samples
+      GET /v1/shares
       GET /v1/usage
       GET /v1/usage/latency
       GET /v1/usage/people
@@ -186,6 +187,8 @@ const table: Row[] = [
       POST /v1/runs/:id/pause
       POST /v1/runs/:id/resume
       POST /v1/runs/:id/finish
+      POST /v1/shares
+      DELETE /v1/shares/:id
       POST /v1/reality-checks
       DELETE /v1/reality-checks/:id
       POST /v1/worlds

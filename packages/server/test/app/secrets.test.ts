@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { generateSecret } from "../../src/accounts/verify-api-key.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -10,6 +11,7 @@ import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/s
 import { callbackAddress } from "../support/sign-in/sign-in-at-provider.ts";
 import { onAnyDatabase, onPostgres } from "../support/store/databases.ts";
 import { startRelay } from "../support/store/relay.ts";
+import { startCollector } from "../support/telemetry/collector.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const bootstrapKey = "bootstrap-secret-Zk3v9Qx1-0123456789";
@@ -200,6 +202,63 @@ onAnyDatabase((database) => {
     expectNone(secrets, await callWithSession(browser, presage.url, session));
     if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
     expectNone(secrets, await logOf(presage));
+  }, 120_000);
+
+  test("a shared link's address is in no log, trace, metric, error or file", async () => {
+    const url = await database.create();
+    const collector = startCollector();
+    await using presage = await spawnPresage({
+      PRESAGE_DATABASE_URL: url,
+      PRESAGE_BOOTSTRAP_KEY: bootstrapKey,
+      PRESAGE_LOG_LEVEL: "trace",
+      ...collector.environment(),
+    });
+    const own = { "x-api-key": bootstrapKey };
+    const json = async (method: string, path: string, body?: unknown) =>
+      (await (await presage.call(method, path, body, own)).json()) as Record<string, string>;
+    const dataset = await json("POST", "/v1/datasets", { name: "doors" });
+    const sample = {
+      trajectory_id: "t",
+      step: 0,
+      interaction: { state: "A door.", action: "open" },
+      next_state: "x",
+    };
+    await json("POST", `/v1/datasets/${dataset.id}/revisions`, sample);
+    const run = await json("POST", "/v1/runs", {
+      dataset_id: dataset.id,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    const link = await json("POST", "/v1/shares", { kind: "run", ids: [run.id] });
+    const [token = "", other] = [link.path?.split("/").at(-1), generateSecret("pss_")];
+    let seen = "";
+    const open = async (path: string, method = "GET") => {
+      const headers = { referer: `${presage.url}/share/${token}`, "sec-fetch-mode": "navigate" };
+      const response = await fetch(presage.url + path, { method, headers });
+      seen += `${JSON.stringify([...response.headers])}\n${await response.text()}\n`;
+      return response.status;
+    };
+    expect(await open(`/share/${token}`)).toBe(200);
+    expect(await open(`/share/${token}`, "POST")).toBe(405);
+    for (const path of [
+      `/share/${other}`,
+      `/share/${token}/`,
+      `/share/${token}/tools`,
+      `/runs?share=${token}`,
+    ])
+      await open(path);
+    await presage.call("DELETE", `/v1/shares/${link.id}`, undefined, own);
+    expect(await open(`/share/${token}`)).toBe(404);
+    seen += await (await presage.call("GET", "/metrics", undefined, own)).text();
+    const events = await (await presage.call("GET", "/v1/audit-events", undefined, own)).text();
+    const files = url.startsWith("sqlite:") ? await readFiles(url.slice("sqlite:".length)) : "";
+    presage.kill("SIGTERM");
+    await presage.exited;
+    const log = (await presage.stdout()) + (await presage.stderr());
+    expect(log).toContain('"route":"/share/:token"');
+    expect(collector.texts().join()).toContain("/share/:token");
+    expectNone([token, other], [seen, log, events, files, ...collector.texts()].join("\n"));
+    await collector.stop();
   }, 120_000);
 
   test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {

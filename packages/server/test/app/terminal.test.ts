@@ -104,7 +104,7 @@ test("a terminal shows a request as one line, and none for what the dashboard lo
   const browser = await signInLocally({ url, signInAddress });
   const { headers } = await sessionOf(browser, databaseUrl);
   const docs = await (await browser.fetch(`${url}/docs`)).text();
-  const filesOfDocs = [...docs.matchAll(/(?:src|href)="(\/docs\/[^"]+|\/[\w.]+json)"/g)].map(
+  const filesOfDocs = [...docs.matchAll(/(?:src|href)="(\/assets\/[^"]+|\/[\w.]+json)"/g)].map(
     ([, path = ""]) => path,
   );
   expect(filesOfDocs).toHaveLength(5);

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { isReservedName } from "@presage/contract";
+import { warnOfReservedNames } from "../../src/app/compose-environments.ts";
+import type { Log } from "../../src/platform/observability/logger.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const presage = usePresage();
 const router = join(import.meta.dir, "../../../web/src/router.tsx");
@@ -35,6 +38,19 @@ test("an environment cannot have a reserved name", async () => {
       expect.stringContaining(`The name ${reserved} is reserved`),
     ]);
   }
+});
+
+test("an environment that had a name before it was reserved stays, and the start says in one line what it lost", async () => {
+  await using store = await openStore("sqlite::memory:");
+  const of = { account_id: store.owner.account_id, created_by: store.owner.id, created_at: 1 };
+  for (const name of ["share", "kitchen"]) {
+    const row = { ...of, id: name, name, last_revision: 1, tasks: "{}" };
+    await store.database.insertInto("environments").values(row).execute();
+  }
+  const lines: unknown[] = [];
+  const logger = { warn: (about: object) => lines.push(about) } as unknown as Log["logger"];
+  await warnOfReservedNames(store, { logger });
+  expect(lines).toEqual([{ environments: ["share"] }]);
 });
 
 test("Presage's own routes come first, with or without a key", async () => {

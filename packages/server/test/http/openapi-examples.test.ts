@@ -16,6 +16,7 @@ import {
   RealityCheck,
   Run,
   SessionListResponse,
+  ShareCreateResponse,
   StoredPredictionListResponse,
   World,
 } from "@presage/contract";
@@ -60,6 +61,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   },
   createRealityCheck: (response) => ({ "reality-checks/{id}": RealityCheck.parse(response).id }),
   createWorld: (response) => ({ "worlds/{name}": World.parse(response).name }),
+  createShare: (response) => ({ "shares/{id}": ShareCreateResponse.parse(response).id }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
@@ -157,11 +159,16 @@ function pathOf({ path }: Operation, ids: Record<string, string>): string {
 }
 
 /** The example of a request's body, with the id of a project or a dataset that exists. */
-function bodyOf({ id, bodyExample }: Operation, ids: Record<string, string>, datasetId: string): unknown {
+function bodyOf(
+  { id, bodyExample }: Operation,
+  ids: Record<string, string>,
+  { datasetId, idOf }: Awaited<ReturnType<typeof prepareRuns>>,
+): unknown {
   if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
   // To set one needs a price list, which the tests of budgets have.
   if (id === "setBudget") return { limit: null };
   if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
+  if (id === "createShare") return { ...bodyExample, ids: [idOf(id)["runs/{id}"]] };
   return "project_id" in bodyExample ? { ...bodyExample, project_id: ids["projects/{id}"] } : bodyExample;
 }
 
@@ -195,7 +202,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
     if (id === "calibrateWorld" || id === "getWorldCalibration") continue;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
     const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
-    const response = await presage.call(method, path, bodyOf(operation, ids, runs.datasetId), headers);
+    const response = await presage.call(method, path, bodyOf(operation, ids, runs), headers);
     const text = await response.text();
     const difference = differenceOf(operation, response, text, schemas);
     if (difference !== undefined) differences.push(`${id}: ${difference}`);

@@ -22,6 +22,7 @@ interface Parameter extends DescribedSchema {
 }
 
 interface Operation {
+  operationId: string;
   description?: string;
   security?: unknown[];
   parameters?: Parameter[];
@@ -231,25 +232,30 @@ test("operations on built-in resources document their 409", async () => {
   }
 });
 
-test("the page loads nothing from other origins, and every part of it is served", async () => {
-  const answer = await fetch(`${presage.url}/docs`);
-  const html = await answer.text();
-  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-  const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
-  const served = parts.filter((part) => part.startsWith("/docs/"));
-  expect(served.length).toBe(4);
-  expect(parts.filter((part) => !served.includes(part) && !part.startsWith("data:")).sort()).toEqual([
-    "/",
-    "/",
-    "/openapi.json",
-  ]);
-  for (const part of served) {
-    const { status, headers } = await fetch(presage.url + part);
-    expect([part, status, headers.get("content-type")]).toEqual([
-      part,
-      200,
-      expect.stringMatching(/javascript|css/),
-    ]);
+test("the reference has a page for each operation, and no others", async () => {
+  const { paths } = await document();
+  const ids = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  const statuses = await Promise.all(
+    ids.map(async (id) => (await fetch(`${presage.url}/docs/${id}`, { method: "GET" })).status),
+  );
+  expect(statuses).toEqual(ids.map(() => 200));
+  for (const other of ["nothing", "guides", "..%2fshell", "guides/nothing", "guides/..%2fpredict"])
+    expect((await fetch(`${presage.url}/docs/${other}`)).status).toBe(404);
+});
+
+test("the reference loads nothing from other origins, and every part of it is served", async () => {
+  for (const accepted of ["gzip", "identity"]) {
+    const answer = await fetch(`${presage.url}/docs/predict`, { headers: { "accept-encoding": accepted } });
+    const html = await answer.text();
+    expect(html).toContain("Predict the next state");
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+    const parts = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => match[1] ?? "");
+    expect(parts.filter((part) => !/^\/(?!\/)|^data:,$/.test(part))).toEqual([]);
+    const files = parts.filter((part) => part.startsWith("/assets/"));
+    expect(files).toHaveLength(4);
+    for (const file of files) expect([file, (await fetch(presage.url + file)).status]).toEqual([file, 200]);
   }
 });
 

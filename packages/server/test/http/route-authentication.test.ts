@@ -47,15 +47,20 @@ const pages = [
   "GET /worlds/:name",
 ];
 /** Undocumented and public: the sign-in routes and the pages' files. */
-const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
+const waysIn = [
+  "GET /sign-in",
+  "POST /auth/local",
+  "GET /auth/sign-in",
+  "GET /auth/callback",
+  // Whoever has the address may see what it shows.
+  "GET /share/:token",
+];
 /** OpenAPI describes it in words. It needs a key. */
 const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [
   "GET /assets/:name",
-  "GET /docs/docs.css",
-  "GET /docs/start.js",
-  "GET /docs/swagger-ui-bundle.js",
-  "GET /docs/swagger-ui.css",
+  "GET /docs/:operation",
+  "GET /docs/guides/:guide",
   "GET /sign-in/pages.css",
   "GET /sign-in/sign-in.js",
 ];

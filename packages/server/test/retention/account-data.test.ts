@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
 import { localIssuer } from "../../src/accounts/users-store.ts";
+import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { mainFile } from "../support/presage/main-file.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { totalsOf } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -75,6 +77,7 @@ onEachDatabase((database) => {
       async () => Run.parse(await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
       (status) => status === "finished",
     );
+    await make("/v1/shares", { kind: "run", ids: [id] });
     await make("/v1/runs", {
       dataset_id: dataset.id,
       target: { predictions: "imported" },
@@ -87,6 +90,14 @@ onEachDatabase((database) => {
     const fields = Array.from({ length: 60 }, (_, index) => resultAt(index));
     const [first] = await storeResults(opened.database, account_id, fields.slice(1));
     await make(`/v1/evaluation-results/${first?.id}/correction`, { pass: false, score_raw: 0.1 });
+    const [key] = await opened.database.selectFrom("api_keys").select("id").execute();
+    const budget = { account_id, limit_micros: 12_500_000, stops: 1 as const, warned_month: 0 };
+    const budgets = ["", key?.id ?? ""].map((api_key_id) => ({ ...budget, api_key_id }));
+    await opened.database.insertInto("budgets").values(budgets).execute();
+    // Of the dashboard's user, whose id is another one where it is imported.
+    const counted = { accountId: account_id, promptTokens: 5, model: "test-model" };
+    const totals = [opened.owner.id, key?.id].map((keyId) => totalsOf(new Date(), { ...counted, keyId }));
+    await writeUsage(opened.database, new Map(totals.map((one, index) => [String(index), one])));
     await make(`/v1/evaluation-results/${first?.id}/labels`, { label: "pass", annotator: "ada" });
     await make(`/v1/runs/${id}/label-sample`, { size: 1 });
     const table = opened.database.selectFrom("usage_counts").select("hour");
@@ -113,6 +124,10 @@ onEachDatabase((database) => {
     const other = await startPresage({ PRESAGE_DATABASE_URL: url });
     await using opened = await openStore(url);
     await expectSoundRollups(other, opened.database);
+    expect(exported).toContain('{"table":"shares","row":');
+    // A link works where it was made, and nowhere else.
+    const shares = await other.call("GET", "/v1/shares");
+    expect([shares.status, await shares.json()]).toEqual([200, { data: [], next: null }]);
     // What is stored next has a number of its own.
     await storeResults(opened.database, opened.owner.account_id, [resultAt(1)]);
     await expectSoundRollups(other, opened.database);

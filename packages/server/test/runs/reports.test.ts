@@ -313,9 +313,9 @@ onEachDatabase((database) => {
       const html = await response.text();
       expect(html).toContain("<h1>Run &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
       expect(html).not.toContain("<script");
-      expect(html).toContain("<p>Dataset rooms &amp; halls, revision 1; teacher-forced; finished.</p>");
+      expect(html).toContain(" Dataset rooms &amp; halls, revision 1; teacher-forced; finished.</p>");
       expect(html).toMatch(
-        /<p>exact-match passes 100 % \(95 % interval [\d.]+ to 100 %\) of 6 samples in 2 trajectories/,
+        /<p class="lead">exact-match passes 100 % \(95 % interval [\d.]+ to 100 %\) of 6 samples in 2 trajectories/,
       );
       expect(html).toContain("<svg");
     }

@@ -294,6 +294,10 @@ onAnyDatabase((database) => {
       await presageRun(...args, "--name", name("model"));
       const worse = await presageRuns("compare", name("model"), name("no-change"));
       expect(worse.stdout).toMatch(/ −80\.0\b/);
+      const page = join(directory, "comparison.html");
+      const toFile = ["--format", "html", "--out", page];
+      await presageRuns("compare", name("no-change"), name("most-frequent"), ...toFile);
+      expect(await Bun.file(page).text()).toContain(`<h1>Compared with ${name("no-change")}</h1>`);
       const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
       expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);
       for (const [format, start] of [

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Budget, BudgetListResponse, SpendingResponse } from "@presage/contract";
+import { episodeClient } from "../support/environments/episode-client.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
@@ -136,6 +137,19 @@ onEachDatabase((database) => {
     expect([(await judged()).status, (await judged()).status]).toEqual([200, 402]);
     const found = await server.call("POST", "/v1/evaluation-results/search", {});
     expect(((await found.json()) as { results: unknown[] }).results).toHaveLength(1);
+  });
+
+  test.concurrent("a step of an episode that is refused is not taken, and can be once the budget is raised", async () => {
+    await using server = await startServers(await database.create());
+    const episodes = episodeClient(server);
+    const id = await episodes.start(await episodes.environment());
+    await server.set({ limit: costOfOne, stops: true });
+    await episodes.step(id, "go north");
+    const refused = await episodes.send(id, "go on");
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([402, "false"]);
+    expect((await episodes.read(id)).steps_taken).toBe(1);
+    await server.set({ limit: 100, stops: true });
+    expect((await episodes.step(id, "go on")).info.step).toBe(2);
   });
 
   test.concurrent("a run pauses with the reason, and goes on by itself once the budget is raised", async () => {

@@ -28,6 +28,22 @@ export function recentWorkQuery(presage: Presage) {
   });
 }
 
+/** An operation of the API or a guide, which `/docs` shows. */
+export interface ReferenceEntry {
+  title: string;
+  hint: string;
+  address: string;
+}
+
+export function referenceQuery() {
+  return queryOptions({
+    queryKey: ["palette", "reference"],
+    queryFn: async ({ signal }): Promise<ReferenceEntry[]> =>
+      (await fetch("/assets/reference.json", { signal })).json(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 export interface FoundById {
   kind: "Result" | "Run" | "Dataset" | "Prediction" | "Episode";
   id: string;

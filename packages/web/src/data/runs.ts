@@ -272,6 +272,20 @@ export function runSamplePagesQuery(
   };
 }
 
+/** The first prediction with its texts; null if there is none yet. */
+export function firstPredictionQuery(presage: Presage, runId: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "one", runId, "first prediction"],
+    async queryFn({ signal }) {
+      const { data } = await presage.runs.pageOfSamples(runId, {}, { limit: 1, signal });
+      const [first] = data;
+      return first === undefined
+        ? null
+        : await presage.storedPredictions.get(first.prediction.id, { signal });
+    },
+  });
+}
+
 /** All predictions for one sample, by repeat. */
 export function runSampleQuery(presage: Presage, runId: string, sampleId: string) {
   return queryOptions({

@@ -99,7 +99,7 @@ export function countFailures({ failures }: UsageRow): number {
 }
 
 /** Those that the upstream processed. */
-export function countTokens({
+function countTokens({
   promptTokens,
   completionTokens,
 }: Pick<UsageFigures, "promptTokens" | "completionTokens">): number {

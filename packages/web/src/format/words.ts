@@ -1,5 +1,7 @@
-import type { EpisodeSummary, Run, UsageOperation } from "@presage/sdk";
+import type { EpisodeSummary, UsageOperation } from "@presage/sdk";
 import { formatCount } from "./numbers.ts";
+
+export { describeTarget } from "@presage/contract/describe-runs";
 
 /** “ignore_case” becomes “Ignore case”, “evaluated_model_gold_answer” becomes “Gold answer”. */
 export function humanizeName(name: string): string {
@@ -23,15 +25,6 @@ export function shortEvaluatorNames(idsInUse: Iterable<string>): (id: string) =>
     const isAmbiguous = version !== "" && new Set([...(versions.get(family) ?? []), id]).size > 1;
     return isAmbiguous ? id : family.replace(version === "" ? /$^/ : /-$/, "");
   };
-}
-
-/** What predicts in a run: “default, model-7b”, “no-change”, “imported predictions”. */
-export function describeTarget(target: Run["target"]): string {
-  if ("deployment" in target)
-    return target.model ? `${target.deployment}, ${target.model}` : target.deployment;
-  if ("baseline" in target) return target.baseline;
-  if ("world" in target) return target.world;
-  return "predictions" in target ? "imported predictions" : "external";
 }
 
 /** Which predictions are stored under a setting, for the middle of a sentence: “none”, “those that fail”, “all”, “1 in 100”. */

@@ -1,6 +1,6 @@
 import { Monitor, Moon, Sun } from "lucide-react";
-import { useState } from "react";
-import { readTheme, storeTheme, type Theme } from "../theme.ts";
+import { useSyncExternalStore } from "react";
+import { readTheme, storeTheme, watchTheme } from "../theme.ts";
 import { Segmented } from "../ui/form/choices.tsx";
 
 const themes = [
@@ -10,16 +10,6 @@ const themes = [
 ] as const;
 
 export function ThemeMenu() {
-  const [theme, setTheme] = useState<Theme>(readTheme);
-  return (
-    <Segmented
-      label="Colour theme"
-      value={theme}
-      options={themes}
-      onChange={(next) => {
-        setTheme(next);
-        storeTheme(next);
-      }}
-    />
-  );
+  const theme = useSyncExternalStore(watchTheme, readTheme);
+  return <Segmented label="Colour theme" value={theme} options={themes} onChange={storeTheme} />;
 }

@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test";
 import { findEntries, kindOfId, type PaletteEntry } from "./palette-entries.ts";
 
-const entry = (group: string, title: string, hint?: string): PaletteEntry => ({
+const entry = (group: string, title: string, hint?: string, isOnDemand = false): PaletteEntry => ({
   id: `${group} ${title}`,
   group,
   title,
   hint,
+  isOnDemand,
   action: "/",
 });
 const entries = [
-  entry("Pages", "Runs"),
-  entry("Pages", "Evaluations"),
-  entry("Runs", "nightly run", "finished"),
-  entry("Runs", "run of today", "running"),
+  entry("Page", "Runs"),
+  entry("Page", "Evaluations"),
+  entry("Action", "New run"),
+  entry("Run", "nightly run", "finished"),
+  entry("Run", "run of today", "running"),
+  entry("Reference", "Report on a run", "GET /v1/runs/{id}/report", true),
 ];
 const titles = (query: string) => findEntries(entries, query).map(({ title }) => title);
 
@@ -21,13 +24,25 @@ test("all words must be there, in the title or beside it", () => {
   expect(titles("nightly evaluations")).toEqual([]);
 });
 
-test("what begins with the query comes first, and groups stay together", () => {
-  expect(titles("run")).toEqual(["Runs", "run of today", "nightly run"]);
+test("the best match comes first, whatever it is", () => {
+  expect(titles("run")).toEqual(["Runs", "run of today", "New run", "nightly run", "Report on a run"]);
+  expect(titles("new")).toEqual(["New run"]);
+  expect(titles("run rep")).toEqual(["Report on a run"]);
+  expect(titles("/v1/runs")).toEqual(["Report on a run"]);
 });
 
-test("without a query everything is listed, a few of each group", () => {
-  const many = Array.from({ length: 9 }, (_, index) => entry("Runs", `run ${index}`));
-  expect(findEntries(many, "")).toHaveLength(6);
+test("without a query pages and actions are listed, and a few of each other kind but the reference", () => {
+  const many = Array.from({ length: 9 }, (_, index) => entry("Run", `run ${index}`));
+  expect(titles("")).not.toContain("Report on a run");
+  expect(findEntries([...entries, ...many], "").map(({ group }) => group)).toEqual([
+    "Page",
+    "Page",
+    "Action",
+    "Run",
+    "Run",
+    "Run",
+    "Run",
+  ]);
 });
 
 test("an id tells what it may be of", () => {

@@ -1,52 +1,61 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { apiKeysQuery } from "../data/api-keys.ts";
 import { usePresage } from "../data/client.ts";
 import { latestProfilesQuery } from "../data/evaluators.ts";
-import { byIdQuery, recentWorkQuery, resultByIdQuery } from "../data/palette.ts";
+import { byIdQuery, recentWorkQuery, referenceQuery, resultByIdQuery } from "../data/palette.ts";
 import { latestTaxonomiesQuery } from "../data/taxonomies.ts";
+import { storeTheme } from "../theme.ts";
 import { linkGroups } from "./navigation.tsx";
 
 /** A place to go to, or something to do. */
 export interface PaletteEntry {
   /** Unique among all. */
   id: string;
-  /** The heading that it is listed under. */
+  /** What kind of thing it is, in a word. */
   group: string;
   title: string;
   hint?: string | undefined;
   /** Found by it as well, but not shown. */
   keywords?: string | undefined;
   keys?: string | undefined;
-  /** An address of the dashboard, or what it does. */
+  /** Whether it is listed only once something has been typed. */
+  isOnDemand?: boolean;
+  /** An address, or what it does. */
   action: string | (() => void);
 }
 
-const pagesGroup = "Pages";
-const maxInGroup = 6;
+const maxListed = 50;
+/** Of things of one kind, before something has been typed. */
+const maxOfKind = 4;
 
 /** What a query finds: what has it as its id, else pages and named things. */
 export function usePaletteEntries(
   query: string,
   actions: readonly PaletteEntry[],
+  isSignedIn: boolean,
 ): { entries: PaletteEntry[]; isSearching: boolean } {
   const presage = usePresage();
-  const { data: work } = useQuery(recentWorkQuery(presage));
-  const { data: profiles } = useQuery(latestProfilesQuery(presage));
-  const { data: taxonomies } = useQuery(latestTaxonomiesQuery(presage));
+  const enabled = isSignedIn;
+  const recent = useQuery({ ...recentWorkQuery(presage), enabled });
+  const { data: profiles } = useQuery({ ...latestProfilesQuery(presage), enabled });
+  const { data: taxonomies } = useQuery({ ...latestTaxonomiesQuery(presage), enabled });
+  const { data: keys } = useQuery({ ...apiKeysQuery(presage), enabled });
+  const reference = useQuery(referenceQuery());
+  const work = recent.data;
   const id = query.trim();
   const kind = kindOfId(query);
-  const result = useQuery({ ...resultByIdQuery(presage, id), enabled: kind === "result" });
-  const others = useQuery({ ...byIdQuery(presage, id), enabled: kind === "uuid" });
+  const result = useQuery({ ...resultByIdQuery(presage, id), enabled: enabled && kind === "result" });
+  const others = useQuery({ ...byIdQuery(presage, id), enabled: enabled && kind === "uuid" });
 
   const known = useMemo(
     () => [
-      ...linkGroups.flatMap(({ links }) =>
-        links.map(({ to, label, keys }) => ({ id: to, group: pagesGroup, title: label, keys, action: to })),
-      ),
+      ...(isSignedIn ? pages : []),
       ...actions,
+      ...themeActions,
       ...(work?.runs ?? []).map(({ id, name, status }) => ({
         id: `run ${id}`,
-        group: "Runs",
+        group: "Run",
         title: name ?? id,
         hint: status,
         keywords: id,
@@ -54,35 +63,35 @@ export function usePaletteEntries(
       })),
       ...(work?.datasets ?? []).map(({ id, name }) => ({
         id: `dataset ${id}`,
-        group: "Datasets",
+        group: "Dataset",
         title: name,
         keywords: id,
         action: `/datasets/${id}`,
       })),
       ...(work?.worlds ?? []).map((name) => ({
         id: `world ${name}`,
-        group: "Worlds",
+        group: "World",
         title: name,
         action: `/worlds/${name}`,
       })),
       ...(work?.environments ?? []).flatMap((name) => [
         {
           id: `environment ${name}`,
-          group: "Environments",
+          group: "Environment",
           title: name,
           action: `/environments/${name}`,
         },
         {
           id: `play ${name}`,
-          group: "Environments",
+          group: "Action",
           title: `Play ${name}`,
-          hint: "yourself",
+          isOnDemand: true,
           action: `/environments/${name}/play`,
         },
       ]),
       ...(profiles ?? []).map(({ evaluator_family, name, public_id }) => ({
         id: `profile ${public_id}`,
-        group: "Evaluators",
+        group: "Evaluator",
         title: name,
         hint: evaluator_family,
         keywords: public_id,
@@ -90,51 +99,101 @@ export function usePaletteEntries(
       })),
       ...(taxonomies ?? []).map(({ error_taxonomy_id: id, error_taxonomy_name: name }) => ({
         id: `taxonomy ${id}`,
-        group: "Error taxonomies",
+        group: "Error taxonomy",
         title: name,
         keywords: id,
         action: `/error-taxonomies/${id}`,
       })),
+      ...(keys ?? [])
+        .filter(({ revoked_at }) => !revoked_at)
+        .map(({ id, name }) => ({
+          id: `revoke ${id}`,
+          group: "Action",
+          title: `Revoke ${name}`,
+          keywords: "API key",
+          isOnDemand: true,
+          action: `/api-keys?revoke=${id}`,
+        })),
+      ...(reference.data ?? []).map(({ title, hint, address }) => ({
+        id: address,
+        group: "Reference",
+        title,
+        hint,
+        isOnDemand: true,
+        action: address,
+      })),
     ],
-    [actions, work, profiles, taxonomies],
+    [isSignedIn, actions, work, profiles, taxonomies, keys, reference.data],
   );
 
   const byId = [result, others].flatMap(({ data }) => data ?? []);
   const found = byId.map(({ kind, id, name, address }) => ({
     id: `found ${id} ${kind}`,
-    group: "By id",
+    group: kind,
     title: name,
-    hint: kind,
     action: address,
   }));
   return {
     entries: [...(kind === undefined ? [] : found), ...findEntries(known, query)],
-    isSearching: result.isFetching || others.isFetching,
+    isSearching: [recent, reference, result, others].some(({ isFetching }) => isFetching),
   };
 }
 
-/** The entries with all words of a query, those that begin with it first; a few of each group but the pages. */
+const action = (title: string, action: PaletteEntry["action"], keywords?: string): PaletteEntry => ({
+  id: title,
+  group: "Action",
+  title,
+  keywords,
+  action,
+});
+
+export const paletteActions: readonly PaletteEntry[] = [
+  action("New run", "/runs/new", "start evaluate dataset"),
+  action("Upload traces", "/datasets?upload=true", "import dataset file"),
+];
+
+/** They need no session. */
+const themeActions: readonly PaletteEntry[] = [
+  action("Dark theme", () => storeTheme("dark"), "mode"),
+  action("Light theme", () => storeTheme("light"), "mode"),
+  action("Theme of the device", () => storeTheme("system"), "system mode"),
+];
+
+const pages: PaletteEntry[] = [
+  ...linkGroups.flatMap(({ links }) =>
+    links.map(({ to, label, keys }) => ({ id: to, group: "Page", title: label, keys, action: to })),
+  ),
+];
+
+/** The entries with all words of a query, the best match first whatever it is; without a query, pages, actions and what is new. */
 export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const wanted = query.trim().toLowerCase();
+  if (wanted === "") {
+    const kinds = Map.groupBy(entries, ({ group }) => group);
+    return [...kinds].flatMap(([group, ofKind]) => {
+      const listed = ofKind.filter(({ isOnDemand }) => !isOnDemand);
+      return group === "Page" || group === "Action" ? listed : listed.slice(0, maxOfKind);
+    });
+  }
   const words = wanted.split(/\s+/);
-  const found = entries
+  return entries
     .map((entry) => ({ entry, rank: rankOf(entry, wanted, words) }))
     .filter(({ rank }) => rank > 0)
     .sort((one, other) => other.rank - one.rank)
+    .slice(0, maxListed)
     .map(({ entry }) => entry);
-  // Groups stay in the order of their best entries.
-  return [...Map.groupBy(found, ({ group }) => group)].flatMap(([group, listed]) =>
-    group === pagesGroup ? listed : listed.slice(0, maxInGroup),
-  );
 }
 
 function rankOf({ title, hint = "", keywords = "" }: PaletteEntry, wanted: string, words: string[]): number {
   const name = title.toLowerCase();
   const text = `${name} ${hint.toLowerCase()} ${keywords.toLowerCase()}`;
   if (!words.every((word) => text.includes(word))) return 0;
-  if (name === wanted) return 4;
-  if (name.startsWith(wanted)) return 3;
-  return name.includes(wanted) ? 2 : 1;
+  if (name === wanted) return 6;
+  if (name.startsWith(wanted)) return 5;
+  const inName = name.split(/[^\p{L}\p{N}]+/u);
+  if (words.every((word) => inName.some((one) => one.startsWith(word)))) return 4;
+  if (name.includes(wanted)) return 3;
+  return words.every((word) => name.includes(word)) ? 2 : 1;
 }
 
 /** What an id could be of: a result's is a number, those of most other things are UUIDs. */

@@ -1,8 +1,7 @@
-import { useRouter } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Search } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { Modal } from "../ui/dialog.tsx";
 import { Keys } from "../ui/shortcuts.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
@@ -12,32 +11,53 @@ interface PaletteProps {
   isOpen: boolean;
   onClose(): void;
   actions: readonly PaletteEntry[];
+  /** Goes to an address. */
+  onGo(address: string): void;
+  /** Absent: only documents are found. */
+  isSignedIn?: boolean;
+  /** What was typed before it was there. */
+  typed?: string;
 }
 
-/** Goes to any page or thing by its name or id. */
-export function Palette({ isOpen, onClose, actions }: PaletteProps) {
+/** Goes to any page or thing by its name or id, or does something. What was typed is there again after it was closed by accident. */
+export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
+  const [query, setQuery] = useState(typed);
+  const { onClose } = search;
   return (
     <Modal
       kind={Radix}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        const input = event.currentTarget instanceof Element && event.currentTarget.querySelector("input");
+        if (!input) return;
+        input.focus();
+        // What was typed a moment ago goes on; what is there from before gives way.
+        if (query !== typed) input.select();
+      }}
       aria-describedby={undefined}
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
       <Radix.Title className="sr-only">Go to</Radix.Title>
-      <PaletteSearch onClose={onClose} actions={actions} />
+      <PaletteSearch {...search} query={query} onQuery={setQuery} />
     </Modal>
   );
 }
 
-function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
-  const { history } = useRouter();
-  const [query, setQuery] = useState("");
+interface PaletteSearchProps extends Omit<PaletteProps, "isOpen" | "typed"> {
+  query: string;
+  onQuery(query: string): void;
+}
+
+function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQuery }: PaletteSearchProps) {
   const [chosen, setChosen] = useState(0);
+  /** Enter came before anything was found. */
+  const [isAwaited, setAwaited] = useState(false);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
-  const { entries, isSearching } = usePaletteEntries(query, actions);
+  const { entries, isSearching } = usePaletteEntries(query, actions, isSignedIn);
   const active = Math.min(chosen, entries.length - 1);
   const optionId = (index: number) => `${listId}-${index}`;
 
@@ -48,11 +68,19 @@ function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
   }, [active, listId]);
 
   function run({ action }: PaletteEntry): void {
+    setAwaited(false);
+    onQuery("");
     onClose();
-    if (typeof action === "string") history.push(action);
+    if (typeof action === "string") onGo(action);
     // The focus first returns to where it was.
     else requestAnimationFrame(action);
   }
+
+  const [first] = entries;
+  const runAwaited = useEffectEvent(run);
+  useEffect(() => {
+    if (isAwaited && first !== undefined) runAwaited(first);
+  }, [isAwaited, first]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -60,9 +88,10 @@ function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
     if (by !== undefined) {
       event.preventDefault();
       setChosen((active + by + entries.length) % Math.max(1, entries.length));
-    } else if (event.key === "Enter" && entry !== undefined) {
+    } else if (event.key === "Enter") {
       event.preventDefault();
-      run(entry);
+      if (entry === undefined) setAwaited(isSearching);
+      else run(entry);
     }
   }
 
@@ -78,11 +107,14 @@ function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
           aria-activedescendant={entries.length > 0 ? optionId(active) : undefined}
           autoComplete="off"
           spellCheck={false}
-          placeholder="A page, a run, a dataset, a world, or an id"
+          placeholder={
+            isSignedIn ? "A page, a run, an action, an operation, or an id" : "An operation or a guide"
+          }
           value={query}
           onChange={({ target }) => {
-            setQuery(target.value);
+            onQuery(target.value);
             setChosen(0);
+            setAwaited(false);
           }}
           onKeyDown={onKeyDown}
           className="h-12 min-w-0 flex-1 bg-transparent text-base outline-none"
@@ -99,43 +131,29 @@ function PaletteSearch({ onClose, actions }: Omit<PaletteProps, "isOpen">) {
       >
         {entries.map((entry, index) => {
           const { group, hint, id, keys, title } = entry;
-          const isFirst = entries[index - 1]?.group !== group;
           return (
-            <div key={id} role="presentation">
-              {isFirst && (
-                <div role="presentation" className="px-2 pt-2 pb-1 text-xs font-medium text-ink-3">
-                  {group}
-                </div>
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
+            <div
+              key={id}
+              id={optionId(index)}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === active}
+              onPointerMove={() => setChosen(index)}
+              onClick={() => run(entry)}
+              className={clsx(
+                "flex h-9 cursor-pointer items-center gap-2 rounded-md px-2 text-sm outline-none",
+                index === active && "bg-accent-soft text-accent-ink",
               )}
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys */}
-              <div
-                id={optionId(index)}
-                role="option"
-                tabIndex={-1}
-                aria-selected={index === active}
-                onPointerMove={() => setChosen(index)}
-                onClick={() => run(entry)}
-                className={clsx(
-                  "flex h-9 cursor-pointer items-center gap-2 rounded-md px-2 text-sm outline-none",
-                  index === active && "bg-accent-soft text-accent-ink",
-                )}
-              >
-                <span className="min-w-0 truncate font-medium">
-                  <InlineText text={title} />
-                </span>
-                {hint !== undefined && (
-                  <span
-                    className={clsx("min-w-0 shrink-0 truncate text-xs", index !== active && "text-ink-3")}
-                  >
-                    {hint}
-                  </span>
-                )}
-                {keys !== undefined && (
-                  <span className="ml-auto">
-                    <Keys keys={keys} />
-                  </span>
-                )}
-              </div>
+            >
+              <span className="min-w-0 truncate font-medium">
+                <InlineText text={title} />
+              </span>
+              <span className={clsx("min-w-0 flex-1 truncate text-xs", index !== active && "text-ink-3")}>
+                {hint}
+              </span>
+              <span className={clsx("shrink-0 text-xs", index !== active && "text-ink-3")}>{group}</span>
+              {keys !== undefined && <Keys keys={keys} />}
             </div>
           );
         })}

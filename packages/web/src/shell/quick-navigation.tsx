@@ -4,6 +4,7 @@ import { loadPage } from "../data/client.ts";
 import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
 import { linkGroups } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
+import { type PaletteEntry, paletteActions } from "./palette-entries.ts";
 
 const ShortcutsDialog = lazy(async () => ({
   default: (await loadPage(() => import("../ui/shortcuts-dialog.tsx"))).ShortcutsDialog,
@@ -29,26 +30,32 @@ export function QuickNavigation({
     run: () => onPalette(!isPaletteOpen),
   });
   useShortcut({ keys: "?", label: "Show the shortcuts", group, run: () => setShowsShortcuts(true) });
-  const actions = useMemo(
-    () => [
-      {
-        id: "shortcuts",
-        group: "Pages",
-        title: "Keyboard shortcuts",
-        keys: "?",
-        action: () => setShowsShortcuts(true),
-      },
-      { id: "docs", group: "Pages", title: "API reference", action: () => location.assign("/docs") },
-    ],
-    [],
-  );
+  const { history } = useRouter();
+  const actions = useMemo(() => [...paletteActions, shortcutsAction(() => setShowsShortcuts(true))], []);
   return (
     <Suspense>
-      <Palette isOpen={isPaletteOpen} onClose={() => onPalette(false)} actions={actions} />
+      <Palette
+        isSignedIn
+        isOpen={isPaletteOpen}
+        onClose={() => onPalette(false)}
+        actions={actions}
+        onGo={(address) => (isReference(address) ? location.assign(address) : history.push(address))}
+      />
       {hasShortcuts && <ShortcutsDialog isOpen={showsShortcuts} onClose={() => setShowsShortcuts(false)} />}
     </Suspense>
   );
 }
+
+/** What the server renders, not the router. */
+const isReference = (address: string) => /^\/docs(\/|$)/.test(address);
+
+const shortcutsAction = (action: () => void): PaletteEntry => ({
+  id: "shortcuts",
+  group: "Action",
+  title: "Keyboard shortcuts",
+  keys: "?",
+  action,
+});
 
 /** Whether a dialog is or was open. It stays once it was, so that it can close in its own time. */
 function useWasOpened(isOpen: boolean): boolean {

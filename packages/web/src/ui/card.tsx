@@ -44,7 +44,7 @@ export function Fold({ title, note, isOpen, children }: FoldProps) {
     <details className="group min-w-0 rounded-md border border-line" open={isOpen || undefined}>
       <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
         <ChevronRight
-          className="size-4 shrink-0 text-ink-3 transition-transform group-open:rotate-90"
+          className="size-4 shrink-0 text-ink-3 transition-transform [details[open]>summary>&]:rotate-90"
           aria-hidden
         />
         {title}

@@ -27,7 +27,7 @@ export function useTokenizer(language: Language | undefined): Tokenizer | undefi
 }
 
 /** The colour of each kind; the rest has that of the text. */
-const tokenClass: Record<TokenKind, string | undefined> = {
+export const tokenClass: Record<TokenKind, string | undefined> = {
   comment: "text-ink-3",
   keyword: "text-code-keyword",
   number: "text-code-number",

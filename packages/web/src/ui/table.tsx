@@ -1,8 +1,10 @@
 import { clsx } from "clsx";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
+import type { Copied } from "./data-table/columns.ts";
+import { ExportMenu } from "./export-menu.tsx";
 import { ScrollRegion } from "./page.tsx";
 
-/** A table that scrolls sideways by itself. */
+/** A table that scrolls sideways by itself. Its menu comes with the pointer or the focus. */
 export function Table({
   label,
   className,
@@ -12,12 +14,42 @@ export function Table({
   className?: string;
   children: ReactNode;
 }) {
+  const table = useRef<HTMLTableElement>(null);
   return (
     // Relative: texts for screen readers only are positioned inside it.
-    <ScrollRegion label={label} className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2">
-      <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
-    </ScrollRegion>
+    <div className="group/table relative min-w-0">
+      <ScrollRegion
+        label={label}
+        className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
+      >
+        <table ref={table} className={clsx("w-full border-collapse text-sm", className)}>
+          {children}
+        </table>
+      </ScrollRegion>
+      <span className="absolute top-1 right-1 rounded-md bg-surface opacity-0 group-hover/table:opacity-100 focus-within:opacity-100 has-data-[state=open]:opacity-100 max-sm:hidden">
+        <ExportMenu label={label} table={() => shownTable(table.current)} />
+      </span>
+    </div>
   );
+}
+
+/** The cells of a table as they are shown, without columns that are only drawn. */
+function shownTable(table: HTMLTableElement | null): Copied<string[]> {
+  const all = [...(table?.rows ?? [])].map((row) => [...row.cells].map(textOf));
+  const isRead = (_: string, index: number) => all.slice(1).some((cells) => (cells[index] ?? "") !== "");
+  const [head = [], ...rows] = all.map((cells) => cells.filter(isRead));
+  return { columns: head.map((label, index) => ({ label, value: (row) => row[index] })), rows };
+}
+
+/** The texts of a cell, without those of drawings. */
+function textOf(cell: Element): string {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const texts: string[] = [];
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.parentElement?.closest("svg, [aria-hidden=true]") == null)
+      texts.push(node.textContent?.trim() ?? "");
+  }
+  return texts.filter(Boolean).join(" ");
 }
 
 interface CellProps {

@@ -36,7 +36,7 @@ dashboardTest(
     await column(page, "Name").getByRole("button").click();
     await expectNames(page, ["run 10", "run 9", "alpha"]);
 
-    await page.getByRole("button", { name: "Columns of API keys" }).press("Enter");
+    await page.getByRole("button", { name: "Options of API keys" }).press("Enter");
     await page.getByRole("menuitemcheckbox", { name: "Expires" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Limits" }).click();
     await page.keyboard.press("Escape");
@@ -54,7 +54,7 @@ dashboardTest(
     await expectNames(page, ["run 10", "run 9", "alpha"]);
     // What is remembered stands in the address as well, so that it can be shared.
     await page.waitForURL(shared);
-    await page.getByRole("button", { name: "Columns of API keys" }).press("Enter");
+    await page.getByRole("button", { name: "Options of API keys" }).press("Enter");
     await page.getByRole("menuitem", { name: "As at first" }).click();
     await column(page, "Expires").waitFor();
     await column(page, "Name").getByRole("button").click();
@@ -90,14 +90,14 @@ browserTest("A table is copied for spreadsheets and as Markdown", async ({ visit
   const page = await visit("/api-keys?sort=name&columns=name,limits", { permissions: ["clipboard-read"] });
   await expectNames(page, ["alpha", "run 9", "run 10"]);
   const copied = async (kind: string, start: string) => {
-    await page.getByRole("button", { name: /Copy API keys as a table|Copied/ }).click();
+    await page.getByRole("button", { name: /Options of API keys|Copied/ }).click();
     await page.getByRole("menuitem", { name: kind }).click();
     return await copiedText(page, (text) => text.startsWith(start));
   };
   const tabbed = "Name\tLimits\nalpha\t";
-  expect(await copied("For a spreadsheet", tabbed)).toStartWith(tabbed);
+  expect(await copied("Copy for a spreadsheet", tabbed)).toStartWith(tabbed);
   const markdown = "| Name | Limits |\n| :-- | :-- |\n| alpha | ";
-  expect(await copied("As Markdown", markdown)).toStartWith(markdown);
+  expect(await copied("Copy as Markdown", markdown)).toStartWith(markdown);
 });
 
 dashboardTest("Rows are selected with X and cleared with Escape", async ({ visit, client }) => {

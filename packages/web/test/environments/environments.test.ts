@@ -44,7 +44,7 @@ dashboardTest(
     expect(await page.getByText("50.0 %").count()).toBe(0);
     await page.getByRole("link", { name: "house" }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "house" }).waitFor();
-    await page.getByText("1 won, 0 lost, 1 cut").waitFor();
+    await page.getByText("1 succeeded, 0 failed, 1 cut off").waitFor();
 
     // The filters stand in the address.
     await page.getByLabel("Outcome").selectOption("success");
@@ -67,7 +67,7 @@ browserTest("The pages of environments are accessible, wide and narrow, light an
   const { won } = await fill(client);
   const pages = [
     ["/environments", "1 of 2"],
-    ["/environments/house", "1 won, 0 lost"],
+    ["/environments/house", "1 succeeded, 0 failed"],
     ["/environments/house?tab=definition", "What changed"],
     [`/episodes/${won}?step=2`, "Prompt as sent"],
   ] as const;

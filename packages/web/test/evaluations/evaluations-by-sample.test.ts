@@ -130,7 +130,7 @@ dashboardTest("Chosen columns stay with their evaluators under every filter", as
   const page = await visit("/evaluations?app=left&view=samples");
   const header = (name: string) => page.getByRole("columnheader", { name });
   await header("beta").waitFor();
-  await page.getByRole("button", { name: "Columns of Samples" }).press("Enter");
+  await page.getByRole("button", { name: "Options of Samples" }).press("Enter");
   await page.getByRole("menuitemcheckbox", { name: "external:beta" }).click();
   await page.keyboard.press("Escape");
   await page.getByRole("menu").waitFor({ state: "detached" });

@@ -159,7 +159,8 @@ browserTest(
     const colleague = await visit(new URL(address).pathname + new URL(address).search);
     const figures = colleague.getByRole("figure", { name: "Mean score by evaluator" });
     await figures.getByRole("row").filter({ hasText: "exact-match" }).getByText("95.7 %").waitFor();
-    await figures.getByRole("button", { name: "Copy as a table" }).click();
+    await figures.getByRole("button", { name: /^Options of / }).click();
+    await colleague.getByRole("menuitem", { name: "Copy for a spreadsheet" }).click();
     await colleague.context().grantPermissions(["clipboard-read"]);
   },
 );
@@ -207,6 +208,10 @@ dashboardTest(
     expect(await revision.inputValue()).toBe("");
     const exact = page.getByRole("group", { name: "exact-match" }).getByRole("checkbox", { name: "default" });
     await exact.uncheck();
+    await page
+      .getByRole("group", { name: "state-change" })
+      .getByRole("checkbox", { name: "default" })
+      .uncheck();
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.getByText("Choose at least one.").waitFor();
     expect(await exact.isChecked()).toBe(false);

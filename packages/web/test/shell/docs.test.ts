@@ -1,162 +1,159 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults, RunOptions } from "axe-core";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { testKey } from "../../../server/test/support/presage/presage.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
-import { sidewaysOverflow } from "../support/scrolling.ts";
-
-interface OpenApiDocument {
-  paths: Record<string, Record<string, { operationId: string }>>;
-  components: { schemas: Record<string, object> };
-}
+import { expectAccessible } from "../support/expect-accessible.ts";
 
 const { browserTest } = dashboardTests();
-const axe = readFileSync(createRequire(import.meta.path).resolve("axe-core/axe.min.js"), "utf8");
-const narrow = { width: 390, height: 844 };
-const viewports = [{ width: 1440, height: 900 }, narrow];
+/** Of all that the first page of a cold browser loads, fonts included. */
+const maxBytes = 150_000;
 
-/** Only what is tried, and what that refers to: the page resolves the whole document again for each operation that is opened. */
-async function shortenReference(page: Page): Promise<void> {
-  const tried = new Set(["predict", "evaluate", "createApiKey", "exportEvaluationResults"]);
-  await page.route("**/openapi.json", async (route) => {
-    const response = await route.fetch();
-    const document: OpenApiDocument = await response.json();
-    const { schemas } = document.components;
-    for (const item of Object.values(document.paths))
-      for (const [method, { operationId }] of Object.entries(item))
-        if (!tried.has(operationId)) delete item[method];
-    const isNamed = (name: string) => JSON.stringify(document).includes(`"#/components/schemas/${name}"`);
-    for (let left = 0; left !== Object.keys(schemas).length; ) {
-      left = Object.keys(schemas).length;
-      for (const name of Object.keys(schemas)) if (!isNamed(name)) delete schemas[name];
-    }
-    await route.fulfill({ response, json: document });
-  });
-}
+const openTryOut = (page: Page) => page.locator("summary").filter({ hasText: "Try it" }).click();
 
-/** Opens an operation for trying it out. */
-async function openOperation(page: Page, id: string): Promise<Locator> {
-  const operation = page.locator(`.opblock[id$="-${id}"]`);
-  await operation.locator(".opblock-summary-control").click();
-  await operation.getByRole("button", { name: "Try it out" }).click();
-  return operation;
-}
-
-/** Sends the example of an operation as it is, and returns the status of its response. */
-async function tryExample(page: Page, id: string): Promise<string> {
-  const operation = await openOperation(page, id);
-  await operation.getByRole("button", { name: "Execute" }).click();
-  const status = operation.locator(".live-responses-table tbody .response-col_status").first();
-  return (await status.textContent())?.trim() ?? "";
-}
-
-/** The dark page differs only by its colours. */
-const rules: Record<"light" | "dark", RunOptions> = {
-  light: { resultTypes: ["violations"] },
-  dark: { resultTypes: ["violations"], runOnly: ["color-contrast"] },
-};
-
-async function violations(page: Page, within: string, runOptions: RunOptions): Promise<string[]> {
-  const given = [within, runOptions].map((one) => JSON.stringify(one)).join(", ");
-  const found: AxeResults = await page.evaluate(`axe.run(${given})`);
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target.join(" ")}: ${failureSummary}`),
-  );
+/** Sends what the page's form says, and returns the line with the status of the answer. */
+async function send(page: Page): Promise<string> {
+  const form = page.locator("form[data-try]");
+  if (!(await form.isVisible())) await openTryOut(page);
+  await form.getByRole("button", { name: "Send" }).click();
+  const line = form.getByRole("status").filter({ hasText: / ms$/ });
+  await line.waitFor();
+  return (await line.textContent()) ?? "";
 }
 
 browserTest(
-  "without a session, the API reference sends requests with the key that was entered",
+  "Without a session a reader tries an operation with a key, which is in the code too and stored nowhere",
   async (visitor) => {
     visitor.expectErrors(/401/);
-    const page = await visitor.visit("/sign-in", { isSignedIn: false });
-    await shortenReference(page);
-    await page.goto(new URL("/docs", page.url()).href);
-    expect(await page.getByRole("banner").textContent()).toContain("enter an API key");
-    expect(await tryExample(page, "predict")).toBe("401");
-    await page.locator(".scheme-container").getByRole("button", { name: "Authorize" }).click();
-    const dialog = page.getByRole("dialog", { name: "Authorize" });
-    await dialog.locator("input").first().fill(testKey);
-    await dialog.getByRole("button", { name: "Authorize" }).first().click();
-    await dialog.getByRole("button", { name: "Close" }).first().click();
-    expect(await tryExample(page, "createApiKey")).toBe("201");
+    const page = await visitor.visit("/docs/predict", { isSignedIn: false });
+    await page.getByRole("heading", { level: 1, name: "Predict the next state" }).waitFor();
+    const code = page.getByRole("tabpanel");
+    expect(await code.textContent()).toContain(`curl ${visitor.presage.url}/v1/predict`);
+    expect(await send(page)).toStartWith("401 ");
+    await page.getByLabel("API key").fill(testKey);
+    expect(await code.textContent()).toContain(`"X-API-KEY: ${testKey}"`);
+    expect(await send(page)).toStartWith("200 ");
+    await page.locator("form pre").getByText('"role": "assistant"').waitFor();
+    await page.getByText("Headers", { exact: true }).last().click();
+    await page.locator("form").getByText("content-type: application/json").waitFor();
+
+    // Another page of the reference still has it; a page that is loaded anew does not.
+    await page.getByRole("link", { name: "Count stored predictions" }).click();
+    await page.getByRole("heading", { level: 1, name: "Count stored predictions" }).waitFor();
+    expect(await page.title()).toBe("Count stored predictions · Presage");
+    expect(await send(page)).toStartWith("200 ");
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Predict the next state" }).waitFor();
+    expect(await page.getByRole("tabpanel").textContent()).toContain(testKey);
+    await page.reload();
+    expect(await page.getByRole("tabpanel").textContent()).toContain("$PRESAGE_API_KEY");
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(testKey);
   },
 );
 
+browserTest("A signed-in reader needs no key, not even to create something", async (visitor) => {
+  visitor.expectErrors(/404/);
+  const { visit, client } = visitor;
+  const page = await visit("/docs/createDataset");
+  await openTryOut(page);
+  await page.getByPlaceholder("you are signed in").waitFor();
+  await page.getByLabel("Body").fill('{"name": "from the reference"}');
+  expect(await send(page)).toStartWith("201 ");
+  const [made] = await client.datasets.list();
+  expect(made?.name).toBe("from the reference");
+
+  // A parameter of the path, and one of the query.
+  await page.goto(new URL("/docs/listDatasetSamples", page.url()).href);
+  await openTryOut(page);
+  await page.getByLabel("id", { exact: true }).fill(made?.id ?? "");
+  expect(await send(page)).toStartWith("404 ");
+});
+
 browserTest(
-  "the API reference has the dashboard's fonts and colours, and leads back to it",
-  async (visitor) => {
-    const page = await visitor.visit("/", { colorScheme: "light" });
-    await page.getByRole("radio", { name: "Dark" }).first().click();
-    await page.goto(new URL("/docs", visitor.presage.url).href);
-    await page.locator("html[data-theme=dark].dark-mode").waitFor();
-    await page.locator(".opblock-summary-path").first().waitFor();
-    const fontOf = (selector: string) =>
-      page
-        .locator(selector)
-        .first()
-        .evaluate((element) => getComputedStyle(element).fontFamily.split(",")[0]);
-    for (const selector of ["h1", ".opblock-summary-description", ".btn.authorize", ".opblock-tag"])
-      expect([selector, await fontOf(selector)]).toEqual([selector, '"Inter Variable"']);
-    expect(await fontOf(".opblock-summary-path")).toBe('"JetBrains Mono Variable"');
-    const loaded = await page.evaluate(async () => {
-      await document.fonts.ready;
-      return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
-    });
-    expect(loaded.map((family) => family.replaceAll('"', "")).sort()).toEqual([
-      "Inter Variable",
-      "JetBrains Mono Variable",
-    ]);
-    expect(await page.title()).toBe("API reference · Presage");
-    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["API reference"]);
-    await page.getByRole("link", { name: "Dashboard" }).click();
-    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  "A link leads to an operation, a field in another one, an error or a section of a guide",
+  async ({ visit }) => {
+    const page = await visit("/docs/createRun#body.target-2.world", { isSignedIn: false });
+    // It is in a fold, which opens.
+    await page.locator(":target").getByText("world", { exact: true }).first().waitFor();
+    await page.goto(new URL("/docs/createRun#status-422", page.url()).href);
+    expect(await page.locator(":target").textContent()).toStartWith("422");
+    await page.goto(new URL("/docs/guides/runs", page.url()).href);
+    await page.getByRole("navigation", { name: "On this page" }).getByRole("link").last().click();
+    expect(await page.evaluate(() => document.querySelector(":target")?.tagName)).toBe("H2");
+    // Guides link to each other here, not to files.
+    await page
+      .getByRole("main")
+      .getByRole("link", { name: /statistics/ })
+      .first()
+      .click();
+    await page.getByRole("heading", { level: 1, name: "Statistics" }).waitFor();
   },
 );
 
-browserTest(
-  "a signed-in browser creates a key from the API reference without entering one, and axe finds nothing there, light and dark, wide and narrow",
-  async (visitor) => {
-    const page = await visitor.visit("/account", { reducedMotion: "reduce" });
-    await shortenReference(page);
-    await page.goto(new URL("/docs", page.url()).href);
-    expect(await page.getByRole("banner").textContent()).toContain("You are signed in");
-    expect(await tryExample(page, "createApiKey")).toBe("201");
-    expect(await tryExample(page, "evaluate")).toBe("200");
-    // The shown command works in a terminal, where there is no session.
-    const command = await page.locator('.opblock[id$="-evaluate"] .curl').first().textContent();
-    expect(command).toContain('-H "X-API-KEY: $PRESAGE_API_KEY"');
-    expect(command).not.toContain("X-CSRF-Token");
+browserTest("All of the first load of the longest page is small, fonts included", async ({ visit }) => {
+  const page = await visit("/docs/getRunReport", { isSignedIn: false });
+  await page.waitForLoadState("networkidle");
+  const sizes = await page.evaluate(async () => {
+    await document.fonts.ready;
+    const entries = [
+      ...performance.getEntriesByType("navigation"),
+      ...performance.getEntriesByType("resource"),
+    ];
+    return entries
+      .filter((entry) => entry instanceof PerformanceResourceTiming)
+      .map(({ name, encodedBodySize }) => ({ name, encodedBodySize }));
+  });
+  expect(sizes.filter(({ name }) => name.endsWith(".woff2"))).toHaveLength(2);
+  const bytes = sizes.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(maxBytes);
+});
 
-    await openOperation(page, "exportEvaluationResults");
-    await page.getByRole("tab", { name: "Schema" }).first().click();
-    await page.evaluate(axe);
-    const expectAccessible = async (
-      shown: object,
-      within: string,
-      colorSchemes: readonly ("light" | "dark")[] = ["light", "dark"],
-    ) => {
-      for (const colorScheme of colorSchemes) {
-        await page.emulateMedia({ colorScheme });
-        await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-        // Swagger UI's buttons fade from one colour to the other.
-        await page.evaluate(() =>
-          Promise.allSettled(document.getAnimations().map(({ finished }) => finished)),
-        );
-        const found = await violations(page, within, rules[colorScheme]);
-        expect({ shown, colorScheme, found }).toEqual({ shown, colorScheme, found: [] });
-      }
-    };
-    for (const viewport of viewports) {
-      await page.setViewportSize(viewport);
-      // A narrow page has the colours of the wide one.
-      await expectAccessible(viewport, "html", viewport === narrow ? ["light"] : undefined);
-      expect(await sidewaysOverflow(page)).toBe(0);
+browserTest("The keyboard chooses the language, searches and goes to what is found", async (visitor) => {
+  const page = await visitor.visit("/docs", { isSignedIn: false });
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
+  // What is typed while the palette is loaded is in it.
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("summarise res");
+  const palette = page.getByRole("dialog", { name: "Go to" });
+  const input = palette.getByRole("combobox");
+  await input.waitFor();
+  await page.keyboard.type("ults");
+  expect(await input.inputValue()).toBe("summarise results");
+  await palette.getByRole("option", { name: "Summarise results by group" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Summarise results by group" }).waitFor();
+
+  await page.getByRole("tab", { name: "curl" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  expect(await page.getByRole("tabpanel").textContent()).toContain("presage.results.summarise(");
+  await page.reload();
+  expect(await page.getByRole("tab", { selected: true }).textContent()).toBe("TypeScript");
+});
+
+browserTest("On a phone the navigation opens, and closes once it has been used", async ({ visit }) => {
+  const page = await visit("/docs", { isSignedIn: false, viewport: { width: 390, height: 844 } });
+  const link = page.getByRole("link", { name: "Create a world" });
+  await page.getByRole("button", { name: "Menu" }).press("Enter");
+  await page.getByText("Worlds", { exact: true }).first().click();
+  await link.click();
+  await page.getByRole("heading", { level: 1, name: "Create a world" }).waitFor();
+  await link.waitFor({ state: "hidden" });
+});
+
+browserTest(
+  "axe finds nothing in the reference and the guides, wide and narrow, light and dark",
+  async (visitor) => {
+    visitor.expectErrors(/401/);
+    const page = await visitor.visit("/docs", { isSignedIn: false, reducedMotion: "reduce" });
+    for (const path of ["/docs", "/docs/createRun", "/docs/guides/trace-layouts"]) {
+      await page.goto(new URL(path, page.url()).href);
+      await page.evaluate(() => {
+        for (const fold of document.querySelectorAll("details")) fold.open = true;
+      });
+      if (path === "/docs/createRun") await send(page);
+      await expectAccessible(page, "html", { documentScrolls: true });
     }
-    await page.locator(".scheme-container").getByRole("button", { name: "Authorize" }).click();
-    await page.getByRole("dialog", { name: "Authorize" }).getByRole("heading").first().waitFor();
-    // The page behind it has been looked at.
-    await expectAccessible({ dialog: "Authorize" }, "[role=dialog]");
   },
 );

@@ -6,7 +6,7 @@ import type { Page } from "../support/page.ts";
 
 const maxTabs = 20;
 const mainControls = [
-  ["/", "radio", "7 days"],
+  ["/", "button", "Open the example"],
   ["/playground", "textbox", "State"],
   ["/evaluations", "combobox", "Verdict"],
   ["/evaluators", "searchbox", "Search evaluators and profiles"],

@@ -127,6 +127,8 @@ dashboardTest(
       .getByText(/^Undecided: exact-match passes 50 % .+, and the goal of 55 % lies within the interval\.$/)
       .waitFor();
     await page.getByText(/by exact-match: 0\.0 points .+; temperature none → 0; model the same\./).waitFor();
+    await page.getByRole("button", { name: "Show the prompt of the first sample" }).click();
+    await page.getByText("User turn").waitFor();
     await page.getByRole("button", { name: "Change the goal" }).click();
     await page.getByRole("textbox", { name: "Pass rate in percent" }).fill("0");
     await page.getByRole("button", { name: "Set the goal" }).click();

@@ -18,14 +18,14 @@ browserTest("Control K goes to pages, profiles and results by name or id", async
   await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
   await page.keyboard.press("Control+k");
   await palette(page).getByRole("combobox").pressSequentially("usag");
-  await palette(page).getByRole("option", { name: "Usage" }).waitFor();
+  await palette(page).getByRole("option", { name: "Usage" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
   await palette(page).waitFor({ state: "hidden" });
 
   await page.getByRole("button", { name: "Go to" }).click();
   await palette(page).getByRole("combobox").fill("lamp");
-  await palette(page).getByRole("option", { name: "mentions the lamp contains" }).click();
+  await palette(page).getByRole("option", { name: "mentions the lamp" }).click();
   await page.waitForURL(`**/evaluators/profiles/${public_id}`);
 
   await page.keyboard.press("Control+k");
@@ -80,6 +80,74 @@ dashboardTest("A dataset is found by its name and by its id", async (visitor) =>
     await page.goto(new URL("/account", page.url()).href);
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
   }
+});
+
+dashboardTest(
+  "The palette does things: it starts a run, uploads, revokes a key and darkens",
+  async (visitor) => {
+    const { id, name } = await visitor.client.apiKeys.create({ name: "old notebook" });
+    const page = await visitor.visit("/account");
+    await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+    const run = async (query: string, option: string) => {
+      await page.keyboard.press("Control+k");
+      await palette(page).getByRole("combobox").fill(query);
+      await palette(page).getByRole("option", { name: option }).first().click();
+    };
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    await run("dark", "Dark theme");
+    await expectEventually(theme, "dark");
+    expect(await page.getByRole("radio", { name: "Dark" }).first().getAttribute("aria-checked")).toBe("true");
+    await run("light", "Light theme");
+    await expectEventually(theme, "light");
+    await run("new run", "New run");
+    await page.getByRole("heading", { name: "New run", level: 1 }).waitFor();
+    await run("upload", "Upload traces");
+    await page.getByRole("dialog", { name: /Upload/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await run("revoke old", `Revoke ${name}`);
+    const confirm = page.getByRole("alertdialog", { name: "Revoke this key?" });
+    await confirm.getByText(name).waitFor();
+    await confirm.getByRole("button", { name: "Revoke key" }).click();
+    await confirm.waitFor({ state: "hidden" });
+    const keys = await visitor.client.apiKeys.list();
+    expect(keys.find((key) => key.id === id)?.revoked_at).toBeString();
+  },
+);
+
+dashboardTest("What was typed is there again, and Enter waits for what is still loading", async (visitor) => {
+  const { id } = await visitor.client.datasets.create({ name: "pantries" });
+  const page = await visitor.visit("/account");
+  await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  const { promise: entered, resolve: setEntered } = Promise.withResolvers<void>();
+  await page.route(/\/v1\/datasets/, async (route) => {
+    await entered;
+    await route.continue();
+  });
+  const input = palette(page).getByRole("combobox");
+  await page.keyboard.press("Control+k");
+  await input.fill("pantr");
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "hidden" });
+  await page.keyboard.press("Control+k");
+  expect(await input.inputValue()).toBe("pantr");
+  await page.keyboard.press("Enter");
+  setEntered();
+  await page.waitForURL(`**/datasets/${id}`);
+  // Nothing is left of what has been found.
+  await page.keyboard.press("Control+k");
+  expect(await input.inputValue()).toBe("");
+});
+
+browserTest("The palette finds operations and guides, and goes to their pages", async ({ visit }) => {
+  const page = await visit("/account");
+  await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill("POST /v1/runs");
+  await palette(page).getByRole("option", { name: "Predict and evaluate a dataset" }).waitFor();
+  await palette(page).getByRole("combobox").fill("limits and retries");
+  await palette(page).getByRole("option", { name: "Limits and retries" }).click();
+  await page.waitForURL("**/docs/guides/operate-limits");
+  await page.getByRole("heading", { name: "Limits and retries", level: 1 }).waitFor();
 });
 
 dashboardTest("Two keys go to a page, and the question mark lists all", async ({ visit }) => {

@@ -70,7 +70,7 @@ browserTest(
   async ({ visit, presage }) => {
     const page = await visit("/", { javaScriptEnabled: false });
     expect(await page.textContent("noscript")).toStartWith(
-      "The dashboard needs JavaScript, and so does the API reference at /docs.",
+      "The dashboard needs JavaScript. The API does not: /docs describes it",
     );
     const link = await page.getByRole("link", { name: "/openapi.json" }).getAttribute("href");
     const response = await fetch(new URL(link ?? "", presage.url));

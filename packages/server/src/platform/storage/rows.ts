@@ -151,3 +151,27 @@ export async function selectNames(
     where account_id = ${accountId} and name is not null and id in (${sql.join(wanted)})`.execute(reader);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+/** Ends the links of an account to something that is gone. */
+export async function deleteSharesOf(
+  transaction: Database,
+  accountId: string,
+  goneIds: readonly string[],
+): Promise<void> {
+  const gone = new Set(goneIds);
+  const shares = await transaction
+    .selectFrom("shares")
+    .select(["id", "object"])
+    .where("account_id", "=", accountId)
+    .execute();
+  const ended = shares.filter(({ object }) => object.split(",").some((id) => gone.has(id)));
+  if (ended.length === 0) return;
+  await transaction
+    .deleteFrom("shares")
+    .where(
+      "id",
+      "in",
+      ended.map(({ id }) => id),
+    )
+    .execute();
+}

@@ -10,9 +10,12 @@ import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
 import { ServiceError } from "../../platform/errors.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
+import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
+import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { clientMemoryBytes } from "../client/client-counts.ts";
+import { toHtml, toMarkdown } from "../report/pages.ts";
+import { documentContent, documentResponse, preferredFormat } from "../report/report-route.ts";
 import {
   exampleFinishedRun,
   isClientRun,
@@ -29,6 +32,7 @@ import {
 } from "../run-samples-store.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
+import { comparisonDocument } from "./comparison-document.ts";
 
 const usualComparisonBytes = 2_000_000;
 
@@ -42,7 +46,7 @@ const exampleCandidate = {
 const [exampleEvaluator] = exampleReference.evaluators;
 const exampleInterval = { level: 0.95, lower: -0.071, upper: 0.031 };
 
-const exampleComparison: Comparison = {
+export const exampleComparison: Comparison = {
   runs: [
     { ...exampleReference, left_out: 0 },
     { ...exampleCandidate, left_out: 0 },
@@ -127,22 +131,28 @@ const compareOwnRuns = route({
   tag: "runs",
   summary: "Compare runs",
   description:
-    "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
+    "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. As JSON, as one HTML page without scripts, or as Markdown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
   query: ComparisonQuery,
   refusesUnknown: true,
   responses: {
-    "200": response("The comparison", Comparison, exampleComparison),
+    "200": {
+      description: "The comparison",
+      content: {
+        "application/json": { schema: Comparison, example: exampleComparison },
+        ...documentContent("# Compared with sandbox, teacher-forced"),
+      },
+    },
     "404": errorResponse("The account does not have all of these runs", "There is no such run."),
   },
   async handle(services: FindNeeds, { call, requester, query }) {
-    const runs = await findRuns(services, requester, query.runs);
-    const ofClients = await clientMemoryBytes(services, requester, runs);
-    reserveBytes(call.exchange, comparisonMemoryBytes(runs) + ofClients);
-    const { leftOut, ...differences } = await compareRuns(services, requester, runs);
-    // The client may read slowly.
-    reserveResponse(call.exchange, usualComparisonBytes);
-    const compared = runs.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
-    return reply(200, { runs: compared, ...differences });
+    const { comparison } = await makeComparison(services, call.exchange, requester, query.runs);
+    const format = query.format ?? preferredFormat(call.request.headers);
+    if (format === "json") return reply(200, comparison, { vary: "accept" });
+    return documentResponse(
+      "comparison",
+      format,
+      await writeComparison(services, requester, comparison, format),
+    );
   },
 });
 
@@ -189,6 +199,37 @@ const listDifferingSamples = route({
 });
 
 export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
+
+/** A comparison for people, as a page or as Markdown. */
+export async function writeComparison(
+  { store }: { store: Store },
+  requester: Requester,
+  comparison: Comparison,
+  format: "html" | "md",
+): Promise<string> {
+  const { runs } = comparison;
+  const datasetIds = runs.map(({ dataset_id }) => dataset_id);
+  const names = await selectNames(store.briefReader(requester), requester.accountId, datasetIds);
+  const document = comparisonDocument(comparison, names);
+  return format === "md" ? toMarkdown(document) : toHtml(`Compared with ${runs[0]?.name}`, document);
+}
+
+/** Runs, by their ids separated by commas, with what they differ in, within the memory of a request. */
+export async function makeComparison(
+  services: FindNeeds,
+  exchange: Holder,
+  requester: Requester,
+  ids: string,
+): Promise<{ runs: [Run, ...Run[]]; comparison: Comparison }> {
+  const runs = await findRuns(services, requester, ids);
+  const ofClients = await clientMemoryBytes(services, requester, runs);
+  reserveBytes(exchange, comparisonMemoryBytes(runs) + ofClients);
+  const { leftOut, ...differences } = await compareRuns(services, requester, runs);
+  // The client may read slowly.
+  reserveResponse(exchange, usualComparisonBytes);
+  const compared = runs.map((run, index) => ({ ...toRun(run), left_out: leftOut[index] ?? 0 }));
+  return { runs, comparison: { runs: compared, ...differences } };
+}
 
 async function findRuns(services: FindNeeds, requester: Requester, ids: string): Promise<[Run, ...Run[]]> {
   const [first = "", ...others] = ids.split(",");

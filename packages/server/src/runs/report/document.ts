@@ -10,11 +10,13 @@ import {
   describeGoal,
   describeLeftOut,
   describePrevious,
+  describeTarget,
   describeTrouble,
   isMeant,
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
+import type { IntervalAxis } from "./charts.ts";
 import type { ReportPart } from "./pages.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
@@ -47,7 +49,10 @@ export function describeEvaluator(one: Described): string {
 }
 
 /** The family, and the profile unless it is the family's own. */
-function nameOf({ evaluator, profile_name: profile }: Pick<Described, "evaluator" | "profile_name">): string {
+export function nameOf({
+  evaluator,
+  profile_name: profile,
+}: Pick<Described, "evaluator" | "profile_name">): string {
   const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
@@ -72,35 +77,52 @@ const mostRows = 100;
 const howIntervals =
   "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
 
+/** What a report is written with. */
+export interface ReportOptions {
+  /** The dataset's name. */
+  dataset?: string | undefined;
+  /** Whether texts of people, samples and models are in it, and not only names and figures. */
+  withTexts?: boolean;
+}
+
 /** A report as headings, texts, tables and charts. */
-export function reportDocument(report: RunReport, datasetName?: string): ReportPart[] {
+export function reportDocument(
+  report: RunReport,
+  { dataset, withTexts = true }: ReportOptions = {},
+): ReportPart[] {
   const { run, provenance } = report;
-  const dataset = `${datasetName ?? run.dataset_id}, revision ${run.revision}`;
+  const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${run.status}.`;
   return [
     heading(1, `Run ${run.name}`),
-    ...(run.dataset_id === null ? [] : [paragraph(`Dataset ${dataset}; ${run.mode}; ${run.status}.`)]),
-    ...provenance.warnings.map(paragraph),
-    ...report.evaluators.map((one) => paragraph(describeEvaluator(one))),
+    paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
+    ...provenance.warnings.map((text) => paragraph(text)),
+    ...report.evaluators.map((one, index) => paragraph(describeEvaluator(one), index === 0)),
     ...decisionParts(report),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
+    ...overviewChart(report.evaluators),
     {
       kind: "table",
       columns: evaluatorColumns,
       rows: report.evaluators.map(evaluatorCells),
     },
-    ...report.evaluators.flatMap((one) =>
-      one.note === null ? [] : [paragraph(`${fullName(one)}: ${one.note}`)],
-    ),
+    ...noteParts(report.evaluators),
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
     ...teacherForcedParts(report),
-    ...report.evaluators.flatMap(strataParts),
+    ...report.evaluators.flatMap((one) => strataParts(one, nameAmong(report.evaluators)(one), withTexts)),
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
     heading(2, "Provenance"),
     { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report) },
+    ...(withTexts ? textParts(report) : []),
+  ];
+}
+
+/** What people wrote, and what the run was asked with. */
+function textParts({ run }: RunReport): ReportPart[] {
+  return [
     heading(3, "Target and params"),
     block(JSON.stringify({ target: run.target, params: run.params }, null, 2)),
     ...(run.status_reason === null ? [] : [heading(3, "Status"), block(run.status_reason)]),
@@ -108,9 +130,51 @@ export function reportDocument(report: RunReport, datasetName?: string): ReportP
   ];
 }
 
+/** What predicted, by its kind and name, as a sentence. */
+export function describePredictor(target: RunReport["run"]["target"]): string {
+  const name = describeTarget(target);
+  if ("deployment" in target) return `Predicted by the deployment ${name}.`;
+  if ("world" in target) return `Predicted by the world ${name}.`;
+  if ("baseline" in target) return `Predicted by the baseline ${name}.`;
+  return "predictions" in target ? "Its predictions were imported." : "Its results are those of a client.";
+}
+
+/** The figures that the sentences have, on one axis. */
+function overviewChart(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
+  const rows = evaluators.map((one) => {
+    const hasPasses = one.pass_rate !== null;
+    return {
+      name: nameOf(one),
+      value: hasPasses ? one.pass_rate : one.mean,
+      interval: hasPasses ? one.pass_interval : one.interval,
+      reference: (hasPasses ? one.no_change?.pass_rate : one.no_change?.mean) ?? null,
+    };
+  });
+  if (rows.every(({ value }) => value === null)) return [];
+  const isMarked = rows.some(({ reference }) => reference !== null);
+  const caption = `Pass rate, or mean score where there is none, with its 95 % interval.${isMarked ? " Mark: leaving the state unchanged." : ""}`;
+  return [{ kind: "intervals", caption, axis: sharesAxis, rows }];
+}
+
+const sharesAxis: IntervalAxis = { from: 0, to: 1, format: (value) => `${100 * value} %` };
+
 /** The evaluator and its profile: a run may have several of one family. */
 function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string {
   return profile === null ? evaluator : `${evaluator} ${profile}`;
+}
+
+/** The names of evaluators without what is the same in all of them. */
+function nameAmong(all: readonly ReportEvaluator[]): (one: ReportEvaluator) => string {
+  const isUnique = new Set(all.map(nameOf)).size === all.length;
+  return isUnique ? nameOf : fullName;
+}
+
+/** What is to be known of the figures, once for all evaluators of which it is said. */
+function noteParts(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
+  const byNote = Map.groupBy(evaluators, ({ note }) => note);
+  return [...byNote].flatMap(([note, of]) =>
+    note === null ? [] : [paragraph(`${of.map(nameAmong(evaluators)).join(", ")}: ${note}`)],
+  );
 }
 
 function profileText({ profile_name: name, profile_revision: revision }: ReportEvaluator): string {
@@ -169,12 +233,21 @@ function figureCells(figures: RunFigures): string[] {
   ];
 }
 
-function strataParts({ strata, strata_left_out: leftOut, ...evaluator }: RunEvaluatorReport): ReportPart[] {
+/** Groups whose names are words of samples: what was done in them, and the ids that they were given. */
+const textual: readonly string[] = ["verb", "trajectory"];
+
+function strataParts(
+  { strata, strata_left_out: leftOut }: RunEvaluatorReport,
+  name: string,
+  withTexts: boolean,
+): ReportPart[] {
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   return [
-    heading(2, fullName(evaluator)),
-    ...stepChart(fullName(evaluator), strata.step),
-    ...strataTitles.flatMap(([name, title]) => strataTable(title, strata[name], more[name])),
+    heading(2, name),
+    ...stepChart(name, strata.step),
+    ...strataTitles.flatMap(([group, title]) =>
+      withTexts || !textual.includes(group) ? strataTable(title, strata[group], more[group]) : [],
+    ),
   ];
 }
 
@@ -213,6 +286,7 @@ function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): 
     paragraph(
       `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
     ),
+    ...survivalChart(survival),
     ...firstRows(
       ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
       survival.steps.map((step) => [
@@ -224,6 +298,19 @@ function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): 
         interval(step.interval),
       ]),
     ),
+  ];
+}
+
+function survivalChart({ steps }: Pick<RunSurvival, "steps">): ReportPart[] {
+  if (steps.length < 2) return [];
+  const points = steps.map(({ step, survival, interval }) => ({
+    step,
+    share: survival,
+    interval,
+    baseline: null,
+  }));
+  return [
+    { kind: "chart", caption: "Share that has not diverged, by step, with its 95 % interval.", points },
   ];
 }
 
@@ -303,19 +390,19 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
   ];
 }
 
-function heading(level: 1 | 2 | 3, text: string): ReportPart {
+export function heading(level: 1 | 2 | 3, text: string): ReportPart {
   return { kind: "heading", level, text };
 }
 
-function paragraph(text: string): ReportPart {
-  return { kind: "paragraph", text };
+export function paragraph(text: string, isLead = false): ReportPart {
+  return { kind: "paragraph", text, isLead };
 }
 
-function block(text: string): ReportPart {
+export function block(text: string): ReportPart {
   return { kind: "block", text };
 }
 
-function share(value: number | null): string {
+export function share(value: number | null): string {
   return value === null ? "–" : value.toFixed(3);
 }
 

@@ -1,33 +1,35 @@
+import { type ChartPoint, chartSvg, type IntervalAxis, type IntervalRow, intervalsSvg } from "./charts.ts";
+
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
   | { kind: "heading"; level: 1 | 2 | 3; text: string }
-  | { kind: "paragraph"; text: string }
+  /** `isLead`: what the report comes to. */
+  | { kind: "paragraph"; text: string; isLead?: boolean }
   | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
   /** Shares by step, which a table below it has as well. */
   | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
+  /** Figures with their intervals on one axis, which a table below it has as well. */
+  | { kind: "intervals"; caption: string; axis: IntervalAxis; rows: readonly IntervalRow[] }
   /** Of any length, with lines of its own. */
   | { kind: "block"; text: string };
-
-/** A share at a step. */
-interface ChartPoint {
-  step: number;
-  share: number;
-  interval: { lower: number; upper: number } | null;
-  baseline: number | null;
-}
 
 /** Nothing is loaded and nothing runs, wherever the page is opened. */
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
+/** For a page whose address is a secret. */
+const secretMetas = `<meta name="robots" content="noindex, nofollow, noarchive">
+<meta name="referrer" content="no-referrer">
+`;
+
 /** A report as one page without scripts, to be kept or printed. */
-export function toHtml(title: string, parts: readonly ReportPart[]): string {
+export function toHtml(title: string, parts: readonly ReportPart[], isSecret = false): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeText(title)} · Presage</title>
+${isSecret ? secretMetas : ""}<title>${escapeText(title)} · Presage</title>
 <style>
 ${styles}
 </style>
@@ -44,11 +46,13 @@ function toElement(part: ReportPart): string {
     case "heading":
       return `<h${part.level}>${escapeText(part.text)}</h${part.level}>`;
     case "paragraph":
-      return `<p>${escapeText(part.text)}</p>`;
+      return `<p${part.isLead ? ' class="lead"' : ""}>${escapeText(part.text)}</p>`;
     case "block":
       return `<pre>${Bun.escapeHTML(toLines(part.text).join("\n"))}</pre>`;
     case "chart":
-      return `<figure>\n<figcaption>${escapeText(part.caption)}</figcaption>\n${chartSvg(part.points)}\n</figure>`;
+      return toFigure(part.caption, chartSvg(part.points));
+    case "intervals":
+      return toFigure(part.caption, intervalsSvg(part.axis, part.rows, escapeText));
     case "table": {
       const heads = part.columns.map((column) => `<th scope="col">${escapeText(column)}</th>`).join("");
       const rows = part.rows.map((cells) => `<tr>${cells.map(toCell).join("")}</tr>`).join("\n");
@@ -57,10 +61,15 @@ function toElement(part: ReportPart): string {
   }
 }
 
-/** Figures stay on one line. */
+function toFigure(caption: string, svg: string): string {
+  return `<figure>\n<figcaption>${escapeText(caption)}</figcaption>\n${svg}\n</figure>`;
+}
+
+/** Figures, and nothing, stay on one line and take no more room than they need. */
+const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+)?$|^.$|^p [<=] [\d.]+$/;
+
 function toCell(text: string): string {
-  const isFigure = /^[\d.]+( to [\d.]+)?$|^–$/.test(text);
-  return `<td${isFigure ? ' class="n"' : ""}>${escapeText(text)}</td>`;
+  return `<td${figure.test(text) ? ' class="n"' : ""}>${escapeText(text)}</td>`;
 }
 
 function escapeText(text: string): string {
@@ -69,11 +78,13 @@ function escapeText(text: string): string {
 
 /** A report as Markdown with GitHub's tables. */
 export function toMarkdown(parts: readonly ReportPart[]): string {
-  const texts = parts.flatMap((part) => (part.kind === "chart" ? [] : toText(part)));
+  const texts = parts.flatMap((part) =>
+    part.kind === "chart" || part.kind === "intervals" ? [] : toText(part),
+  );
   return `${texts.join("\n\n")}\n`;
 }
 
-function toText(part: Exclude<ReportPart, { kind: "chart" }>): string {
+function toText(part: Exclude<ReportPart, { kind: "chart" | "intervals" }>): string {
   switch (part.kind) {
     case "heading":
       return `${"#".repeat(part.level)} ${escapeMarkdown(part.text)}`;
@@ -111,14 +122,19 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem
 table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 th { overflow-wrap: normal; }
-td { min-width: 9em; }
+h1 + p { color: #777; margin-top: -.5rem; }
+p.lead { font-size: 1.15rem; font-weight: 600; }
+td { min-width: 7em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
 svg { display: block; font-size: 13px; width: 100%; }
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
+text.name { text-anchor: start; }
 line { stroke: #8884; }
+line.interval { stroke: #6b63f0; stroke-width: 2; }
+line.reference { stroke: #888; stroke-width: 2; }
 polygon { fill: #6b63f0; fill-opacity: .25; }
 polyline { fill: none; stroke: #6b63f0; stroke-width: 2; }
 polyline.unchanged { stroke: #888; stroke-dasharray: 5 4; }
@@ -130,45 +146,8 @@ circle { fill: #6b63f0; }
   table { display: table; width: 100%; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, p:has(+ pre) { break-after: avoid; }
 }`;
-
-const area = { left: 48, right: 668, top: 10, bottom: 190 };
-const mostTicks = 10;
-const mostDots = 60;
-
-/** Shares by step as a picture, which has no texts but numbers. */
-function chartSvg(points: readonly ChartPoint[]): string {
-  const first = points[0]?.step ?? 0;
-  const span = Math.max(1, (points.at(-1)?.step ?? 0) - first);
-  const x = (step: number) => (area.left + ((step - first) / span) * (area.right - area.left)).toFixed(1);
-  const y = (share: number) => (area.bottom - share * (area.bottom - area.top)).toFixed(1);
-  const at = (step: number, share: number) => `${x(step)},${y(share)}`;
-  const known = points.flatMap(({ step, interval }) => (interval === null ? [] : { step, ...interval }));
-  const upper = known.map((one) => at(one.step, one.upper));
-  const lower = known.map((one) => at(one.step, one.lower)).reverse();
-  const unchanged = points.flatMap(({ step, baseline }) => (baseline === null ? [] : at(step, baseline)));
-  const ticks = Array.from(
-    { length: mostTicks + 1 },
-    (_, index) => first + Math.round((span * index) / mostTicks),
-  );
-  return [
-    `<svg viewBox="0 0 ${area.right + 12} ${area.bottom + 40}" aria-hidden="true">`,
-    ...[0, 0.25, 0.5, 0.75, 1].map(
-      (share) =>
-        `<line x1="${area.left}" x2="${area.right}" y1="${y(share)}" y2="${y(share)}"/><text class="y" x="${area.left - 6}" y="${y(share)}" dy=".35em">${100 * share} %</text>`,
-    ),
-    ...Array.from(new Set(ticks), (step) => `<text x="${x(step)}" y="${area.bottom + 16}">${step}</text>`),
-    `<text x="${x(first + span / 2)}" y="${area.bottom + 34}">Step</text>`,
-    `<polygon points="${[...upper, ...lower].join(" ")}"/>`,
-    ...(unchanged.length === 0 ? [] : [`<polyline class="unchanged" points="${unchanged.join(" ")}"/>`]),
-    `<polyline points="${points.map(({ step, share }) => at(step, share)).join(" ")}"/>`,
-    ...(points.length > mostDots ? [] : points).map(
-      ({ step, share }) => `<circle cx="${x(step)}" cy="${y(share)}" r="2.5"/>`,
-    ),
-    "</svg>",
-  ].join("\n");
-}
 
 /** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

@@ -10,17 +10,17 @@ import { selectDataset } from "../../datasets/datasets-store.ts";
 import { noSuch } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
+import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
-import { exampleEvaluator, exampleFinishedRun, exampleProvenance, toRun } from "../run.ts";
+import { exampleEvaluator, exampleFinishedRun, exampleProvenance, type Run, toRun } from "../run.ts";
 import { findRun } from "../runs.ts";
 import { reportDocument } from "./document.ts";
 import { reportPolicy, toHtml, toMarkdown } from "./pages.ts";
 import { reportMemoryBytes, reportRun } from "./report-run.ts";
 
-interface ReportServices {
+export interface ReportServices {
   store: Store;
   clientCounts: ClientCounts;
   prices: PriceList;
@@ -104,6 +104,15 @@ export const exampleListedRun: ListedRun = {
 /** With 1,000 steps and 20 evaluators it may be a few times as long. */
 const usualReportBytes = 2_000_000;
 
+/** A report as a page or as Markdown, in the document. */
+export function documentContent(markdown: string) {
+  const schema = { type: "string" } as const;
+  return {
+    "text/html": { schema, example: "<!doctype html>" },
+    "text/markdown": { schema, example: markdown },
+  };
+}
+
 const getReport = route({
   method: "GET",
   path: "/v1/runs/:id/report",
@@ -121,28 +130,37 @@ const getReport = route({
       description: "The report",
       content: {
         "application/json": { schema: RunReport, example: exampleReport },
-        "text/html": { schema: { type: "string" }, example: "<!doctype html>" },
-        "text/markdown": { schema: { type: "string" }, example: "# Run sandbox, teacher-forced" },
+        ...documentContent("# Run sandbox, teacher-forced"),
       },
     },
     ...noSuch("run"),
   },
   async handle(services: ReportServices, { call, requester, params, query }) {
-    const run = await findRun(services, requester, params.id);
-    const ofClients = await clientMemoryBytes(services, requester, [run]);
-    reserveBytes(call.exchange, reportMemoryBytes(run) + ofClients);
-    const findings = await reportRun(services, requester, run, services.prices.current());
-    const report: RunReport = { run: toRun(run), ...findings };
-    // The client may read slowly.
-    reserveResponse(call.exchange, usualReportBytes);
-    const format = query.format ?? preferredFormat(call.request.headers.get("accept") ?? "");
+    const { report } = await makeReport(services, call.exchange, requester, params.id);
+    const format = query.format ?? preferredFormat(call.request.headers);
     if (format === "json") return reply(200, report, { vary: "accept" });
     const text = await writeReport(services, requester, report, format);
-    return documentResponse(run.id, format, text);
+    return documentResponse(`report-${report.run.id}`, format, text);
   },
 });
 
 export const runReportRoutes = [getReport];
+
+/** A run with its report, within the memory of a request. */
+export async function makeReport(
+  services: ReportServices,
+  exchange: Holder,
+  requester: Requester,
+  id: string,
+): Promise<{ run: Run; report: RunReport }> {
+  const run = await findRun(services, requester, id);
+  const ofClients = await clientMemoryBytes(services, requester, [run]);
+  reserveBytes(exchange, reportMemoryBytes(run) + ofClients);
+  const findings = await reportRun(services, requester, run, services.prices.current());
+  // The client may read slowly.
+  reserveResponse(exchange, usualReportBytes);
+  return { run, report: { run: toRun(run), ...findings } };
+}
 
 /** A report for people, as a page or as Markdown. */
 export async function writeReport(
@@ -154,22 +172,23 @@ export async function writeReport(
   const { name, dataset_id: id } = report.run;
   const dataset =
     id === null ? undefined : await selectDataset(store.briefReader(requester), requester.accountId, id);
-  const document = reportDocument(report, dataset?.name);
+  const document = reportDocument(report, { dataset: dataset?.name });
   return format === "md" ? toMarkdown(document) : toHtml(`Run ${name}`, document);
 }
 
 /** Browsers ask for HTML. */
-function preferredFormat(accept: string): "json" | "html" {
+export function preferredFormat(headers: Headers): "json" | "html" {
+  const accept = headers.get("accept") ?? "";
   return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
 }
 
 /** To be saved: opened from here, a page would have the origin of the dashboard. */
-function documentResponse(id: string, format: "html" | "md", text: string): Response {
+export function documentResponse(name: string, format: "html" | "md", text: string): Response {
   return new Response(text, {
     headers: {
       "content-type": `text/${format === "html" ? "html" : "markdown"}; charset=utf-8`,
       "content-security-policy": reportPolicy,
-      "content-disposition": `attachment; filename="report-${id}.${format}"`,
+      "content-disposition": `attachment; filename="${name}.${format}"`,
       "cache-control": "no-store",
       vary: "accept",
     },

@@ -34,6 +34,8 @@ REFUSALS = (
     ("The body is not valid multipart/form-data", "its boundary is no matter of schemas"),
     ("The body (has no samples|is empty)", "what a file must hold"),
     (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
+    (r'"loc":\["body","ids"\],"msg":"Value error, a (run|comparison) has', "how many there are depends on `kind`"),
+    (r'"loc":\["body","expires_at"\],"msg":"Value error, (the time is in the past|a link works for)', "depends on the time"),
     ("Give either a task, or its split and index", "null counts as absent"),
     (r'"loc":\["body","interaction"\],"msg":"Field required"', "required unless `context` is null"),
     (r'"loc":\["body","messages"\],"msg":"Field required"', "required unless there is an interaction"),

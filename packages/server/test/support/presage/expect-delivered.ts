@@ -36,7 +36,7 @@ export async function expectPages(presage: SpawnedPresage): Promise<void> {
   const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThanOrEqual(4);
   const fonts = ["inter", "jetbrains-mono"].map((name) => `/assets/${name}-latin-wght-normal.woff2`);
-  const ofDocs = ["/docs", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/openapi.json"];
+  const ofDocs = ["/docs", "/docs/predict", "/docs/guides/worlds", "/assets/reference.json", "/openapi.json"];
   for (const path of new Set([...named, ...fonts, ...ofDocs])) {
     const { status, body } = await browser.fetch(presage.url + path);
     expect([path, status]).toEqual([path, 200]);

@@ -115,6 +115,7 @@ const readings: Reading[] = [
     },
   ],
   ["runs", "GET", `/v1/runs/${idOf.run}`, { name: awkward, status: "finished", notes: [awkward] }],
+  ["shares", "GET", "/v1/shares", { data: [{ id: idOf.share, ids: [idOf.run], with_texts: true }] }],
   [
     "runs",
     "GET",

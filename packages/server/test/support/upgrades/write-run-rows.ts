@@ -114,6 +114,18 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
     started_at: writtenAt + 1,
     finished_at: writtenAt + 2,
   });
+  await insert("shares", {
+    id: idOf.share,
+    account_id: idOf.account,
+    digest: "the digest of a link to a run",
+    user_id: idOf.user,
+    api_key_id: null,
+    kind: "run",
+    object: idOf.run,
+    with_texts: 1,
+    created_at: writtenAt,
+    expires_at: writtenAt + 86_400_000_000,
+  });
   await insert("run_verdicts", {
     run_id: idOf.run,
     evaluator: 0,

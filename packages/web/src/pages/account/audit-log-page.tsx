@@ -143,11 +143,17 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
 
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
 function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
+  const namesOf = (ids: unknown) =>
+    [ids]
+      .flat()
+      .map((id) => names[String(id)])
+      .filter(Boolean)
+      .join(", ") || undefined;
   const others = Object.entries(detail).flatMap(([field, value]) => {
-    const shown = field.endsWith("_id") ? names[String(value)] : value;
+    const shown = /_ids?$/.test(field) ? namesOf(value) : value;
     // An id without a name says nothing to people.
     if (shown === null || shown === undefined) return [];
-    const label = field.replace(/_id$/, "").replaceAll("_", " ");
+    const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
     return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
   });
   return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");

@@ -60,6 +60,8 @@ export const actionWords: Record<AuditAction, string> = {
   "run.finish": "Finished a run without what was missing",
   "run.cancel": "Cancelled a run",
   "run.delete": "Deleted a run",
+  "share.create": "Made a link",
+  "share.revoke": "Revoked a link",
   "session.start": "Signed in",
   "session.end": "Ended a session",
   "user.create": "Joined the account",

@@ -1,4 +1,5 @@
 import type { ApiKeyResponse, BudgetListResponse } from "@presage/sdk";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { type ReactNode, useMemo, useState } from "react";
 import { counted } from "../../format/numbers.ts";
@@ -38,7 +39,10 @@ interface KeyTableProps {
 
 export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTableProps) {
   const nowMs = useNow();
+  const { revoke } = useSearch({ from: "/api-keys" });
+  const navigate = useNavigate();
   const [toRevoke, setToRevoke] = useState<readonly ApiKeyResponse[]>([]);
+  const inAddress = useMemo(() => keys?.filter(({ id }) => id === revoke) ?? [], [keys, revoke]);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [owner, setOwner] = useState("");
   const [toChange, setToChange] = useState<ApiKeyResponse>();
@@ -103,10 +107,11 @@ export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTable
       <DataTable table={table} expectedRows={4} empty={empty} />
       <KeySettingsDialog apiKey={toChange} onClose={() => setToChange(undefined)} />
       <RevokeKeysDialog
-        apiKeys={toRevoke}
+        apiKeys={toRevoke.length > 0 ? toRevoke : inAddress}
         onClose={() => {
           setToRevoke([]);
           setTicked(new Set());
+          void navigate({ to: "/api-keys", search: ({ revoke: _, ...rest }) => rest, replace: true });
         }}
       />
     </Card>

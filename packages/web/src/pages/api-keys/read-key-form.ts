@@ -1,5 +1,11 @@
 import type { ApiKeyCreateRequest, ApiKeyResponse, KeyScope } from "@presage/sdk";
 import { formatCount } from "../../format/numbers.ts";
+import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
+
+/** `revoke` asks whether to revoke the key with this id. */
+export function readApiKeysSearch(search: Record<string, unknown>): TableSearch & { revoke?: string } {
+  return { ...readTableSearch(search), ...(typeof search.revoke === "string" && { revoke: search.revoke }) };
+}
 
 export const expiries = ["never", "30", "90", "date"] as const;
 export type Expiry = (typeof expiries)[number];

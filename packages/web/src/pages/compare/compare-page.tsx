@@ -7,11 +7,13 @@ import { usePresage } from "../../data/client.ts";
 import { comparedReportQuery, comparisonQuery } from "../../data/comparisons.ts";
 import { evaluatorKey, nameEvaluator } from "../../parts/evaluators.tsx";
 import { ExampleNote } from "../../parts/example.tsx";
+import { ShareButton } from "../../parts/share.tsx";
 import { Button, CopyButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Menu, MenuDownload, MenuItem } from "../../ui/menu.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useShortcut } from "../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ChosenRuns } from "./choose-runs/chosen-runs.tsx";
 import { RunChooser } from "./choose-runs/run-chooser.tsx";
@@ -73,23 +75,31 @@ function ComparePage() {
 /** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
 function ShareActions({ comparison }: { comparison: Comparison }) {
   const { href } = useLocation();
+  const ids = comparison.runs.map(({ id }) => id);
   const markdown = comparisonMarkdown(comparison, location.origin + href);
   return (
     <>
       <CopyButton text={markdown} label="Copy as Markdown">
         Copy as Markdown
       </CopyButton>
+      <ShareButton kind="comparison" ids={ids} />
       <Menu trigger={<Button icon={<Download aria-hidden />}>Download</Button>}>
+        <MenuDownload
+          href={`/v1/comparisons?runs=${ids.join(",")}&format=html`}
+          icon={<FileText aria-hidden />}
+        >
+          As a page (HTML)
+        </MenuDownload>
         <MenuItem
           icon={<FileText aria-hidden />}
-          onSelect={() => saveFile("comparison.md", markdown, "text/markdown")}
+          onSelect={() => void save("comparison.md", markdown, "text/markdown")}
         >
           Markdown
         </MenuItem>
         <MenuItem
           icon={<FileJson aria-hidden />}
           onSelect={() =>
-            saveFile("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
+            void save("comparison.json", JSON.stringify(comparison, undefined, 2), "application/json")
           }
         >
           JSON, all figures
@@ -99,15 +109,8 @@ function ShareActions({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** Has the browser save a text as a file. */
-function saveFile(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // Not at once: some browsers start to read after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+async function save(name: string, text: string, type: string): Promise<void> {
+  (await import("../../ui/save-file.ts")).saveFile(name, text, type);
 }
 
 function ComparedRuns({ comparison, state }: { comparison: Comparison; state: CompareState }) {
@@ -118,11 +121,21 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
   const evaluator = evaluators.find((one) => evaluatorKey(one) === search.evaluator) ?? evaluators[0];
   const reports = useQueries({ queries: runs.map(({ id }) => comparedReportQuery(presage, id)) });
   const loaded = reports.map(({ data }) => data);
+  useShortcut({
+    keys: "s",
+    label: "Swap the reference and the first run compared with it",
+    group: "Compare",
+    run() {
+      const [first, second, ...others] = runIds;
+      if (first !== undefined && second !== undefined) choose([second, first, ...others]);
+    },
+  });
   return (
     <>
       {evaluator !== undefined && (
         <OutcomeCard
           {...{ comparison, evaluator, marked }}
+          reports={loaded}
           onChooseEvaluator={(key) => change({ evaluator: key, open: undefined }, { replace: true })}
         />
       )}

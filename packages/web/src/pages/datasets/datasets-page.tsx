@@ -2,7 +2,7 @@ import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Database, Upload } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
 import { formatCount, formatSize } from "../../format/numbers.ts";
@@ -24,7 +24,9 @@ import { UploadDialog } from "./upload/upload-dialog.tsx";
 export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
 
 function DatasetsPage() {
-  const [isUploadOpen, setUploadOpen] = useState(datasetsRoute.useSearch().upload === true);
+  const isUploadOpen = datasetsRoute.useSearch().upload === true;
+  const setUploadOpen = (isOpen: boolean) =>
+    navigate({ to: ".", search: ({ upload: _, ...rest }) => (isOpen ? { ...rest, upload: true } : rest) });
   const navigate = useNavigate();
   const datasets = useQuery(datasetsQuery(usePresage()));
   const uploadButton = (

@@ -1,8 +1,9 @@
-import type { SpendingResponse, SpentByPerson, SpentOnModel, SpentWithKey } from "@presage/sdk";
+import type { SpendingResponse, SpentByPerson, SpentWithKey } from "@presage/sdk";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import { operationLabels } from "../../format/words.ts";
 import { Card } from "../../ui/card.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 
@@ -100,20 +101,12 @@ function KeyRows({ of, personId, open, toggle, currency }: Opening & { of: Spent
             figures={model}
             currency={currency}
             name={model.model ?? "Model not known"}
-            note={operationNotes[model.operation]}
+            note={operationLabels[model.operation]}
           />
         ))}
     </>
   );
 }
-
-/** What is no request of its own. */
-const operationNotes: Partial<Record<SpentOnModel["operation"], string>> = {
-  run: "in runs",
-  judge: "by judges",
-  chat: "chat completions",
-  predict: "predictions",
-};
 
 interface RowProps {
   depth: 0 | 1 | 2;
@@ -126,23 +119,23 @@ interface RowProps {
   opened?: { isOpen: boolean; toggle(): void };
 }
 
-const indents = ["", "pl-5", "pl-14"] as const;
+const indents = ["", "pl-3 sm:pl-5", "pl-9 sm:pl-14"] as const;
 
 function Row({ depth, name, note, figures, currency, isStrong = false, opened }: RowProps) {
   const { requests, failed, cost, unpriced_tokens } = figures;
   const tokens = figures.prompt_tokens + figures.completion_tokens;
   const label: ReactNode = (
-    <>
+    <span className="flex min-w-0 flex-col sm:flex-row sm:items-baseline sm:gap-2">
       <span className={clsx("wrap-anywhere", isStrong && "font-medium")}>{name}</span>
-      {note !== undefined && <span className="shrink-0 text-xs text-ink-3">{note}</span>}
-    </>
+      {note !== undefined && <span className="text-xs text-ink-3">{note}</span>}
+    </span>
   );
   return (
     <tr className={clsx("border-b border-line last:border-b-0", depth > 0 && "bg-sunken/50")}>
       <RowHeader>
         <span className={clsx("flex min-w-0 items-center gap-2", indents[depth])}>
           {opened === undefined ? (
-            <span className={clsx("flex items-baseline gap-2", depth < 2 && "pl-6")}>{label}</span>
+            <span className={clsx(depth < 2 && "pl-6")}>{label}</span>
           ) : (
             <button
               type="button"

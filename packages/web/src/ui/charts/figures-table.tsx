@@ -1,7 +1,8 @@
 import { ChartSpline, Table2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { CopyButton, IconButton } from "../button.tsx";
-import { writeTabSeparated } from "../data-table/columns.ts";
+import { IconButton } from "../button.tsx";
+import type { Copied } from "../data-table/columns.ts";
+import { ExportMenu } from "../export-menu.tsx";
 import { ScrollRegion } from "../page.tsx";
 
 interface ChartFigureProps {
@@ -14,19 +15,19 @@ interface ChartFigureProps {
   children: ReactNode;
 }
 
-/** A chart, or the same figures as a table; both can be copied as a table. */
+/** A chart, or the same figures as a table; both can be taken elsewhere. */
 export function ChartFigure({ label, legend, table, format, note, children }: ChartFigureProps) {
   const [isTable, setTable] = useState(false);
   return (
     <figure aria-label={label} className="flex min-w-0 flex-col gap-1.5 px-4 pt-2 pb-3">
       <div className="flex items-center gap-1">
         <div className="min-w-0 flex-1">{legend}</div>
-        <CopyButton text={() => copyableTable(table)} label="Copy as a table" />
         <IconButton
           label={isTable ? "Show as chart" : "Show as table"}
           icon={isTable ? <ChartSpline aria-hidden /> : <Table2 aria-hidden />}
           onClick={() => setTable(!isTable)}
         />
+        <ExportMenu label={label} isDrawn table={() => copiedTable(table)} />
       </div>
       <div className="h-60">
         {isTable ? <FiguresView label={label} table={table} format={format} /> : children}
@@ -94,11 +95,11 @@ interface FiguresRow {
   cells: readonly (number | string | null | undefined)[];
 }
 
-/** Tab-separated, which spreadsheets and documents paste as a table. */
-export function copyableTable({ header, rows }: FiguresTable): string {
+/** The figures as a table that can be copied. */
+export function copiedTable({ header, rows }: FiguresTable): Copied<FiguresRow> {
   const columns = header.map((label, index) => ({
     label,
     value: ({ name, cells }: FiguresRow) => (index === 0 ? name : cells[index - 1]),
   }));
-  return writeTabSeparated(columns, rows);
+  return { columns, rows };
 }

@@ -1,10 +1,11 @@
 import { type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
-import { Button, CopyButton } from "../button.tsx";
+import { Button } from "../button.tsx";
+import { ExportMenu } from "../export-menu.tsx";
 import { ScrollRegion } from "../page.tsx";
 import { usePrinting } from "../screen.ts";
 import { Explained, ExplainedName } from "../tooltip.tsx";
-import { copyableTable } from "./figures-table.tsx";
+import { copiedTable } from "./figures-table.tsx";
 import { IntervalAxis, type IntervalMarkKind, type IntervalRow, IntervalRowMark } from "./interval-plot.tsx";
 import { domainWithZero, type Range } from "./scale.ts";
 
@@ -144,17 +145,18 @@ export function IntervalTable(props: IntervalTableProps) {
             {isAll ? "Show fewer" : `Show all ${rows.length}`}
           </Button>
         )}
-        <CopyButton
-          text={() =>
-            copyableTable({
+        <ExportMenu
+          label={label}
+          isDrawn
+          table={() =>
+            copiedTable({
               header: [rowLabel, valueLabel, "Lower", "Upper", referenceLabel ?? "Reference", "p", "Of"],
-              rows: rows.map(({ label, value, lower, upper, reference, pValue, basis }) => ({
-                name: label,
+              rows: rows.map(({ label: name, value, lower, upper, reference, pValue, basis }) => ({
+                name,
                 cells: [value, lower, upper, reference, pValue, basis],
               })),
             })
           }
-          label="Copy as a table"
         />
       </figcaption>
     </figure>

@@ -1,4 +1,4 @@
-// Charts in a line of text, without an axis: the numbers stand beside them.
+// A chart in a line of text, without an axis: the numbers stand beside it.
 
 interface IntervalBarProps {
   /** From 0 to 1, all three. */

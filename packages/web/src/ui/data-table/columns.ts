@@ -51,17 +51,23 @@ export function compareValues(one: CellValue, other: CellValue): number {
 
 type Column<Row> = Pick<DataColumn<Row>, "label" | "value" | "isNumber">;
 
+/** What a table has, as it is copied and saved. */
+export interface Copied<Row> {
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+}
+
 /** For spreadsheets: one line a row, cells separated by tabs. */
-export function writeTabSeparated<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  return cellsOf(columns, rows)
-    .map((cells) => cells.map(plain).join("\t"))
+export function writeTabSeparated<Row>(copied: Copied<Row>): string {
+  return recordsOf(copied)
+    .map((cells) => cells.map(plainCell).join("\t"))
     .join("\n");
 }
 
 /** For notes and pull requests. */
-export function writeMarkdown<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const [head = [], ...body] = cellsOf(columns, rows);
-  const rule = columns.map(({ isNumber = false }) => (isNumber ? "--:" : ":--"));
+export function writeMarkdown<Row>(copied: Copied<Row>): string {
+  const [head = [], ...body] = recordsOf(copied);
+  const rule = copied.columns.map(({ isNumber = false }) => (isNumber ? "--:" : ":--"));
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [
     line(head.map(escapeMarkdown)),
@@ -70,7 +76,8 @@ export function writeMarkdown<Row>(columns: readonly Column<Row>[], rows: readon
   ].join("\n");
 }
 
-function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+/** The labels, then the values of each row as texts. */
+export function recordsOf<Row>({ columns, rows }: Copied<Row>): string[][] {
   return [
     columns.map(({ label }) => label),
     ...rows.map((row) => columns.map(({ value }) => textOf(value?.(row)))),
@@ -82,7 +89,7 @@ function textOf(value: CellValue): string {
 }
 
 /** A spreadsheet takes a cell that begins like a formula for one: models must not be able to write any. */
-function plain(text: string): string {
+export function plainCell(text: string): string {
   const oneLine = text.replace(/[\t\r\n]+/g, " ");
   return /^[=+\-@]/.test(oneLine) && Number.isNaN(Number(oneLine)) ? `'${oneLine}` : oneLine;
 }

@@ -1,23 +1,11 @@
-import { Columns3, Copy } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
-import { Button, useCopy } from "../button.tsx";
-import { Menu, MenuCheck, MenuItem } from "../menu.tsx";
-import { writeMarkdown, writeTabSeparated } from "./columns.ts";
+import { ExportMenu } from "../export-menu.tsx";
+import { MenuCheck, MenuItem } from "../menu.tsx";
 import type { DataTableModel } from "./table-model.ts";
 
-/** Choosing columns, and copying the rows that are loaded. */
+/** Choosing columns, and taking the rows that are loaded elsewhere. */
 export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
-  return (
-    <span className="inline-flex gap-1">
-      <ColumnsMenu table={table} />
-      <CopyMenu table={table} />
-    </span>
-  );
-}
-
-const look = { variant: "quiet", size: "small" } as const;
-
-function ColumnsMenu<Row>({ table: { columns, label, shownColumns, view } }: { table: DataTableModel<Row> }) {
+  const { columns, label, shownColumns, sortedRows, view } = table;
   const shown = shownColumns.map(({ id }) => id);
   const toggle = (id: string) =>
     view.changeColumns(
@@ -25,45 +13,27 @@ function ColumnsMenu<Row>({ table: { columns, label, shownColumns, view } }: { t
         .map((column) => column.id)
         .filter((other) => (other === id ? !shown.includes(id) : shown.includes(other))),
     );
+  const choices = columns.filter(({ isFixed = false, isActions = false }) => !isFixed && !isActions);
   return (
-    <Menu
-      trigger={
-        <Button {...look} icon={<Columns3 aria-hidden />} aria-label={`Columns of ${label}`}>
-          Columns
-        </Button>
-      }
+    <ExportMenu
+      label={label}
+      table={() => ({
+        columns: shownColumns.filter(({ isActions = false, value }) => !isActions && value !== undefined),
+        rows: sortedRows.map(({ row }) => row),
+      })}
     >
-      {columns
-        .filter(({ isFixed = false, isActions = false }) => !isFixed && !isActions)
-        .map(({ id, label }) => (
-          <MenuCheck key={id} isOn={shown.includes(id)} onChange={() => toggle(id)}>
-            {label}
-          </MenuCheck>
-        ))}
-      {view.hasOwnColumns && (
+      {choices.length > 0 && (
         <>
           <DropdownMenu.Separator className="my-1 border-t border-line" />
-          <MenuItem onSelect={() => view.changeColumns(undefined)}>As at first</MenuItem>
+          <DropdownMenu.Label className="px-2 py-1 text-xs text-ink-3">Columns</DropdownMenu.Label>
+          {choices.map(({ id, label: name }) => (
+            <MenuCheck key={id} isOn={shown.includes(id)} onChange={() => toggle(id)}>
+              {name}
+            </MenuCheck>
+          ))}
         </>
       )}
-    </Menu>
-  );
-}
-
-function CopyMenu<Row>({ table: { label, shownColumns, sortedRows } }: { table: DataTableModel<Row> }) {
-  const { notice, copy } = useCopy();
-  const copied = shownColumns.filter(({ isActions = false, value }) => !isActions && value !== undefined);
-  const rows = () => sortedRows.map(({ row }) => row);
-  return (
-    <Menu
-      trigger={
-        <Button {...look} icon={<Copy aria-hidden />} aria-label={notice ?? `Copy ${label} as a table`}>
-          {notice ?? "Copy"}
-        </Button>
-      }
-    >
-      <MenuItem onSelect={() => copy(writeTabSeparated(copied, rows()))}>For a spreadsheet</MenuItem>
-      <MenuItem onSelect={() => copy(writeMarkdown(copied, rows()))}>As Markdown</MenuItem>
-    </Menu>
+      {view.hasOwnColumns && <MenuItem onSelect={() => view.changeColumns(undefined)}>As at first</MenuItem>}
+    </ExportMenu>
   );
 }

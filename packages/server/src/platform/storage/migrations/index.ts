@@ -50,94 +50,80 @@ const before = [
 export const migrations: Record<string, Migration> = {
   ...Object.fromEntries(before.map((name) => [name, { async up() {} }])),
   [baselineName]: { up: createSchema },
-  "035-dataset-imports": {
-    async up(db: Kysely<unknown>) {
-      await sql`alter table dataset_revisions add column import text`.execute(db);
-    },
-  },
-  "036-worlds": {
-    async up(db: Kysely<unknown>) {
-      const statements = [
-        `create table worlds (
-          id text primary key, account_id text not null, name text not null, last_revision bigint not null,
-          archived_at bigint, created_by text not null, created_at bigint not null,
-          constraint worlds_by_name unique (account_id, name))`,
-        "create index worlds_of_an_account on worlds (account_id, created_at, id)",
-        `create table world_revisions (
-          world_id text not null, revision bigint not null, config text not null, pinned text not null,
-          created_at bigint not null, constraint world_revisions_by_number primary key (world_id, revision))`,
-      ];
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
-  "037-confidence": {
-    async up(db: Kysely<unknown>) {
-      for (const column of ["score", "confidence"])
-        await sql.raw(`alter table predictions add column ${column} double precision`).execute(db);
-    },
-  },
-  "038-labels": {
-    async up(db: Kysely<unknown>) {
-      const statements = [
-        `create table evaluation_labels (
-          id text primary key, account_id text not null, result_id bigint not null, user_id text, annotator text,
-          pass integer not null, score double precision, correction_id text, created_at bigint not null)`,
-        "create index evaluation_labels_of_a_result on evaluation_labels (result_id)",
-        "create index evaluation_labels_of_an_account on evaluation_labels (account_id, result_id)",
-        `create table label_samples (
-          id text primary key, account_id text not null, run_id text not null, evaluator_id text not null,
-          is_external integer not null, profile_name text, design text not null, seed bigint not null,
-          left_out bigint not null, strata text not null, created_by text not null, created_at bigint not null)`,
-        "create index label_samples_of_an_account on label_samples (account_id, run_id, created_at)",
-        `create table label_sample_items (
-          sample_id text not null, position bigint not null, result_id bigint not null,
-          probability double precision not null,
-          constraint label_sample_items_of_a_sample primary key (sample_id, position))`,
-        "create index label_sample_items_of_a_result on label_sample_items (result_id)",
-      ];
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
-  "039-budgets": {
-    async up(db: Kysely<unknown>) {
-      await sql`create table budgets (
+  "035-dataset-imports": inOrder("alter table dataset_revisions add column import text"),
+  "036-worlds": inOrder(
+    `create table worlds (
+        id text primary key, account_id text not null, name text not null, last_revision bigint not null,
+        archived_at bigint, created_by text not null, created_at bigint not null,
+        constraint worlds_by_name unique (account_id, name))`,
+    "create index worlds_of_an_account on worlds (account_id, created_at, id)",
+    `create table world_revisions (
+        world_id text not null, revision bigint not null, config text not null, pinned text not null,
+        created_at bigint not null, constraint world_revisions_by_number primary key (world_id, revision))`,
+  ),
+  "037-confidence": inOrder(
+    "alter table predictions add column score double precision",
+    "alter table predictions add column confidence double precision",
+  ),
+  "038-labels": inOrder(
+    `create table evaluation_labels (
+        id text primary key, account_id text not null, result_id bigint not null, user_id text, annotator text,
+        pass integer not null, score double precision, correction_id text, created_at bigint not null)`,
+    "create index evaluation_labels_of_a_result on evaluation_labels (result_id)",
+    "create index evaluation_labels_of_an_account on evaluation_labels (account_id, result_id)",
+    `create table label_samples (
+        id text primary key, account_id text not null, run_id text not null, evaluator_id text not null,
+        is_external integer not null, profile_name text, design text not null, seed bigint not null,
+        left_out bigint not null, strata text not null, created_by text not null, created_at bigint not null)`,
+    "create index label_samples_of_an_account on label_samples (account_id, run_id, created_at)",
+    `create table label_sample_items (
+        sample_id text not null, position bigint not null, result_id bigint not null,
+        probability double precision not null,
+        constraint label_sample_items_of_a_sample primary key (sample_id, position))`,
+    "create index label_sample_items_of_a_result on label_sample_items (result_id)",
+  ),
+  "039-budgets": inOrder(`create table budgets (
         account_id text not null, api_key_id text not null, limit_micros bigint not null, stops integer not null,
-        warned_month bigint not null, constraint budgets_of_an_account primary key (account_id, api_key_id))`.execute(
-        db,
-      );
-    },
-  },
-  "040-goals-and-headlines": {
-    async up(db: Kysely<unknown>) {
-      const statements = [
-        `create table goals (
-          id text primary key, account_id text not null, run_name text not null, evaluator text not null,
-          profile_name text, pass_rate double precision not null, created_by text not null,
-          created_at bigint not null, constraint goals_by_run_name unique (account_id, run_name))`,
-        "create index goals_of_an_account on goals (account_id, created_at, id)",
-        "alter table runs add column headline text",
-        "create index runs_without_headline on runs (created_at, id) where headline is null and dataset_id is not null",
-      ];
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
-  "042-reality-checks": {
-    async up(db: Kysely<unknown>) {
-      const statements = [
-        `create table reality_checks (
-          id text primary key, account_id text not null, name text not null, environment text,
-          false_success_limit double precision, episodes bigint not null, created_by text not null,
-          created_at bigint not null)`,
-        "create index reality_checks_of_an_account on reality_checks (account_id, created_at, id)",
-        `create table reality_episodes (
-          check_id text not null, position bigint not null, task_id text not null, episode_id text, policy text,
-          simulated integer not null, real integer not null, replayed integer,
-          constraint reality_episodes_by_position primary key (check_id, position))`,
-      ];
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
+        warned_month bigint not null, constraint budgets_of_an_account primary key (account_id, api_key_id))`),
+  "040-goals-and-headlines": inOrder(
+    `create table goals (
+        id text primary key, account_id text not null, run_name text not null, evaluator text not null,
+        profile_name text, pass_rate double precision not null, created_by text not null,
+        created_at bigint not null, constraint goals_by_run_name unique (account_id, run_name))`,
+    "create index goals_of_an_account on goals (account_id, created_at, id)",
+    "alter table runs add column headline text",
+    "create index runs_without_headline on runs (created_at, id) where headline is null and dataset_id is not null",
+  ),
+  "041-shares": inOrder(
+    `create table shares (
+        id text primary key, account_id text not null, digest text not null,
+        user_id text not null, api_key_id text, kind text not null, object text not null,
+        with_texts bigint not null, created_at bigint not null, expires_at bigint not null,
+        constraint shares_by_digest unique (digest))`,
+    "create index shares_of_an_account on shares (account_id, created_at, id)",
+    "create index shares_by_end on shares (expires_at)",
+  ),
+  "042-reality-checks": inOrder(
+    `create table reality_checks (
+        id text primary key, account_id text not null, name text not null, environment text,
+        false_success_limit double precision, episodes bigint not null, created_by text not null,
+        created_at bigint not null)`,
+    "create index reality_checks_of_an_account on reality_checks (account_id, created_at, id)",
+    `create table reality_episodes (
+        check_id text not null, position bigint not null, task_id text not null, episode_id text, policy text,
+        simulated integer not null, real integer not null, replayed integer,
+        constraint reality_episodes_by_position primary key (check_id, position))`,
+  ),
 };
+
+/** A migration of these statements. */
+function inOrder(...statements: string[]): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
 
 async function createSchema(db: Kysely<unknown>): Promise<void> {
   const words = isPostgres(db) ? tables.postgresWords : tables.sqliteWords;

@@ -1,4 +1,11 @@
-import type { AuditAction, AuditActorKind, Role, UsageFailure, UsageOperation } from "@presage/contract";
+import type {
+  AuditAction,
+  AuditActorKind,
+  Role,
+  ShareKind,
+  UsageFailure,
+  UsageOperation,
+} from "@presage/contract";
 import type { Flag, Micros } from "../columns.ts";
 
 /** Accounts, who acts for them, and what they used. */
@@ -10,6 +17,7 @@ export interface AccountTables {
   api_keys: ApiKeysTable;
   sessions: SessionsTable;
   sign_in_tokens: SignInTokensTable;
+  shares: SharesTable;
   usage_counts: UsageCountsTable;
   usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
@@ -107,6 +115,24 @@ export interface SignInTokensTable {
   created_at: Micros;
   expires_at: Micros;
   used_at: Micros | null;
+}
+
+/** Links that show something to whoever has them. One that is revoked is deleted. */
+export interface SharesTable {
+  id: string;
+  account_id: string;
+  /** Of the token in the link. */
+  digest: string;
+  /** Who made it, and the key that they made it with, if any: it ends with either. */
+  user_id: string;
+  api_key_id: string | null;
+  kind: ShareKind;
+  /** What it shows: an id, or several separated by commas. */
+  object: string;
+  /** 1: also texts. */
+  with_texts: number;
+  created_at: Micros;
+  expires_at: Micros;
 }
 
 /** An account's requests of one hour. A key that is always in use gets a few rows an hour. */

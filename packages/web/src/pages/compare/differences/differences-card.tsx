@@ -30,7 +30,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
           <tr className="border-b border-line">
             <HeaderCell>Evaluator and run</HeaderCell>
             <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-64">
+            <HeaderCell className="min-w-64 print:min-w-28">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
             </HeaderCell>

@@ -1,7 +1,8 @@
 import { describeComparison } from "@presage/contract/describe-runs";
-import type { Comparison, ComparisonCandidate } from "@presage/sdk";
+import type { Comparison, ComparisonCandidate, RunReport } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
+import { formatCost, formatCount } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
@@ -12,6 +13,8 @@ interface OutcomeCardProps {
   comparison: Comparison;
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
+  /** In the same order; undefined until loaded. */
+  reports: readonly (RunReport | undefined)[];
   onChooseEvaluator(key: string): void;
 }
 
@@ -22,7 +25,7 @@ const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; 
 };
 
 /** What the comparison says, in plain words: a sentence for each compared run. */
-export function OutcomeCard({ comparison, evaluator, marked, onChooseEvaluator }: OutcomeCardProps) {
+export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEvaluator }: OutcomeCardProps) {
   const { evaluators, preliminary } = comparison;
   const [reference] = marked;
   return (
@@ -71,6 +74,22 @@ export function OutcomeCard({ comparison, evaluator, marked, onChooseEvaluator }
           );
         })}
       </ul>
+      <Costs marked={marked} reports={reports} />
     </Card>
+  );
+}
+
+/** What the runs cost, beside what they say. Absent where none has a price. */
+function Costs({ marked, reports }: Pick<OutcomeCardProps, "marked" | "reports">) {
+  const costs = marked.map(({ letter, run }, index) => {
+    const cost = reports[index]?.cost;
+    const text = cost?.total == null ? "no price" : formatCost(cost.total, cost.currency);
+    return `${letter} ${text} for ${formatCount(run.progress.predicted)} predictions`;
+  });
+  if (!reports.some((report) => report?.cost?.total != null)) return null;
+  return (
+    <p className="border-t border-line px-4 py-2 text-sm text-ink-2 tabular-nums">
+      Cost: {costs.join(", ")}.
+    </p>
   );
 }

@@ -59,7 +59,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="Episodes that have ended: with success, with failure, or cut short by the number of steps or a guard."
         value={shown(formatCount(finished))}
       >
-        {figures && `${figures.successes} won, ${figures.failures} lost, ${cut} cut`}
+        {figures && `${figures.successes} succeeded, ${figures.failures} failed, ${cut} cut off`}
       </Figure>
       <Figure
         name="Steps"

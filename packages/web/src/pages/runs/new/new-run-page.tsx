@@ -1,7 +1,9 @@
 import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
+import { ShieldAlert } from "lucide-react";
 import { useRef, useState } from "react";
+import { useRefusal } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
@@ -15,7 +17,7 @@ import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { FieldGroup, SelectField, TextField } from "../../../ui/form/fields.tsx";
 import { type FieldIssue, fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../../ui/form/form.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import {
   noDraft,
@@ -26,6 +28,9 @@ import {
 } from "./read-run-draft.ts";
 import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
 import { TargetFields } from "./target-fields.tsx";
+
+/** Rules, which are free: whether the text is right, and whether what changed is. */
+const recommended = ["exact-match", "state-change"];
 
 export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
 
@@ -39,15 +44,19 @@ function NewRunPage() {
   const { data: deployments } = useQuery(deploymentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
-  const defaultProfile = profiles.find(
-    ({ evaluator_family, name }) => evaluator_family === "exact-match" && name === "system:default",
+  const refusal = useRefusal("evaluate");
+  const recommendedProfiles = recommended.flatMap(
+    (family) =>
+      profiles.find(
+        ({ evaluator_family, name }) => evaluator_family === family && name === "system:default",
+      ) ?? [],
   );
   const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}`, {
     ...noDraft,
     dataset: given.dataset ?? preselectedDataset(datasets ?? []),
     revision: String(given.revision ?? ""),
     deployment: deployments?.find(({ is_default }) => is_default)?.name ?? "",
-    profiles: defaultProfile?.public_id ?? "",
+    profiles: recommendedProfiles.map(({ public_id }) => public_id).join(","),
   });
   const { draft } = stored;
   const create = useCreateRun({
@@ -76,6 +85,14 @@ function NewRunPage() {
     else create.mutate(read.request, { onError: showIssue });
   }
 
+  if (refusal !== undefined)
+    return (
+      <Page title="New run">
+        <EmptyState icon={ShieldAlert} title="For members">
+          {refusal}
+        </EmptyState>
+      </Page>
+    );
   return (
     <Page
       title="New run"
@@ -91,7 +108,7 @@ function NewRunPage() {
         }}
       >
         <div className="flex min-w-0 flex-col gap-4">
-          <Card title="What is predicted">
+          <Card title="Dataset">
             <DatasetFields
               datasets={datasets}
               draft={draft}
@@ -99,7 +116,7 @@ function NewRunPage() {
               onChange={stored.change}
             />
           </Card>
-          <Card title="Who predicts">
+          <Card title="Target">
             <TargetFields
               deployments={deployments ?? []}
               draft={draft}
@@ -111,7 +128,7 @@ function NewRunPage() {
               onChange={stored.change}
             />
           </Card>
-          <Card title="Who judges">
+          <Card title="Evaluation">
             <div className="px-4 py-3">
               <FieldGroup
                 label="Evaluators"
@@ -239,8 +256,8 @@ function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
         onChange={(repeats) => onChange({ repeats })}
       />
       <TextField
-        label="At once"
-        hint="Maximum concurrent predictions, up to 256. Live requests go first."
+        label="Concurrency"
+        hint="Predictions in progress at once, up to 256. Live requests go first."
         issue={issues.concurrency ?? issueAt(refused, "concurrency")}
         value={draft.concurrency}
         onChange={(concurrency) => onChange({ concurrency })}

@@ -15,6 +15,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
+import { PromptOfRun } from "./prompt-of-run.tsx";
 
 interface ReportTabProps {
   run: Run;
@@ -265,6 +266,9 @@ function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: Run
           </Fact>
         )}
       </dl>
+      <div className="flex flex-col items-start gap-3 px-4 pb-3 *:max-w-full">
+        <PromptOfRun run={run} />
+      </div>
     </Card>
   );
 }

@@ -16,6 +16,7 @@ import {
 import { useState } from "react";
 import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
 import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
+import { ShareButton } from "../../../parts/share.tsx";
 import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { Menu, MenuDownload } from "../../../ui/menu.tsx";
@@ -40,6 +41,7 @@ export function RunActions({ run }: { run: Run }) {
       <CopyButton text={() => location.href} label="Copy link to this view">
         Copy link
       </CopyButton>
+      <ShareButton kind="run" ids={[run.id]} />
       <ReportMenu runId={run.id} />
       <EndMenu run={run} onChoose={setAsks} />
       <ConfirmDialog

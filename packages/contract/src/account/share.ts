@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { maxComparedRuns } from "../evaluation/comparison.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { dateTime, instant, storableText } from "../text.ts";
+
+/** What a link can show. */
+export const ShareKind = z.enum(["run", "comparison"]);
+export type ShareKind = z.infer<typeof ShareKind>;
+
+/** For how many days a link works if its maker does not say. */
+export const defaultShareDays = 30;
+/** The most days for which a link can work: a year. */
+export const maxShareDays = 366;
+
+const ids = z.array(z.string());
+const withTexts = z.boolean().meta({
+  description:
+    "Whether it shows texts: those of samples and predictions, notes, and what the run was asked with. If not, only names and figures.",
+});
+
+/** Body of `POST /v1/shares`. */
+export const ShareCreateRequest = z
+  .object({
+    kind: ShareKind.meta({ description: "What to show." }),
+    ids: z
+      .array(storableText().min(1).max(200))
+      .min(1)
+      .max(maxComparedRuns)
+      .meta({
+        description: `The run's id; of a comparison 2 to ${maxComparedRuns} ids of runs, the reference first.`,
+      }),
+    expires_at: dateTime()
+      .nullish()
+      .meta({
+        description: `When the link stops working, at most ${maxShareDays} days from now. UTC if no offset is given. If null, in ${defaultShareDays} days.`,
+      }),
+    with_texts: withTexts.default(false),
+  })
+  .meta({ id: "ShareCreateRequest" });
+export type ShareCreateRequest = z.input<typeof ShareCreateRequest>;
+
+/** A link without its secret. */
+export const Share = z
+  .object({
+    id: z.uuid().meta({ description: "The link's id. It is not secret." }),
+    kind: ShareKind.meta({ description: "What it shows." }),
+    ids: ids.meta({ description: "The run's id, or those of the compared runs." }),
+    with_texts: withTexts,
+    user_id: z.uuid().meta({ description: "Who made it. It ends with their access." }),
+    created_at: instant.meta({ description: "When it was made." }),
+    expires_at: instant.meta({ description: "When it stops working." }),
+  })
+  .meta({ id: "Share" });
+export type Share = z.infer<typeof Share>;
+
+/** Response of `POST /v1/shares`, the only one with the link itself. */
+export const ShareCreateResponse = Share.extend({
+  path: z.string().meta({
+    description:
+      "The link, below the address of the server. Whoever has it sees what it shows. It is not stored, and is returned only once.",
+  }),
+}).meta({ id: "ShareCreateResponse" });
+export type ShareCreateResponse = z.infer<typeof ShareCreateResponse>;
+
+/** Query of `GET /v1/shares`. */
+export const ShareListQuery = z.object({
+  ids: storableText()
+    .optional()
+    .meta({
+      description: "Only links to this run, or to the comparison of these: ids, separated by commas.",
+      examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
+    }),
+  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+});
+export type ShareListQuery = z.infer<typeof ShareListQuery>;
+
+/** Response of `GET /v1/shares`. */
+export const ShareListResponse = z
+  .object({ data: z.array(Share).meta({ description: "Newest first." }), next: nextCursor })
+  .meta({ id: "ShareListResponse" });
+export type ShareListResponse = z.infer<typeof ShareListResponse>;
+
+/** Path parameters of one link. */
+export const SharePath = z.object({
+  id: z.guid().meta({
+    format: "uuid",
+    description: "The link's id.",
+    examples: ["01a2015d-17f6-75b4-a7a7-ccd9f62a3a59"],
+  }),
+});

@@ -1,0 +1,217 @@
+import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
+import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
+import type { IntervalAxis } from "../report/charts.ts";
+import { describePredictor, heading, nameOf, paragraph, share } from "../report/document.ts";
+import type { ReportPart } from "../report/pages.ts";
+
+type ComparedRun = Comparison["runs"][number];
+type ComparedEvaluator = Comparison["evaluators"][number];
+
+/** A run with what it is called here. */
+interface Named {
+  run: ComparedRun;
+  letter: string;
+  name: string;
+}
+
+const howIntervals =
+  "Differences are candidate − reference in percentage points, paired by sample. Intervals are at 95 % and take trajectories, not samples, as independent; p-values are of flipped signs of trajectories' sums, with Holm's correction over all evaluators and runs here.";
+
+/** A comparison as headings, texts, tables and charts. Datasets are named by their ids. */
+export function comparisonDocument(
+  comparison: Comparison,
+  datasetNames: ReadonlyMap<string, string>,
+): ReportPart[] {
+  const { runs, evaluators, preliminary } = comparison;
+  const named = runs.map((run, index) => toNamed(run, index, runs));
+  const [reference] = named;
+  if (reference === undefined) return [];
+  return [
+    heading(1, `Compared with ${reference.name}`),
+    paragraph(`${runs.length} runs, paired by sample.`),
+    ...evaluators.flatMap((evaluator, index) =>
+      sentencesOf(evaluator, named, reference, { preliminary, isFirst: index === 0 }),
+    ),
+    ...(evaluators.length === 0 ? [paragraph("These runs have no evaluator in common.")] : []),
+    heading(2, "Runs"),
+    {
+      kind: "table",
+      columns: ["", "Run", "What predicted", "Dataset", "Mode", "Status", "Predictions", "Samples left out"],
+      rows: named.map((one) => runCells(one, datasetNames)),
+    },
+    ...evaluators.flatMap((evaluator) => evaluatorParts(evaluator, named, reference)),
+    paragraph(howIntervals),
+    ...leftOutParts(comparison, named),
+  ];
+}
+
+/** A run's name; with its letter where another one has the same. */
+function toNamed(run: ComparedRun, index: number, all: readonly ComparedRun[]): Named {
+  const letter = String.fromCharCode("A".charCodeAt(0) + index);
+  const isUnique = all.filter(({ name }) => name === run.name).length === 1;
+  return { run, letter, name: isUnique ? run.name : `${run.name} (${letter})` };
+}
+
+function nameById(named: readonly Named[], id: string): string {
+  return named.find(({ run }) => run.id === id)?.name ?? id;
+}
+
+function sentencesOf(
+  evaluator: ComparedEvaluator,
+  named: readonly Named[],
+  reference: Named,
+  { preliminary, isFirst }: { preliminary: boolean; isFirst: boolean },
+): ReportPart[] {
+  return evaluator.candidates.map((candidate, index) => {
+    const names = { candidate: nameById(named, candidate.run_id), reference: reference.name };
+    const { sentence, caveats } = describeComparison(candidate, {
+      ...names,
+      evaluator: nameOf(evaluator),
+      preliminary,
+    });
+    return paragraph([sentence, ...caveats].join(" "), isFirst && index === 0);
+  });
+}
+
+function runCells({ run, letter }: Named, datasetNames: ReadonlyMap<string, string>): string[] {
+  const { dataset_id: id, revision } = run;
+  const dataset = id === null ? "–" : `${datasetNames.get(id) ?? id}, revision ${revision}`;
+  const predictions = `${run.progress.evaluated} of ${run.progress.samples}`;
+  const target = describePredictor(run.target).replace(/^Predicted by |\.$/g, "");
+  return [letter, run.name, target, dataset, run.mode, run.status, predictions, String(run.left_out)];
+}
+
+const columns = [
+  "Run",
+  "Mean",
+  "Pass rate",
+  "Difference",
+  "Interval",
+  "p",
+  "Samples",
+  "Trajectories",
+  "Better / worse / same",
+  "With failures",
+  "Detectable",
+];
+
+function evaluatorParts(
+  { reference: figures, candidates, ...evaluator }: ComparedEvaluator,
+  named: readonly Named[],
+  reference: Named,
+): ReportPart[] {
+  const first = [
+    reference.name,
+    share(figures.mean),
+    share(figures.pass_rate),
+    "reference",
+    "",
+    "",
+    `${figures.count}`,
+  ];
+  const rows = candidates.map((candidate) => candidateCells(candidate, nameById(named, candidate.run_id)));
+  return [
+    heading(2, nameOf(evaluator)),
+    ...differencesChart(nameOf(evaluator), candidates, named),
+    { kind: "table", columns, rows: [[...first, "", "", share(figures.mean_failures_as_zero), ""], ...rows] },
+    ...candidates.flatMap((candidate) => strataParts(candidate, nameById(named, candidate.run_id))),
+  ];
+}
+
+function candidateCells(candidate: ComparisonCandidate, name: string): string[] {
+  const { wins, losses, ties, p_adjusted: p, min_detectable: detectable } = candidate;
+  return [
+    name,
+    share(candidate.mean),
+    share(candidate.pass_rate),
+    formatPoints(candidate.difference),
+    range(candidate.interval),
+    p === null ? "–" : describeP(p),
+    String(candidate.count),
+    String(candidate.trajectories),
+    `${wins} / ${losses} / ${ties}`,
+    formatPoints(candidate.difference_failures_as_zero),
+    detectable === null ? "–" : formatPoints(detectable).slice(1),
+  ];
+}
+
+function range(bounds: ComparisonCandidate["interval"]): string {
+  return bounds === null ? "–" : `${formatPoints(bounds.lower)} to ${formatPoints(bounds.upper)}`;
+}
+
+/** In percentage points, as wide to both sides as the farthest bound. */
+function differencesChart(
+  evaluator: string,
+  candidates: readonly ComparisonCandidate[],
+  named: readonly Named[],
+): ReportPart[] {
+  const rows = candidates.map(({ run_id, difference, interval: bounds }) => ({
+    name: nameById(named, run_id),
+    value: difference,
+    interval: bounds,
+    reference: 0,
+  }));
+  const ends = rows.flatMap(({ value, interval: bounds }) => [
+    value ?? 0,
+    bounds?.lower ?? 0,
+    bounds?.upper ?? 0,
+  ]);
+  const widest = Math.max(...ends.map(Math.abs));
+  if (widest === 0) return [];
+  const end = Math.ceil(widest * 50) / 50;
+  const axis: IntervalAxis = { from: -end, to: end, format: formatPoints };
+  const caption = `${evaluator}: difference in points, with its 95 % interval. Mark: no difference.`;
+  return [{ kind: "intervals", caption, axis, rows }];
+}
+
+const strataTitles = [
+  ["step", "By step"],
+  ["changed", "By whether the state changed"],
+  ["changes", "By number of changes"],
+] as const;
+
+const strataColumns = [
+  "",
+  "Reference",
+  "Mean",
+  "Difference",
+  "Interval",
+  "p, uncorrected",
+  "Samples",
+  "Trajectories",
+];
+/** Of long lists, a page shows the first. */
+const mostRows = 100;
+
+function strataParts({ strata }: ComparisonCandidate, name: string): ReportPart[] {
+  return strataTitles.flatMap(([kind, title]): ReportPart[] => {
+    const rows = strata[kind].slice(0, mostRows).map(stratumCells);
+    if (rows.length === 0) return [];
+    const more = strata[kind].length - rows.length;
+    return [
+      heading(3, `${title}: ${name}`),
+      { kind: "table", columns: strataColumns, rows },
+      ...(more === 0 ? [] : [paragraph(`${more} more are not shown.`)]),
+    ];
+  });
+}
+
+function stratumCells(stratum: ComparisonStratum): string[] {
+  const { key, reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
+  return [
+    String(key),
+    share(reference_mean),
+    share(mean),
+    formatPoints(difference),
+    range(stratum.interval),
+    p === null ? "–" : describeP(p),
+    String(count),
+    String(trajectories),
+  ];
+}
+
+function leftOutParts({ evaluators_left_out: leftOut }: Comparison, named: readonly Named[]): ReportPart[] {
+  if (leftOut.length === 0) return [];
+  const names = leftOut.map((one) => `${nameOf(one)} of ${nameById(named, one.run_id)}`);
+  return [paragraph(`Without a counterpart at the same revision, and left out: ${names.join(", ")}.`)];
+}

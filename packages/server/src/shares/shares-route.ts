@@ -1,0 +1,112 @@
+import {
+  type Share,
+  ShareCreateRequest,
+  ShareCreateResponse,
+  ShareListQuery,
+  ShareListResponse,
+  SharePath,
+} from "@presage/contract";
+import type { SessionRules } from "../accounts/sessions-store.ts";
+import type { KeyDigest } from "../accounts/verify-api-key.ts";
+import { accessChangerOf } from "../http/call.ts";
+import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { readKeysetPage, toCursor } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { FindNeeds } from "../runs/runs.ts";
+import { shareKinds } from "./share-kinds.ts";
+import { sharePath } from "./share-page.ts";
+import { createShare, readShareEnd, revokeShare, toShare } from "./shares.ts";
+import { selectShares } from "./shares-store.ts";
+
+const tag = "runs";
+const exampleShare: Share = {
+  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  kind: "run",
+  ids: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
+  with_texts: false,
+  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
+  created_at: "2026-11-22T03:46:47.926Z",
+  expires_at: "2026-12-22T03:46:47.926Z",
+};
+
+const createLink = route({
+  method: "POST",
+  path: "/v1/shares",
+  needs: "evaluate",
+  id: "createShare",
+  tag,
+  summary: "Share a run or a comparison",
+  description:
+    "Makes a link with which anyone can read one run's report, or one comparison, without signing in. It ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
+  body: ShareCreateRequest,
+  bodyExample: { kind: exampleShare.kind, ids: exampleShare.ids },
+  responses: {
+    "201": response("The link; it is shown only once", ShareCreateResponse, {
+      ...exampleShare,
+      path: "/share/pss_lQSp…6sTQ",
+    }),
+    "404": errorResponse("The account does not have all of these runs", "There is no such run."),
+    "409": errorResponse(
+      "The account has 1,000 links",
+      "An account can have 1000 links. Revoke one that is no longer needed, and try again.",
+    ),
+  },
+  async handle(
+    services: FindNeeds & { sessionRules: SessionRules; keyDigest: KeyDigest },
+    { call, requester, body },
+  ) {
+    const { kind, with_texts: withTexts = false } = body;
+    const issue = shareKinds[kind].idsIssue(body.ids);
+    if (issue !== undefined) throw new InvalidRequestError([valueError(["body", "ids"], issue, body.ids)]);
+    const createdAt = nowMicros();
+    const expiresAt = readShareEnd(body.expires_at, createdAt);
+    const ids = await shareKinds[kind].find(services, requester, body.ids);
+    const newShare = { kind, ids, createdAt, expiresAt, withTexts };
+    const share = await createShare(services, accessChangerOf(call), newShare);
+    return reply(201, { ...toShare(share), path: sharePath(share.token) });
+  },
+});
+
+const listLinks = route({
+  method: "GET",
+  path: "/v1/shares",
+  needs: "read",
+  id: "listShares",
+  tag,
+  summary: "List links",
+  description: "Lists the account's links that work, without their secrets.",
+  query: ShareListQuery,
+  refusesUnknown: true,
+  responses: { "200": response("The links, newest first", ShareListResponse, page(exampleShare)) },
+  async handle({ store }: { store: Store }, { requester, query }) {
+    const { rows, next } = await selectShares(
+      store.briefReader(requester),
+      requester.accountId,
+      query.ids,
+      nowMicros(),
+      readKeysetPage(query),
+    );
+    return reply(200, { data: rows.map(toShare), next: toCursor(next) });
+  },
+});
+
+const revokeLink = route({
+  method: "DELETE",
+  path: "/v1/shares/:id",
+  needs: "evaluate",
+  id: "revokeShare",
+  tag,
+  summary: "Revoke a link",
+  description: "Ends one of the account's links at once, whoever made it.",
+  params: SharePath,
+  responses: { "204": { description: "The link no longer works" }, ...noSuch("share", "link") },
+  async handle(services: { store: Store }, { requester, params }) {
+    await revokeShare(services, requester, params.id.toLowerCase());
+    return reply(204, undefined);
+  },
+});
+
+export const shareRoutes = [createLink, listLinks, revokeLink];

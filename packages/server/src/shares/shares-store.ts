@@ -1,0 +1,115 @@
+import { permissions } from "@presage/contract";
+import type { Selectable } from "kysely";
+import type { Micros } from "../platform/storage/columns.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import type { SharesTable } from "../platform/storage/schema/accounts.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
+
+export type StoredShare = Omit<Selectable<SharesTable>, "digest">;
+
+const listed = [
+  "shares.id",
+  "shares.account_id",
+  "shares.user_id",
+  "shares.api_key_id",
+  "shares.kind",
+  "shares.object",
+  "shares.with_texts",
+  "shares.created_at",
+  "shares.expires_at",
+] as const;
+
+/** Those that work: neither they nor the access of their maker, in whose account they are, have ended. */
+function selectLive(database: Database, now: Micros) {
+  return database
+    .selectFrom("shares")
+    .innerJoin("users", (join) =>
+      join.onRef("users.id", "=", "shares.user_id").onRef("users.account_id", "=", "shares.account_id"),
+    )
+    .leftJoin("api_keys", "api_keys.id", "shares.api_key_id")
+    .where("shares.expires_at", ">", now)
+    .where("users.role", "in", permissions.evaluate.roles)
+    .where(({ and, or, eb }) =>
+      or([
+        eb("shares.api_key_id", "is", null),
+        and([
+          eb("api_keys.id", "is not", null),
+          eb("api_keys.revoked_at", "is", null),
+          or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", now)]),
+        ]),
+      ]),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("closed_accounts")
+            .select("closed_accounts.account_id")
+            .whereRef("closed_accounts.account_id", "=", "shares.account_id"),
+        ),
+      ),
+    );
+}
+
+export async function insertShare(transaction: Database, row: SharesTable): Promise<void> {
+  await transaction.insertInto("shares").values(row).execute();
+}
+
+/** The link with a digest, if it works. */
+export async function selectShareByDigest(
+  database: Database,
+  digest: string,
+  now: Micros,
+): Promise<StoredShare | undefined> {
+  return await selectLive(database, now)
+    .select(listed)
+    .where("shares.digest", "=", digest)
+    .executeTakeFirst();
+}
+
+/** An account's links that work, newest first; with an object, only those to it. */
+export async function selectShares(
+  reader: Database,
+  accountId: string,
+  object: string | undefined,
+  now: Micros,
+  page: KeysetPage,
+): Promise<ListPart<StoredShare>> {
+  let live = selectLive(reader, now).select(listed).where("shares.account_id", "=", accountId);
+  if (object !== undefined) live = live.where("shares.object", "=", object);
+  // Its columns have the names of one table.
+  return await selectNewestFirst(reader.selectFrom(live.as("live")).selectAll(), page);
+}
+
+/** How many of an account's links work, counted up to `limit`. */
+export async function countShares(
+  database: Database,
+  accountId: string,
+  now: Micros,
+  limit: number,
+): Promise<number> {
+  const live = selectLive(database, now).select("shares.id").where("shares.account_id", "=", accountId);
+  const { count } = await database
+    .selectFrom(live.limit(limit).as("live"))
+    .select(({ fn }) => fn.countAll().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Deletes one of an account's links and returns it; undefined: there is none. */
+export async function deleteShare(
+  transaction: Database,
+  accountId: string,
+  id: string,
+): Promise<StoredShare | undefined> {
+  return await transaction
+    .deleteFrom("shares")
+    .where("account_id", "=", accountId)
+    .where("id", "=", id)
+    .returning(listed)
+    .executeTakeFirst();
+}
+
+/** Deletes the links of all accounts that have ended. */
+export async function deleteEndedShares(database: Database, now: Micros): Promise<void> {
+  await database.deleteFrom("shares").where("expires_at", "<=", now).execute();
+}

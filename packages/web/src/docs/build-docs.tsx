@@ -1,0 +1,67 @@
+// Renders the reference and the guides: a page for each operation and each guide, and a list of them all for the palette.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { Frame, type FrameProps } from "./frame.tsx";
+import { Article, introductionPath, readGuides } from "./guides.tsx";
+import { type OpenApi, tasksOf } from "./openapi.ts";
+import { OperationPage } from "./operation-page.tsx";
+
+interface DocsOptions {
+  document: OpenApi;
+  /** Of the repository. */
+  root: string;
+  assets: FrameProps["assets"];
+  /** For the pages, compressed: `index.html.gz`, `predict.html.gz`, `guides-worlds.html.gz`. */
+  folder: string;
+}
+
+/** An entry of the palette. */
+export interface ReferenceEntry {
+  title: string;
+  hint: string;
+  address: string;
+}
+
+export function buildDocs({ document, root, assets, folder }: DocsOptions): ReferenceEntry[] {
+  const tasks = tasksOf(document);
+  const guides = readGuides(root);
+  mkdirSync(folder, { recursive: true });
+  function write(address: string, title: string, content: ReactNode): void {
+    const page = (
+      <Frame title={title} address={address} tasks={tasks} guides={guides} assets={assets}>
+        {content}
+      </Frame>
+    );
+    const name = address.slice("/docs/".length).replace("/", "-") || "index";
+    const html = `<!doctype html>${renderToStaticMarkup(page)}`;
+    writeFileSync(join(folder, `${name}.html.gz`), gzipSync(html, { level: 9 }));
+  }
+
+  const entries: ReferenceEntry[] = [{ title: "API reference", hint: "Introduction", address: "/docs" }];
+  const introduction = readFileSync(join(root, introductionPath), "utf8");
+  write(
+    "/docs",
+    "API reference",
+    <Article path={introductionPath} markdown={introduction} guides={guides} />,
+  );
+  for (const { title: task, groups } of tasks)
+    for (const operation of groups.flatMap(({ operations }) => operations)) {
+      const { operationId, method, path, summary } = operation;
+      const address = `/docs/${operationId}`;
+      write(
+        address,
+        summary,
+        <OperationPage operation={operation} task={task} schemas={document.components.schemas} />,
+      );
+      entries.push({ title: summary, hint: `${method} ${path}`, address });
+    }
+  for (const { address, title, path, markdown } of guides) {
+    write(address, title, <Article path={path} markdown={markdown} guides={guides} />);
+    entries.push({ title, hint: "Guide", address });
+  }
+  return entries;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { Article, readGuides } from "./guides.tsx";
+
+const guides = readGuides(join(import.meta.dir, "../../../.."));
+const html = (markdown: string, path = "docs/runs.md") =>
+  renderToStaticMarkup(createElement(Article, { path, markdown, guides }));
+
+test("every link of a guide to another one leads to a page, and to a heading that it has", () => {
+  const pages = new Map(guides.map((guide) => [guide.address, html(guide.markdown)]));
+  for (const guide of guides) {
+    const page = html(guide.markdown, guide.path);
+    for (const [, href = ""] of page.matchAll(/href="([^"]+)"/g)) {
+      if (/^https?:/.test(href)) continue;
+      const [address = "", anchor] = href.split("#");
+      const target = address === "" ? page : address === "/docs" ? "" : pages.get(address);
+      expect([guide.path, href, target === undefined]).toEqual([guide.path, href, false]);
+      if (anchor !== undefined)
+        expect([guide.path, href, target?.includes(`id="${anchor}"`)]).toEqual([guide.path, href, true]);
+    }
+  }
+});
+
+test("HTML in a guide is text, code has its colours, and what only the repository has is no link", () => {
+  const page = html(
+    '# A\n\n<script>alert(1)</script> [b](../packages/x.ts) [c](javascript:alert(1))\n\n```json\n{"a": 1}\n```\n',
+  );
+  expect(page).toContain("&lt;script&gt;");
+  expect(page).not.toContain("<script");
+  expect(page).not.toMatch(/href="(?!#)/);
+  expect(page).toContain('class="text-code-property"');
+});

@@ -1,0 +1,188 @@
+// The guides of `docs/`, as pages: Markdown becomes elements of React, so that HTML in it stays text.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join, posix } from "node:path";
+import type { ReactElement, ReactNode } from "react";
+import { ScrollRegion } from "../ui/page.tsx";
+import type { Language } from "../ui/tokenize.ts";
+import { Code, Heading } from "./parts.tsx";
+
+export interface Guide {
+  /** In the repository: `docs/operate/limits.md`. */
+  path: string;
+  address: string;
+  title: string;
+  /** The heading of the navigation that it is listed under. */
+  group: string;
+  markdown: string;
+}
+
+/** The introduction of the reference. */
+export const introductionPath = "docs/reference/api.md";
+const ownFiles = [
+  { path: "packages/sdk/README.md", name: "typescript", title: "TypeScript client" },
+  { path: "clients/python/README.md", name: "python", title: "Python client" },
+];
+/** For those who change Presage. */
+const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md"];
+
+export function readGuides(root: string): Guide[] {
+  const read = (path: string, name: string, group: string, title?: string): Guide => {
+    const markdown = readFileSync(join(root, path), "utf8");
+    const heading = /^# (.+)$/m.exec(markdown)?.[1] ?? name;
+    return { path, address: `/docs/guides/${name}`, title: title ?? heading, group, markdown };
+  };
+  const inFolder = (folder: string, group: string, prefix: string) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md") && !forContributors.includes(name))
+      .map((name) => posix.join(folder, name))
+      .filter((path) => path !== introductionPath)
+      .map((path) => read(path, prefix + basename(path, ".md"), group));
+  return [
+    ...inFolder("docs", "Guides", ""),
+    ...ownFiles.map(({ path, name, title }) => read(path, name, "Guides", title)),
+    ...inFolder("docs/reference", "Guides", "reference-"),
+    ...inFolder("docs/operate", "Operate", "operate-"),
+  ].sort((one, other) => one.group.localeCompare(other.group) || one.title.localeCompare(other.title));
+}
+
+interface ArticleProps {
+  /** Of the file, against which its links are resolved. */
+  path: string;
+  markdown: string;
+  guides: readonly Guide[];
+  children?: ReactNode;
+}
+
+/** A page of prose, with its headings beside it. */
+export function Article({ path, markdown, guides, children }: ArticleProps) {
+  const headings = headingsOf(markdown).filter(({ level }) => level === 2);
+  return (
+    <article className="mx-auto grid max-w-6xl gap-x-12 px-4 py-6 md:px-8 lg:py-8 xl:grid-cols-[minmax(0,46rem)_14rem]">
+      <div className="min-w-0 text-base leading-6">
+        <Markdown text={markdown} path={path} guides={guides} />
+        {children}
+      </div>
+      {headings.length > 1 && (
+        <nav aria-label="On this page" className="sticky top-8 hidden self-start text-sm xl:block">
+          <p className="pb-1 text-xs font-medium text-ink-3">On this page</p>
+          <ul>
+            {headings.map(({ id, title }) => (
+              <li key={id}>
+                <a href={`#${id}`} className="block py-1 text-ink-2 hover:text-ink">
+                  {title.replaceAll("`", "")}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+    </article>
+  );
+}
+
+const languages: Record<string, Language> = {
+  sh: "shell",
+  json: "json",
+  py: "python",
+  python: "python",
+  ts: "typescript",
+};
+
+interface Children {
+  children?: ReactNode;
+}
+
+function Markdown({
+  text,
+  path,
+  guides,
+}: Pick<ArticleProps, "path" | "guides"> & { text: string }): ReactElement {
+  const components = {
+    h1: ({ children }: Children) => (
+      <h1 className="mb-3 text-2xl font-semibold tracking-tight">{children}</h1>
+    ),
+    h2: ({ id = "", children }: Children & { id?: string }) => <Heading id={id}>{children}</Heading>,
+    h3: ({ id = "", children }: Children & { id?: string }) => (
+      <Heading id={id} as="h3">
+        {children}
+      </Heading>
+    ),
+    p: ({ children }: Children) => <p className="my-3 wrap-anywhere text-ink-2">{children}</p>,
+    ul: ({ children }: Children) => <ul className="my-3 list-disc pl-5 text-ink-2">{children}</ul>,
+    ol: ({ start, children }: Children & { start: number }) => (
+      <ol start={start} className="my-3 list-decimal pl-5 text-ink-2">
+        {children}
+      </ol>
+    ),
+    li: ({ children }: Children) => <li className="my-1 wrap-anywhere">{children}</li>,
+    code: ({ children }: Children) => (
+      <code className="rounded bg-sunken px-1 font-mono text-xs text-ink">{children}</code>
+    ),
+    pre: ({ language = "", children }: Children & { language?: string }) => (
+      <div className="my-3 rounded-lg border border-line bg-sunken">
+        <Code code={textOf(children).trimEnd()} label="the code" language={languages[language]} />
+      </div>
+    ),
+    table: ({ children }: Children) => (
+      <ScrollRegion label="Table" className="my-3 overflow-x-auto rounded-lg border border-line">
+        <table className="w-full border-collapse text-sm">{children}</table>
+      </ScrollRegion>
+    ),
+    th: ({ children }: Children) => (
+      <th className="bg-sunken px-3 py-1.5 text-left font-medium">{children}</th>
+    ),
+    td: ({ children }: Children) => (
+      <td className="min-w-28 border-t border-line px-3 py-1.5 align-top text-ink-2">{children}</td>
+    ),
+    a: ({ href, children }: Children & { href: string }) => {
+      const to = targetOf(href, path, guides);
+      if (to === undefined) return children;
+      return (
+        <a href={to.address} className="text-accent-ink underline underline-offset-2">
+          {/* Here it is no file. */}
+          {to.title !== undefined && textOf(children).endsWith(".md") ? to.title : children}
+        </a>
+      );
+    },
+    // The files have pictures for those who read them elsewhere.
+    img: () => null,
+  };
+  const options = { headings: { ids: true }, noHtmlBlocks: true, noHtmlSpans: true };
+  return Bun.markdown.react(text, components, options) as ReactElement;
+}
+
+/** Where a link of a file leads here: to another guide or another site. What only the repository has is no link. */
+function targetOf(
+  href: string,
+  path: string,
+  guides: readonly Guide[],
+): { address: string; title?: string | undefined } | undefined {
+  if (/^(https?:|#)/.test(href)) return { address: href };
+  const [file = "", anchor] = href.split("#");
+  const target = posix.join(posix.dirname(path), file);
+  const guide = guides.find((one) => one.path === target);
+  const address = target === introductionPath ? "/docs" : guide?.address;
+  if (address === undefined) return undefined;
+  return { address: anchor === undefined ? address : `${address}#${anchor}`, title: guide?.title };
+}
+
+function textOf(children: ReactNode): string {
+  return Array.isArray(children) ? children.map(textOf).join("") : String(children ?? "");
+}
+
+/** The headings with the ids that they are rendered with, as GitHub makes them: links between guides use these. */
+function headingsOf(markdown: string) {
+  const seen = new Map<string, number>();
+  const lines = markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^(#+) (.+)$/gm);
+  return [...lines].map(([, marks = "", title = ""]) => {
+    const slug = title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replace(/\s/g, "-");
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    return { level: marks.length, title, id: count === 0 ? slug : `${slug}-${count}` };
+  });
+}
