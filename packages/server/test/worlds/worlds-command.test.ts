@@ -269,7 +269,10 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
 
   const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
-  expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/^exact-match +A +0\.000 +reference/m)]);
+  expect([records.code, records.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^exact-match +A +0\.000 +reference/m),
+  ]);
 });
 
 test.each(places)(
