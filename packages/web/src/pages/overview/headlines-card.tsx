@@ -52,7 +52,7 @@ export function HeadlinesCard() {
           <thead>
             <tr className="border-b border-line">
               <HeaderCell>Target and dataset</HeaderCell>
-              <HeaderCell className="w-1/3 min-[1400px]:w-1/4">Pass rate</HeaderCell>
+              <HeaderCell className="w-1/3">Pass rate</HeaderCell>
               <HeaderCell className={onlyWide}>Goal</HeaderCell>
               <HeaderCell className={onlyWide}>Since the run before</HeaderCell>
               <HeaderCell className={onlyWide}>Failed</HeaderCell>

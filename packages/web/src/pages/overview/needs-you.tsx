@@ -74,13 +74,13 @@ export function NeedsYou() {
         ]),
   ];
   return (
-    <Card title="Needs you">
+    <Card title={needs.length === 0 ? undefined : "Needs you"}>
       {needs.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">
-          {isKnown ? "No run is paused, every deployment is up, and no verdict is disputed." : "…"}
+        <p className="px-4 py-2.5 text-sm text-ink-2">
+          {isKnown ? "Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed." : "…"}
         </p>
       ) : (
-        <ul className="divide-y divide-line">
+        <ul data-needs="" className="divide-y divide-line">
           {needs.map(({ key, link, why }) => (
             <li key={key} className="flex flex-col px-4 py-2 text-sm">
               {link}

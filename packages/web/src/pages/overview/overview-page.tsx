@@ -43,7 +43,7 @@ function OverviewPage() {
   // Someone new has nothing to read here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   return (
-    <Page title="Overview" hint="Which model or world is good enough, and what waits for you." isWide>
+    <Page title="Overview" hint="Which model or world is good enough, and what waits for you.">
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {isLoading ? (
         placeholder
@@ -52,7 +52,7 @@ function OverviewPage() {
           {steps && <GettingStarted {...steps} />}
           {!isEmpty && (
             <>
-              <div className="grid min-w-0 items-start gap-4 *:min-w-0 xl:grid-cols-[minmax(0,1fr)_16rem]">
+              <div className="grid min-w-0 items-start gap-4 *:min-w-0 xl:has-[[data-needs]]:grid-cols-[minmax(0,1fr)_16rem]">
                 <HeadlinesCard />
                 <NeedsYou />
               </div>

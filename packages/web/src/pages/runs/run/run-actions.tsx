@@ -40,9 +40,7 @@ export function RunActions({ run }: { run: Run }) {
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare
       </Link>
-      <CopyButton text={() => location.href} label="Copy link to this view">
-        Copy link
-      </CopyButton>
+      <CopyButton text={() => location.href} label="Copy link to this view" />
       <ShareButton kind="run" ids={[run.id]} />
       <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
         <Download aria-hidden /> Report
