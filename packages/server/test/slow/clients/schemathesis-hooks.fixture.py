@@ -11,7 +11,7 @@ from schemathesis.core.failures import Failure
 REFUSALS = (
     ("The Idempotency-Key was used for another request", "depends on the requests before"),
     ("Input should be the name of a deployment", "names what must exist"),
-    ("has no such |[Tt]here is no such |There is no (deployment|dataset) of this name|The dataset has no revision", "names what must exist"),
+    ("has no such |[Tt]here is no such |There is no (deployment|dataset|environment) of this name|The dataset has no revision", "names what must exist"),
     ("This server has no price list|There is no price for ", "depends on the server's settings"),
     ("The world is not calibrated|The world has no `confidence`|The world escalates|What is tested is not", "depends on the revisions before"),
     ("Name the deployment that is asked then", "a field that another one requires"),
