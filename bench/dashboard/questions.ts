@@ -20,11 +20,10 @@ import { bun, type ProcessGroup, rootDirectory, untilTrue, workDirectory } from 
 import { type RunningPresage, sqliteFile, startPresage } from "../lib/targets.ts";
 import { openSystemBrowser, signIn, type Visitor, withPage } from "./visitor.ts";
 
-const fullPlan = { samples: 50_000, rounds: 3 };
+const fullPlan = { samples: 25_000, rounds: 3 };
 const quickPlan = { samples: 2_000, rounds: 1 };
 type Plan = typeof fullPlan;
 
-const bytesOfSample = 300;
 const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }];
 /** Of the large dataset, as its row on the overview says. */
 const large = "warehouse";
@@ -130,6 +129,15 @@ const fillAccount = async (presage: RunningPresage, samples: number): Promise<vo
     ...{ simulated: index % 3 > 0, real: index % 4 > 0 },
   }));
   await post(presage, "/v1/reality-checks", { name: "lab", environment: "sandbox", pairs });
+  // A disputed verdict.
+  await post(presage, "/v1/evaluate", {
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "rouge-l" }],
+    evaluation_run_id: "disputed",
+    dataset_sample_id: 1,
+    evaluated_model_input: "You push.",
+    evaluated_model_output: "The door opens slowly and quietly.",
+    evaluated_model_gold_answer: "The door opens slowly and quietly now.",
+  });
   const interaction = { state: "The door is closed.", action: "open door" };
   await post(presage, "/v1/predict", { interaction });
   const patience = { everyMs: 200, timeoutMs: 120_000 };
@@ -149,7 +157,7 @@ const fillAccount = async (presage: RunningPresage, samples: number): Promise<vo
 };
 
 const uploadOf = async (presage: RunningPresage, name: string, samples: number): Promise<string> =>
-  await uploadSamples(presage, name, samples, (index) => sampleLine(index, bytesOfSample));
+  await uploadSamples(presage, name, samples, (index) => sampleLine(index, 0));
 
 /** Wrong for every fifth sample too. */
 const earlierLine = (index: number): string =>
@@ -236,7 +244,7 @@ const judgeAnswers = ({ asked, overviewMs, problems }: Answers) => {
 
 const writeAnswers = ({ asked, overviewMs }: Answers, { samples, rounds }: Plan, version: string): string => `
 - Two accounts; in the one that is asked, three datasets (400, 150 and ${showCount(samples)} samples), ten runs, two of them over the
-  large dataset with two evaluators, direct predictions, a goal and a reality check of 400 episodes. SQLite.
+  large dataset (${showCount(2 * samples)} predictions, each with two verdicts), direct predictions, a goal and a reality check of 400 episodes. SQLite.
 - Chromium ${version}, headless and without a GPU, in a window of 1440 by 900; browser and server share the machine. Medians of
   ${rounds} rounds, with the range; each question in a new browser context that has only the session.
 - Times are by the clock of the driver, which adds some milliseconds to each click: from the first click until the answer is in
