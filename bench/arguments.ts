@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { dashboardPart } from "./dashboard/dashboard-report.ts";
+import { questionsPart } from "./dashboard/questions.ts";
 import { episodesPart } from "./episodes/episodes-report.ts";
 import { evaluationsPart } from "./evaluations/evaluations-report.ts";
 import { processesPart } from "./evaluations/processes.ts";
@@ -36,6 +37,7 @@ export const parts = {
   episodes: episodesPart,
   retention: retentionPart,
   dashboard: dashboardPart,
+  questions: questionsPart,
   statistics: statisticsPart,
 } satisfies Readonly<Record<string, Part>>;
 

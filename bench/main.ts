@@ -42,7 +42,7 @@ const isPartial = (
   (name === "retention" && results < fullRetentionPlan.results);
 
 /** What needs none of the programs that others are measured with. */
-const alone = new Set<PartName>(["statistics", "imports", "uploads"]);
+const alone = new Set<PartName>(["statistics", "imports", "uploads", "questions"]);
 
 const bench = async (): Promise<boolean> => {
   const exactness = readExactnessArguments(process.argv.slice(2));

@@ -6,7 +6,7 @@ type Body = string | ReadableStream | Blob;
 /** The response of a call that has to succeed. */
 export const call = async (
   { origin, headers }: Server,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PUT",
   path: string,
   body?: Body,
 ): Promise<Response> => {

@@ -1,4 +1,19 @@
-import type { Locator, Page } from "./page.ts";
+interface Page {
+  getByRole(
+    role: "definition" | "figure" | "link" | "list" | "listitem" | "main" | "navigation" | "region" | "row",
+    options?: { name?: string | RegExp; exact?: boolean },
+  ): Locator;
+  getByText(text: string | RegExp): Locator;
+}
+
+/** What the pages of the tests and those of Playwright have. */
+interface Locator extends Page {
+  locator(selector: string): Locator;
+  filter(filter: { hasText: string | RegExp }): Locator;
+  first(): Locator;
+  click(): Promise<void>;
+  waitFor(): Promise<void>;
+}
 
 /** What someone comes with, and how the dashboard answers it from the overview on. */
 export interface Question {

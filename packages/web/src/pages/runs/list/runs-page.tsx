@@ -1,6 +1,6 @@
 import type { ListedRun, Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link } from "@tanstack/react-router";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
 import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
@@ -20,6 +20,7 @@ import { Choice } from "../../../ui/form/select.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SavedViews } from "../../../ui/saved-views.tsx";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { modes, type RunsSearch, readRunsSearch, statuses } from "../runs-search.ts";
 import { commonEvaluator, type RunRow, runColumns } from "./run-columns.tsx";
 
@@ -74,6 +75,14 @@ function RunsPage() {
 
 function CompareLink({ selected }: { selected: string | undefined }) {
   const ids = selectedIds(selected);
+  const navigate = useNavigate();
+  const search = { runs: ids.join(",") };
+  useShortcut({
+    keys: "c",
+    label: "Compare the chosen runs",
+    group: "Runs",
+    run: () => void (ids.length >= 2 && navigate({ to: "/compare", search })),
+  });
   if (ids.length < 2) {
     return (
       <span className="text-sm text-ink-3" role="status">
@@ -82,7 +91,7 @@ function CompareLink({ selected }: { selected: string | undefined }) {
     );
   }
   return (
-    <Link to="/compare" search={{ runs: ids.join(",") }} className={buttonClass({})}>
+    <Link to="/compare" search={search} title="Compare (C)" className={buttonClass({})}>
       <GitCompareArrows aria-hidden /> Compare {ids.length} runs
     </Link>
   );
