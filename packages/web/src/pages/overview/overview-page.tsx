@@ -3,8 +3,11 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { loadPage, usePresage } from "../../data/client.ts";
+import { checkedEnvironmentsQuery } from "../../data/environments.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
+import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
+import { budgetsQuery } from "../../data/spending.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -31,6 +34,9 @@ function OverviewPage() {
     useQuery(headlinesQuery(presage)),
     useQuery(deploymentsQuery(presage)),
     useQuery(pausedRunsQuery(presage)),
+    useQuery(budgetsQuery(presage)),
+    useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
+    useQuery(checkedEnvironmentsQuery(presage)),
   ];
   const isLoading =
     parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined);
