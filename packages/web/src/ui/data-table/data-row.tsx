@@ -25,6 +25,7 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
   const isSelected = selection?.ids.includes(id) === true;
   const name = table.rowName(row);
   const tabIndex = isActive ? 0 : -1;
+  const named = shownColumns.findIndex(({ isActions = false }) => !isActions);
   return (
     <tr
       ref={measure}
@@ -56,7 +57,7 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
         const content = (
           <ExplainedTabIndex value={tabIndex}>{contentOf(column, row, tabIndex)}</ExplainedTabIndex>
         );
-        if (position > 0) {
+        if (position !== named) {
           return (
             <td
               key={column.id}
