@@ -28,6 +28,7 @@ const whole = (text: string) => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 };
+const mostDrawn = 1_000;
 const byEvaluator = [
   "--evaluator <name[=profile]>",
   "an evaluator of the run; by default its first",
@@ -36,7 +37,7 @@ const byEvaluator = [
 /** `presage label` and `presage agree`. */
 export function addLabelCommands(program: Command): void {
   program
-    .command("label <what...>")
+    .command("label <what> [label]")
     .summary("store people's labels, or draw what to label")
     .description(
       "store people's labels: of the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}), or of one result by its id; or draw verdicts of a run, and print them as such lines",
@@ -58,7 +59,9 @@ export function addLabelCommands(program: Command): void {
         "presage label nightly --draw 20 --by verdict > to-label.jsonl",
       ),
     )
-    .action(([what = "", verdict]: string[], options) => labelCommand(configure(), what, verdict, options));
+    .action((what: string, label: string | undefined, options) =>
+      labelCommand(configure(), what, label, options),
+    );
   program
     .command("agree <run>")
     .summary("say how far an evaluator agrees with people")
@@ -77,6 +80,7 @@ async function labelCommand(
   verdict: string | undefined,
   options: LabelOptions,
 ): Promise<void> {
+  if (options.draw !== undefined) refuseBesideDraw(verdict, options);
   await withConnection(config, options, async (connection) => {
     if (options.draw !== undefined) return await printDrawn(connection, what, options.draw, options);
     if (verdict !== undefined) return await labelOne(connection, what, verdict, options);
@@ -89,6 +93,13 @@ async function labelCommand(
     const back = stored.taken_back > 0 ? `, ${countOf(stored.taken_back, "label")} taken back` : "";
     process.stdout.write(`${countOf(stored.labels, "label")} stored${back}.\n`);
   });
+}
+
+function refuseBesideDraw(verdict: string | undefined, { draw = 0, annotator }: LabelOptions): void {
+  if (draw < 1 || draw > mostDrawn)
+    throw new CommandError(`--draw takes a whole number from 1 to ${mostDrawn}`);
+  if (verdict !== undefined) throw new CommandError("--draw takes a run and no label");
+  if (annotator !== undefined) throw new CommandError("--draw cannot be combined with --annotator");
 }
 
 async function labelOne(
@@ -181,7 +192,9 @@ function printAgreement(found: LabelAgreement): void {
     `both pass ${counts.both_pass}, only the evaluator ${counts.only_evaluator}, only the reference ${counts.only_reference}, neither ${counts.both_fail}`,
     ...(undecided > 0 ? [`${countOf(undecided, "verdict")} on which people are evenly divided`] : []),
     ...(isOfPeople && more.count !== null
-      ? [`${countOf(more.count, "more label")}: ±${Math.round(100 * more.half_width)} points`]
+      ? [
+          `${countOf(more.count, "more label")} would make its interval about ±${Math.round(100 * more.half_width)} points wide`,
+        ]
       : []),
     ...(found.note === null ? [] : [found.note]),
   ];

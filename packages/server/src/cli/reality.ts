@@ -58,6 +58,9 @@ async function realityCommand(
   if (file === undefined && environment === undefined)
     throw new CommandError("reality needs an environment, or --pairs");
   if (file !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
+  if (file === undefined && name !== undefined) throw new CommandError("--name needs --pairs");
+  if (file !== undefined && policy !== undefined)
+    throw new CommandError("--policy cannot be combined with --pairs");
   const pairs = file === undefined ? undefined : await readPairs(file);
   await withConnection(config, options, async ({ call }) => {
     const figures =

@@ -252,18 +252,18 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
     0,
     expect.stringMatching(/Examples help: \+100\.0 points/),
   ]);
-  for (const [name, mean] of Object.entries({
-    "graded@1": "1.000",
-    "no change": "0.000",
-    records: "0.000",
-  }))
-    expect(measured.stdout).toMatch(new RegExp(`^(exact-match)? +${name} +${mean} `, "m"));
+  expect(measured.stdout).toContain("A  graded@1 (reference)\nB  no change\nC  most frequent\nD  records\n");
+  for (const [letter, mean] of Object.entries({ A: "1.000", B: "0.000", D: "0.000" }))
+    expect(measured.stdout).toMatch(new RegExp(`^(exact-match)? +${letter} +${mean} `, "m"));
   expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
   expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
   expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
 
   const records = await run("worlds", "create", "own", "--examples", "graded", "--evaluate");
-  expect([records.code, records.stdout]).toEqual([0, expect.stringMatching(/ own@1 +0\.000 +reference/)]);
+  expect([records.code, records.stdout]).toEqual([
+    0,
+    expect.stringMatching(/\nA {2}own@1 \(reference\)[\s\S]+ A +0\.000 +reference/),
+  ]);
 });
 
 test.each(places)(
@@ -368,4 +368,12 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   await Bun.write(file, [first.replaceAll(examples.index_digest, "0".repeat(64)), ...rest].join("\n"));
   const refused = await run("worlds", "import", file, "--name", "third");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("pinned.examples: ")]);
+
+  await Bun.write(file, exported.stdout.trim().split("\n").slice(0, -1).join("\n"));
+  const cut = await run("worlds", "import", file, "--name", "cut", "--dataset", "cut");
+  expect([cut.code, cut.stderr]).toEqual([1, `${file} does not have the samples of its world\n`]);
+  await Bun.write(file, exported.stdout);
+  const misnamed = await run("worlds", "import", file, "--name", "a b", "--dataset", "cut");
+  expect([misnamed.code, misnamed.stderr]).toEqual([1, expect.stringContaining("name: ")]);
+  expect((await run("datasets", "list")).stdout).not.toContain("cut");
 });
