@@ -24,6 +24,7 @@ import {
   rowsPerPage,
   type ScrollSample,
   type SentFile,
+  type SlowLoad,
   sumBytes,
   sumScripts,
   wheelPixels,
@@ -63,6 +64,8 @@ const mostRunMs = 1_500;
 const mostTaskMs = 200;
 const mostRowsInPage = 200;
 const mostScriptBytes = 200_000;
+const mostBlockedMs = 300;
+const mostShift = 0.02;
 /** The shortest tasks that browsers report. */
 const leastReportedTaskMs = 50;
 
@@ -111,7 +114,25 @@ const judgeDashboard = (result: DashboardResult, { size, samples }: DashboardPla
       (ms) => isWhole && ms < mostRunMs,
       showMs,
     );
+  const worstOf = (read: (load: SlowLoad) => number) => {
+    const medians = slowNames(rounds).map(
+      (name) => figureOf(rounds, (round) => readSlow(round, name, read))?.median,
+    );
+    return medians.length === 0 ? undefined : Math.max(...medians.map((median) => median ?? Number.NaN));
+  };
   return [
+    judgeWhole(
+      "Tasks beyond 50 ms block a page for at most 300 ms in all, with a quarter of the processor",
+      worstOf(({ blockedMs }) => blockedMs),
+      mostBlockedMs,
+      (ms) => `${showMs(ms)} at worst`,
+    ),
+    judgeWhole(
+      "A page's layout shifts by at most 0.02",
+      worstOf(({ shift }) => shift),
+      mostShift,
+      (shift) => `${shift.toFixed(3)} at worst`,
+    ),
     judge(
       `The explorer's first rows at ${showCount(size)} results in under 1 s, with nothing cached`,
       slowest?.ms,
@@ -130,6 +151,26 @@ const judgeDashboard = (result: DashboardResult, { size, samples }: DashboardPla
     ),
   ];
 };
+
+const slowNames = (rounds: readonly DashboardRound[]): string[] => [...(rounds[0]?.slowLoads.keys() ?? [])];
+
+const readSlow = ({ slowLoads }: DashboardRound, name: string, read: (load: SlowLoad) => number): number => {
+  const load = slowLoads.get(name);
+  return load === undefined ? Number.NaN : read(load);
+};
+
+const writeSlowLoads = (rounds: readonly DashboardRound[]): string =>
+  tableOf(slowNames(rounds), [
+    ["first load, a quarter of the processor", (name) => name],
+    [
+      "blocked, ms",
+      (name) => showFigure(figureOf(rounds, (round) => readSlow(round, name, ({ blockedMs }) => blockedMs))),
+    ],
+    [
+      "layout shift, thousandths",
+      (name) => showFigure(figureOf(rounds, (round) => readSlow(round, name, ({ shift }) => shift * 1000))),
+    ],
+  ]);
 
 const writeTimes = (rounds: readonly DashboardRound[]): string => {
   const rows = [
@@ -217,6 +258,10 @@ const writeDashboard = (dashboard: DashboardResult, plan: DashboardPlan): string
   each round begins with a different one; ratios are taken within a round.
 
 ${writeTimes(rounds)}
+
+Blocked: what tasks take beyond 50 ms each until the network is idle, with the processor throttled to a quarter by Chromium.
+
+${writeSlowLoads(rounds)}
 
 The wheel scrolls ${wheelPixels} pixels a frame; a page is ${rowsPerPage} results. The heap is measured after a garbage collection.
 

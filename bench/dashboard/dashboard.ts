@@ -19,9 +19,11 @@ import {
   measureFirstLoad,
   measureNavigation,
   measureScrolling,
+  measureSlowLoad,
   type NavigationTimes,
   rowsPerPage,
   type ScrollSample,
+  type SlowLoad,
   warmUp,
 } from "./measures.ts";
 import {
@@ -58,6 +60,8 @@ export interface DashboardRound {
   readonly scrolling: ScrollSample;
   /** Through as many of a run's samples. */
   readonly matrixScrolling: ScrollSample;
+  /** Of some pages, by name. */
+  readonly slowLoads: ReadonlyMap<string, SlowLoad>;
 }
 
 interface DashboardFigures {
@@ -156,9 +160,21 @@ const measureRound = async (
   const rows = plan.scrolledPages * rowsPerPage;
   const scrolling = await measureScrolling(visitor, everyResult, rows);
   const matrixScrolling = await measureScrolling(visitor, matrixOf(runId), rows);
+  const slowLoads = new Map<string, SlowLoad>();
+  for (const [name, path] of slowPages(runId)) slowLoads.set(name, await measureSlowLoad(visitor, path));
   const slowestMs = Math.max(...navigation.cold.values());
   process.stdout.write(
     `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll, ${matrixScrolling.totalMs.toFixed(0)} ms through the samples\n`,
   );
-  return { navigation, drawer, scrolling, matrixScrolling };
+  return { navigation, drawer, scrolling, matrixScrolling, slowLoads };
 };
+
+const slowPages = (runId: string) =>
+  [
+    ["Overview", "/"],
+    ["Runs", "/runs"],
+    ["a run", `/runs/${runId}`],
+    ["the log", "/predictions"],
+    ["evaluations", "/evaluations"],
+    ["people and spend", "/usage"],
+  ] as const;

@@ -43,7 +43,6 @@ export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
     page.on("request", (request) => requests.push(request));
     await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
     await readMarkMs(page, overview.mark);
-    await page.getByRole("slider", { name: "Predictions over time" }).waitFor();
     const early = [...requests];
     await page.waitForLoadState("networkidle");
     const late = requests.filter((request) => !early.includes(request));
@@ -51,6 +50,27 @@ export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
       beforeUsable: await Promise.all(early.map(describe)),
       afterwards: await Promise.all(late.map(describe)),
     };
+  });
+
+/** How a page becomes usable on a slow processor. */
+export interface SlowLoad {
+  /** What tasks take beyond 50 ms each, with the processor throttled to a quarter. */
+  readonly blockedMs: number;
+  /** The cumulative layout shift; 0 if nothing moves. */
+  readonly shift: number;
+}
+
+const slowdown = 4;
+
+/** The first load of a page, until the network is idle, with a quarter of the processor. */
+export const measureSlowLoad = async (visitor: Visitor, path: string): Promise<SlowLoad> =>
+  await withPage(visitor, async (page) => {
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+    await page.goto(visitor.origin + path, { waitUntil: "commit" });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForLoadState("networkidle");
+    return await page.evaluate<SlowLoad>("presageBench.slowLoad()");
   });
 
 export const sumBytes = (files: readonly SentFile[], kind: string): number =>

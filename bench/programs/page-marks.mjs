@@ -14,11 +14,15 @@ const isThere = {
   result: () => document.querySelector("[role=dialog] section[aria-label=Details]") !== null,
 };
 
+/** Shorter tasks block nobody. */
+const leastTaskMs = 50;
+
 const bench = {
   shownAtMs,
   clickedMs: undefined,
   scrolling: { taskMs: [], mostRows: 0, lastRow: 0 },
   watchScrolling,
+  slowLoad,
 };
 globalThis.presageBench = bench;
 /** Promises of paint times, by name. */
@@ -74,4 +78,18 @@ function watchScrolling() {
     requestAnimationFrame(look);
   };
   look();
+}
+
+/** What long tasks and moved parts have come to so far. */
+function slowLoad() {
+  const entriesOf = (type) => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type, buffered: true });
+    const entries = observer.takeRecords();
+    observer.disconnect();
+    return entries;
+  };
+  const blockedMs = entriesOf("longtask").reduce((sum, { duration }) => sum + duration - leastTaskMs, 0);
+  const shifts = entriesOf("layout-shift").filter(({ hadRecentInput }) => !hadRecentInput);
+  return { blockedMs, shift: shifts.reduce((sum, { value }) => sum + value, 0) };
 }

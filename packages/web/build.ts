@@ -90,8 +90,8 @@ async function build(): Promise<void> {
     folder: join(folder, "docs"),
   });
   writeFileSync(join(assets, "reference.json"), JSON.stringify(entries));
-  const built = ["example.json", "reference.json", theme, styles, ...scripts.files, ...reader.files];
-  for (const file of new Set(built)) compress(join(assets, file));
+  const made = ["example.json", "reference.json", theme, styles, ...scripts.files, ...reader.files];
+  for (const file of new Set(made)) compress(join(assets, file));
   writeFileSync(join(folder, "digest"), digest);
   replace(folder);
 }

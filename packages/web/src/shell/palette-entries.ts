@@ -163,7 +163,6 @@ const pages: PaletteEntry[] = [
   ...linkGroups.flatMap(({ links }) =>
     links.map(({ to, label, keys }) => ({ id: to, group: "Page", title: label, keys, action: to })),
   ),
-  { id: "/account", group: "Page", title: "Account and sessions", action: "/account" },
 ];
 
 /** The entries with all words of a query, the best match first whatever it is; without a query, pages, actions and what is new. */
