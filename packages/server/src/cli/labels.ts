@@ -37,7 +37,7 @@ const byEvaluator = [
 /** `presage label` and `presage agree`. */
 export function addLabelCommands(program: Command): void {
   program
-    .command("label <what> [label]")
+    .command("label <what...>")
     .summary("store people's labels, or draw what to label")
     .description(
       "store people's labels: of the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}), or of one result by its id; or draw verdicts of a run, and print them as such lines",
@@ -59,9 +59,10 @@ export function addLabelCommands(program: Command): void {
         "presage label nightly --draw 20 --by verdict > to-label.jsonl",
       ),
     )
-    .action((what: string, label: string | undefined, options) =>
-      labelCommand(configure(), what, label, options),
-    );
+    .action(([what = "", label, ...more]: string[], options) => {
+      if (more.length > 0) throw new CommandError("label takes a file, a run, or an id and pass or fail");
+      return labelCommand(configure(), what, label, options);
+    });
   program
     .command("agree <run>")
     .summary("say how far an evaluator agrees with people")

@@ -398,7 +398,7 @@ test.each([
   ["run --dataset x --evaluator e --predictions nothing.jsonl", "There is no file nothing.jsonl"],
   ["compare x", "compare needs two or more runs"],
   ["compare x x --format md --json", "--json cannot be combined with --format"],
-  ["label 1 pass again", "error: too many arguments for 'label'"],
+  ["label 1 pass again", "label takes a file, a run, or an id and pass or fail"],
   ["label x --draw 0", "--draw takes a whole number from 1 to 1000"],
   ["label x --draw 1001", "--draw takes a whole number from 1 to 1000"],
   ["label x pass --draw 2", "--draw takes a run and no label"],
