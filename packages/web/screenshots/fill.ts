@@ -67,6 +67,7 @@ export async function fill(
       await correctAndFail(as(apiKey));
       await fillRuns(server.url, apiKey, transitions);
       await fillEpisodes(as(apiKey));
+      await setGoals(as(apiKey));
     }
     await server.stop();
   }
@@ -300,6 +301,30 @@ async function fillEpisodes({ episodes }: Presage): Promise<void> {
       if (terminated || truncated) break;
     }
   }
+}
+
+/** What a team decides: goals, a budget, verdicts to label, and how often success is real. */
+async function setGoals(presage: Presage): Promise<void> {
+  for (const { id, name } of await presage.runs.list()) {
+    if (name.endsWith(", sandbox")) {
+      await presage.goals.set(name, { evaluator: "exact-match", pass_rate: 0.5 });
+      await presage.labels.draw(id, { size: 20, evaluator: "exact-match" });
+    }
+  }
+  await presage.budgets.set({ limit: 25, stops: false });
+  const pairs = Array.from({ length: 120 }, (_, index) => ({
+    task_id: `task ${index % 24}`,
+    policy: `step-${index < 60 ? 400 : 800}`,
+    simulated: index % 5 < 3,
+    real: index % 7 < 4,
+    episode_id: `episode ${index}`,
+  }));
+  await presage.realityChecks.create({
+    name: "robot, first week",
+    environment: "sandbox",
+    false_success_limit: 0.2,
+    pairs,
+  });
 }
 
 /** Reads a JSONL file, or all in a folder: lines with `interaction`, `next_state` and optionally `context`. */

@@ -17,12 +17,18 @@ const transitions = await readTransitions(source);
 // PostgreSQL, because then only the process with the shifted clock reads the time.
 const postgres = await startPostgres();
 const judge = startStandInJudge();
+const prices = join(folder, "prices.yaml");
 try {
+  await Bun.write(
+    prices,
+    "models:\n  presage-sandbox: { prompt: 2, completion: 8 }\n  stand-in-judge: { prompt: 1, completion: 4 }\n",
+  );
   const environment = {
     PRESAGE_DATABASE_URL: await postgres.createDatabase(),
     PRESAGE_BOOTSTRAP_KEY: apiKey,
     PRESAGE_CAPTURE: "all",
     PRESAGE_JUDGE_URL: judge.url,
+    PRESAGE_PRICES: prices,
   };
   await fill(environment, apiKey, transitions);
   const server = await startServer(environment, 0);

@@ -31,6 +31,7 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const trajectory = encodeURIComponent(sample?.trajectory_id ?? "");
   const worlds = await presage.worlds.list();
   const { data: predictions } = await presage.storedPredictions.list({ source: "live", limit: 1 });
+  const { path: shared } = await presage.shares.create({ kind: "run", ids: [runId("sandbox")] });
   const [episode] = await presage.episodes.list({ outcome: "success", index: 3 }, { atMost: 1 });
   return [
     { name: "overview", path: "/?period=30d" },
@@ -42,10 +43,16 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
     { name: "prediction", path: `/predictions?source=live&open=${predictions[0]?.id}` },
     { name: "environments", path: "/environments" },
     { name: "environment", path: "/environments/sandbox" },
+    { name: "environment-reality", path: "/environments/sandbox?tab=reality" },
     { name: "play", path: `/environments/sandbox/play?episode=${episode?.id}` },
     { name: "episode", path: `/episodes/${episode?.id}?step=2` },
     { name: "runs", path: "/runs" },
     { name: "run", path: `/runs/${runId("sandbox")}` },
+    {
+      name: "run-print",
+      path: `/runs/${runId("sandbox")}`,
+      prepare: (page) => page.emulateMedia({ media: "print" }),
+    },
     { name: "run-samples", path: `/runs/${runId("sandbox")}?tab=samples` },
     { name: "run-free", path: `/runs/${runId("sandbox, free-running")}` },
     { name: "run-trajectory", path: `/runs/${runId("sandbox")}/trajectories/${trajectory}` },
@@ -73,6 +80,10 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
     { name: "account", path: "/account" },
     { name: "members", path: "/account/members" },
     { name: "audit-log", path: "/account/audit-log" },
+    { name: "share", path: shared },
+    { name: "docs", path: "/docs" },
+    { name: "docs-operation", path: "/docs/createRun" },
+    { name: "docs-guide", path: "/docs/guides/runs" },
   ];
 }
 
@@ -117,6 +128,7 @@ export async function takeScreenshots(
       const context = await browser.newContext({ storageState: signedIn, colorScheme, viewport });
       const page = await context.newPage();
       for (const { name, path, prepare } of shots) {
+        await page.emulateMedia({ media: "screen" });
         await page.goto(url + path, { waitUntil: "networkidle" });
         await prepare?.(page);
         await page.waitForTimeout(settleMs);

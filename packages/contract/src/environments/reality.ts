@@ -103,7 +103,7 @@ export const RealityFigures = z
       .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." }),
     policies: z
       .array(z.object({ policy: z.string().meta({ description: "The label." }), ...outcomes }))
-      .meta({ description: "The same for each policy, in the order in which they came." }),
+      .meta({ description: "The same for each policy, in the order in which they came; at most 200." }),
     policy_order: z
       .object({
         kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),

@@ -24,7 +24,7 @@ export interface Labels {
   list(resultId: string | number, options?: CallOptions): Promise<LabelListResponse>;
   /** Stores a person's label in place of an earlier one; null takes it back: `POST /v1/evaluation-results/{id}/labels`. */
   give(resultId: string | number, label: LabelRequest, options?: WriteOptions): Promise<LabelListResponse>;
-  /** Stores labels from elsewhere, JSON Lines, all or none: `POST /v1/evaluation-labels`. */
+  /** Stores labels from elsewhere, JSON Lines; none if a line is wrong: `POST /v1/evaluation-labels`. Sent again they change nothing. */
   import(lines: DatasetLines, options?: LabelImportOptions): Promise<LabelImport>;
   /** Draws verdicts of a run to be labelled: `POST /v1/runs/{id}/label-sample`. */
   draw(runId: string, wanted: LabelSampleRequest, options?: WriteOptions): Promise<LabelSample>;

@@ -278,7 +278,7 @@ export function comparisons({ json, text }: Transport): Comparisons {
   const compare = (ids: readonly string[], format: "json" | "html" | "md") => ({
     method: "GET" as const,
     path: comparisonsPath,
-    query: { runs: ids.join(","), format },
+    query: { runs: ids.join(","), ...(format !== "json" && { format }) },
     isRepeatable: true,
   });
   const listSamples: Comparisons["listSamples"] = ({ reference, candidate }, filter, options) =>

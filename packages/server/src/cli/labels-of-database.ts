@@ -24,7 +24,7 @@ export function labelsOfDatabase(store: OpenedStore, requester: Changer): Client
     async import(lines, { isGzip = false } = {}) {
       const body = new Response(lines).body as ReadableStream<Uint8Array>;
       try {
-        return await importLabels(services, requester, { body, isGzip, userId });
+        return await importLabels(services, requester, { body, isGzip, userId, reserve() {} });
       } catch (error) {
         throw error instanceof UploadError ? new CommandError(error.message) : error;
       }

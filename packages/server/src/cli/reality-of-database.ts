@@ -6,6 +6,9 @@ import { describeCheck, describeEnvironment, toCheck } from "../reality/checks-r
 import { CommandError } from "./command.ts";
 import type { Client } from "./connect.ts";
 
+/** A command of its own shares its memory with nobody. */
+const reserve = () => {};
+
 /** The owner's reality checks in an opened database, as a server has them. */
 export function realityOfDatabase(
   services: { store: Store },
@@ -24,7 +27,7 @@ export function realityOfDatabase(
         }),
       );
     },
-    get: (id) => describeCheck(services, requester, id),
-    ofEnvironment: (name, query) => describeEnvironment(services, requester, name, query ?? {}),
+    get: (id) => describeCheck(services, requester, id, reserve),
+    ofEnvironment: (name, query) => describeEnvironment(services, requester, name, query ?? {}, reserve),
   };
 }

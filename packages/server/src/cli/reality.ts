@@ -60,7 +60,7 @@ async function realityCommand(
   if (file !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
   if (file === undefined && name !== undefined) throw new CommandError("--name needs --pairs");
   if (file !== undefined && policy !== undefined)
-    throw new CommandError("--policy cannot be combined with --pairs");
+    throw new CommandError("--policy is for an environment's checks: a file has all of its policies");
   const pairs = file === undefined ? undefined : await readPairs(file);
   await withConnection(config, options, async ({ call }) => {
     const figures =

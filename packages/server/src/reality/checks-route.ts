@@ -15,11 +15,17 @@ import { noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { reserveBytes } from "../platform/limits/memory.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { createCheck, deleteCheck, findCheck, InvalidPairError, toPair } from "./checks.ts";
-import { selectChecks, selectEpisodesOf, selectEpisodesOfEnvironment } from "./checks-store.ts";
+import {
+  countEpisodes,
+  selectChecks,
+  selectEpisodesOf,
+  selectEpisodesOfEnvironment,
+} from "./checks-store.ts";
 import { realityFigures } from "./figures.ts";
 
 interface Services {
@@ -114,8 +120,9 @@ const getRealityCheck = route({
     "200": response("The reality check", RealityCheckDetail, { ...example, figures: exampleFigures }),
     ...noSuch("reality check"),
   },
-  async handle(services: Services, { requester, params: { id } }) {
-    return reply(200, await describeCheck(services, requester, id));
+  async handle(services: Services, { call, requester, params: { id } }) {
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await describeCheck(services, requester, id, reserve));
   },
 });
 
@@ -137,6 +144,8 @@ const deleteRealityCheck = route({
 
 /** As many episodes of an environment are read at most. */
 const mostEpisodes = 100_000;
+/** Of an episode while figures are made of it. */
+const bytesPerEpisode = 600;
 
 const getEnvironmentReality = route({
   method: "GET",
@@ -145,13 +154,16 @@ const getEnvironmentReality = route({
   id: "getEnvironmentReality",
   tag,
   summary: "How real an environment's successes are",
-  description: "The figures of all reality checks of an environment together.",
+  description:
+    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest.",
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
   responses: { "200": response("The figures", RealityFigures, exampleFigures), ...noSuch("environment") },
-  handle: async (services: Services, { requester, params: { name }, query }) =>
-    reply(200, await describeEnvironment(services, requester, name, query)),
+  async handle(services: Services, { call, requester, params: { name }, query }) {
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await describeEnvironment(services, requester, name, query, reserve));
+  },
 });
 
 export const realityRoutes = [
@@ -167,8 +179,10 @@ export async function describeCheck(
   services: Services,
   requester: Requester,
   id: string,
+  reserve: (bytes: number) => void,
 ): Promise<RealityCheckDetail> {
   const check = await findCheck(services, requester, id);
+  reserve(Number(check.episodes) * bytesPerEpisode);
   const episodes = await selectEpisodesOf(services.store.reader(requester), id);
   const figures = await realityFigures(episodes.map(toPair), check.false_success_limit);
   return { ...toCheck(check), figures };
@@ -180,9 +194,12 @@ export async function describeEnvironment(
   requester: Requester,
   name: string,
   { policy }: EnvironmentRealityQuery,
+  reserve: (bytes: number) => void,
 ): Promise<RealityFigures> {
   await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
+  const episodes = await countEpisodes(reader, requester.accountId, name);
+  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { environment: name, policy };
   const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
   return await realityFigures(found.map(toPair), null);

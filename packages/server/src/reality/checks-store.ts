@@ -54,27 +54,41 @@ export async function selectEpisodesOf(reader: Database, checkId: string): Promi
     .execute();
 }
 
-/** The episodes of all reality checks of an environment, in the order in which they were checked, up to `most`. */
+/** How many episodes the reality checks of an environment have. */
+export async function countEpisodes(
+  reader: Database,
+  accountId: string,
+  environment: string,
+): Promise<number> {
+  const { episodes } = await reader
+    .selectFrom("reality_checks")
+    .select(({ fn }) => fn.sum<number | null>("episodes").as("episodes"))
+    .where("account_id", "=", accountId)
+    .where("environment", "=", environment)
+    .executeTakeFirstOrThrow();
+  return Number(episodes);
+}
+
+/** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. */
 export async function selectEpisodesOfEnvironment(
   reader: Database,
   accountId: string,
   { environment, policy }: { environment: string; policy: string | undefined },
   most: number,
-): Promise<(RealityEpisodesTable & { checked_at: number })[]> {
+): Promise<RealityEpisodesTable[]> {
   const rows = await reader
     .selectFrom("reality_checks as check")
     .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
     .selectAll("episode")
-    .select("check.created_at as checked_at")
     .where("check.account_id", "=", accountId)
     .where("check.environment", "=", environment)
     .$if(policy !== undefined, (query) => query.where("episode.policy", "=", policy ?? ""))
-    .orderBy("check.created_at")
-    .orderBy("check.id")
-    .orderBy("episode.position")
+    .orderBy("check.created_at", "desc")
+    .orderBy("check.id", "desc")
+    .orderBy("episode.position", "desc")
     .limit(most)
     .execute();
-  return rows.map((row) => ({ ...row, checked_at: Number(row.checked_at) }));
+  return rows.reverse();
 }
 
 /** Deletes a reality check with its episodes. Returns its name; undefined: there is none. */

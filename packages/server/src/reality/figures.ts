@@ -9,7 +9,10 @@ import {
 } from "../platform/statistics/outcome-pairs.ts";
 import { countOf } from "../platform/words.ts";
 
-/** What episodes with two outcomes say. Policies are in the order in which they came. */
+/** More are no comparison of agents, and their order takes as many steps as there are pairs of them. */
+const mostPolicies = 200;
+
+/** What episodes with two outcomes say. Policies are in the order in which they came, the first of them. */
 export async function realityFigures(
   pairs: readonly OutcomePair[],
   limit: number | null,
@@ -17,7 +20,8 @@ export async function realityFigures(
   const { counts, ...figures } = await pairFigures(pairs);
   const named = pairs.flatMap((pair) => (pair.policy === null ? [] : [{ ...pair, policy: pair.policy }]));
   const policies: RealityFigures["policies"] = [];
-  for (const [policy, of] of Map.groupBy(named, (pair) => pair.policy)) {
+  const byPolicy = [...Map.groupBy(named, (pair) => pair.policy)];
+  for (const [policy, of] of byPolicy.slice(0, mostPolicies)) {
     const { phi: _, cohen_kappa: __, counts: its, ...shown } = await pairFigures(of);
     policies.push({ policy, counts: toCounts(its), ...shown });
   }
@@ -28,7 +32,7 @@ export async function realityFigures(
     ...figures,
     consistency: consistencyOf(pairs) ?? null,
     policies,
-    policy_order: policyOrder(policies),
+    policy_order: policyOrder(policies, byPolicy.length),
   };
 }
 
@@ -62,8 +66,10 @@ function percent(share: number): string {
 
 const fewestPolicies = 3;
 
-function policyOrder(policies: RealityFigures["policies"]): RealityFigures["policy_order"] {
-  const made = { policies: policies.length };
+function policyOrder(policies: RealityFigures["policies"], all: number): RealityFigures["policy_order"] {
+  const made = { policies: all };
+  if (all > mostPolicies)
+    return { kendall_tau: null, ...made, note: `Only the first ${mostPolicies} policies have figures.` };
   if (policies.length < fewestPolicies)
     return { kendall_tau: null, ...made, note: "An order takes three policies." };
   const rates = policies.map(({ counts: { both, only_simulated, only_real, neither } }) => {

@@ -22,12 +22,16 @@ export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest 
   return [
     openSecretPage(path, async (call) => {
       keepOpen(call);
-      const share = await findShare(services, call.request.params?.token ?? "");
+      const token = call.request.params?.token ?? "";
+      const share = await findShare(services, token);
       if (share === undefined) throw ended();
       const current = inProgress.get(share.id);
       const making = current ?? writePage(services, call, share).finally(() => inProgress.delete(share.id));
       if (current === undefined) inProgress.set(share.id, making);
-      return new Response(await making, {
+      const html = await making;
+      // It may have been revoked meanwhile.
+      if ((await findShare(services, token)) === undefined) throw ended();
+      return new Response(html, {
         headers: {
           "content-type": "text/html; charset=utf-8",
           "content-security-policy": `${reportPolicy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

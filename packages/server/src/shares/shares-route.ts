@@ -9,6 +9,7 @@ import {
 import type { SessionRules } from "../accounts/sessions-store.ts";
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import { accessChangerOf } from "../http/call.ts";
+import { checkAccess } from "../http/caller.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -40,7 +41,7 @@ const createLink = route({
   tag,
   summary: "Share a run or a comparison",
   description:
-    "Makes a link with which anyone can read one run's report, or one comparison, without signing in. It ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
+    "Makes a link with which anyone can read one run's report, or one comparison, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
   body: ShareCreateRequest,
   bodyExample: { kind: exampleShare.kind, ids: exampleShare.ids },
   responses: {
@@ -58,6 +59,8 @@ const createLink = route({
     services: FindNeeds & { sessionRules: SessionRules; keyDigest: KeyDigest },
     { call, requester, body },
   ) {
+    // A link shows what a key with the scope `evaluate` alone does not.
+    checkAccess(call.caller, "read");
     const { kind, with_texts: withTexts = false } = body;
     const issue = shareKinds[kind].idsIssue(body.ids);
     if (issue !== undefined) throw new InvalidRequestError([valueError(["body", "ids"], issue, body.ids)]);

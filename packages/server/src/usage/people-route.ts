@@ -105,9 +105,17 @@ interface Used {
   prices: Prices | undefined;
 }
 
-function toKey(holderId: string, { counts, entries, holders, prices }: Used): SpentWithKey {
-  const own = entries.filter((entry) => entry.holderId === holderId);
-  const models = [...Map.groupBy(own, ({ model, operation }) => `${operation} ${model}`).values()].map(
+interface UsedByHolder {
+  counts: readonly CountsOfStep[];
+  entries: readonly Entry[];
+}
+
+function toKey(
+  holderId: string,
+  { counts, entries }: UsedByHolder,
+  { holders, prices }: Pick<Used, "holders" | "prices">,
+): SpentWithKey {
+  const models = [...Map.groupBy(entries, ({ model, operation }) => `${operation} ${model}`).values()].map(
     (some): SpentOnModel => ({
       model: some[0]?.model ?? null,
       operation: some[0]?.operation ?? "predict",
@@ -119,26 +127,31 @@ function toKey(holderId: string, { counts, entries, holders, prices }: Used): Sp
   return {
     api_key_id: isSession ? null : holderId,
     name: holder?.keyName ?? null,
-    ...toRequests(counts.filter(({ key_id }) => key_id === holderId)),
-    ...toSpent(own, prices),
+    ...toRequests(counts),
+    ...toSpent(entries, prices),
     models: models.sort(byCost),
   };
 }
 
 function toPeople(used: Used): SpentByPerson[] {
-  const { counts, entries, holders, prices } = used;
-  const ids = [...new Set([...counts.map(({ key_id }) => key_id), ...entries.map((one) => one.holderId)])];
-  const people = Map.groupBy(ids, (id) => holders.get(id)?.userId ?? null);
+  const { holders, prices } = used;
+  const counts = Map.groupBy(used.counts, ({ key_id }) => key_id);
+  const entries = Map.groupBy(used.entries, ({ holderId }) => holderId);
+  const ofHolder = (id: string) => ({ counts: counts.get(id) ?? [], entries: entries.get(id) ?? [] });
+  const people = Map.groupBy(
+    new Set([...counts.keys(), ...entries.keys()]),
+    (id) => holders.get(id)?.userId ?? null,
+  );
   return [...people]
     .map(([user_id, holderIds]) => ({
       user_id,
       name: holders.get(holderIds[0] ?? "")?.userName ?? null,
-      ...toRequests(counts.filter(({ key_id }) => holderIds.includes(key_id))),
+      ...toRequests(holderIds.flatMap((id) => ofHolder(id).counts)),
       ...toSpent(
-        entries.filter(({ holderId }) => holderIds.includes(holderId)),
+        holderIds.flatMap((id) => ofHolder(id).entries),
         prices,
       ),
-      keys: holderIds.map((id) => toKey(id, used)).sort(byCost),
+      keys: holderIds.map((id) => toKey(id, ofHolder(id), used)).sort(byCost),
     }))
     .sort((a, b) => byCost(a, b) || b.requests - a.requests);
 }

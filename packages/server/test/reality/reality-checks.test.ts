@@ -45,6 +45,21 @@ onEachDatabase((database) => {
     expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
   });
 
+  test("policies beyond what can be compared have no figures, and no order", async () => {
+    const many = Array.from({ length: 201 }, (_, index) => ({
+      ...{ task_id: "t", policy: `step-${index}`, simulated: true, real: index % 2 === 0 },
+    }));
+    const { id } = await create({ pairs: many });
+    const response = await presage.call("GET", `/v1/reality-checks/${id}`);
+    const { figures } = RealityCheckDetail.parse(await response.json());
+    expect(figures.policies).toHaveLength(200);
+    expect(figures.policy_order).toEqual({
+      kendall_tau: null,
+      policies: 201,
+      note: "Only the first 200 policies have figures.",
+    });
+  });
+
   test("too few tasks have no interval, and what cannot be known no value", async () => {
     const few = [{ task_id: "t", simulated: false, real: false }];
     const { id } = await create({ pairs: few, false_success_limit: 0.1 });

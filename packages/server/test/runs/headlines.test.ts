@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { HeadlineListResponse, RunListResponse, RunReport } from "@presage/contract";
+import { nowMicros } from "../../src/platform/storage/columns.ts";
+import { selectRunWithoutHeadline } from "../../src/runs/headlines/headlines-store.ts";
 import type { RunTarget } from "../../src/runs/run.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -80,6 +82,21 @@ onEachDatabase((database) => {
     await store({ name: "paused", status: "paused", predictions: predictionsOf(3) });
     const { data } = await read("/v1/runs?name=paused", RunListResponse);
     expect(data.map(({ headline }) => headline)).toEqual([null]);
+  });
+
+  test("A cancelled run has its headline once nobody works on it any more", async () => {
+    await using opened = await openStore(await database.create());
+    const { account_id } = opened.owner;
+    const own = await storeRevision(opened.database, account_id, [{ trajectory: "a", step: 0 }]);
+    const id = await storeRun(opened.database, account_id, own, { status: "cancelled", predictions: [] });
+    const isDue = async (lease: { lease_id: string | null; lease_until: number }) => {
+      await opened.database.updateTable("runs").set(lease).where("id", "=", id).execute();
+      return (await selectRunWithoutHeadline(opened.database, new Set())) !== undefined;
+    };
+    const later = nowMicros() + 60_000_000;
+    expect(await isDue({ lease_id: "held", lease_until: later })).toBe(false);
+    expect(await isDue({ lease_id: "lost", lease_until: 1 })).toBe(true);
+    expect(await isDue({ lease_id: null, lease_until: later })).toBe(true);
   });
 
   test("A goal is met by the lower end, missed by the upper one, and undecided between", async () => {

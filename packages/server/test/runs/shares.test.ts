@@ -134,6 +134,13 @@ onEachDatabase((database) => {
     expect(await statusOf(last)).toBe(404);
   });
 
+  test("Who may not read makes no link to read by", async () => {
+    await using store = await openStore(presage.databaseUrl);
+    const key = await makeKey(store, await makeUser(store, "member"), ["evaluate"]);
+    const refused = await presage.call("POST", "/v1/shares", ofRun({ with_texts: true }), key);
+    expect(refused.status).toBe(403);
+  });
+
   test("A link ends with its run, its time and its account", async () => {
     const ofGone = await share({ kind: "comparison", ids: [runs[0], runs[2]] });
     expect(await statusOf(ofGone)).toBe(200);

@@ -186,6 +186,12 @@ onEachDatabase((database) => {
     const ended = await runs.end(id);
     expect([ended.status, ended.progress.failed]).toEqual(["finished", 0]);
     expect(server.upstream.received).toHaveLength(16);
+    // What was refused is no call.
+    const { total } = await eventually(
+      async () => SpendingResponse.parse(await (await server.call("GET", "/v1/usage/people")).json()),
+      (spent) => spent.total.requests >= 16,
+    );
+    expect(total).toMatchObject({ requests: 16, failed: 0 });
   });
 
   test.concurrent("processes share the figure: what they exceed it by is what was in progress until they knew", async () => {

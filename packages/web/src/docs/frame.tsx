@@ -38,7 +38,7 @@ export function Frame({ title, assets, children, ...navigation }: FrameProps) {
         <link rel="stylesheet" href={assets.styles} />
         <script type="module" src={assets.script} />
       </head>
-      <body className="bg-canvas text-ink lg:grid lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <body className="bg-canvas text-ink lg:not-print:grid lg:grid-cols-[17rem_minmax(0,1fr)]">
         <a
           href="#main"
           className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"

@@ -134,7 +134,7 @@ function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
     <label
       title={[description, note && `${note[0]?.toUpperCase()}${note.slice(1)}.`].filter(Boolean).join(" ")}
       className={clsx(
-        "inline-flex min-h-7 max-w-full items-center gap-1.5 rounded-md border px-2 text-xs",
+        "inline-flex min-h-7 max-w-full flex-wrap items-center gap-x-1.5 rounded-md border px-2 text-xs",
         isOff ? "cursor-not-allowed text-ink-3" : "cursor-pointer hover:bg-hover",
         isChosen && !isOff ? "border-accent bg-accent-soft text-accent-ink" : "border-line",
       )}
@@ -146,8 +146,8 @@ function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
         onChange={onToggle}
         className="size-3.5 shrink-0 accent-accent"
       />
-      <span className="truncate">{profile === "system:default" ? "default" : profile}</span>
-      {showsNote && note !== undefined && <span className="shrink-0 text-ink-3">{note}</span>}
+      <span className="min-w-0 wrap-anywhere">{profile === "system:default" ? "default" : profile}</span>
+      {showsNote && note !== undefined && <span className="text-ink-3">{note}</span>}
     </label>
   );
 }

@@ -54,7 +54,8 @@ export function Shell() {
         <main
           id="main"
           tabIndex={-1}
-          className="min-h-0 flex-1 overflow-y-auto outline-none print:overflow-visible"
+          // Where the section's tabs say which page it is, a heading would say it twice.
+          className="min-h-0 flex-1 overflow-y-auto outline-none print:overflow-visible not-print:[nav+&_h1]:sr-only"
         >
           <Outlet />
         </main>

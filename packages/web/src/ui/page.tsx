@@ -7,12 +7,10 @@ interface PageProps {
   actions?: ReactNode;
   /** Uses the full width and height, and scrolls inside. */
   isFull?: boolean;
-  /** For wide tables and texts beside each other. */
-  isWide?: boolean;
   children: ReactNode;
 }
 
-export function Page({ title, hint, actions, isFull = false, isWide = false, children }: PageProps) {
+export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Presage`;
   }, [title]);
@@ -20,7 +18,7 @@ export function Page({ title, hint, actions, isFull = false, isWide = false, chi
     <div
       className={clsx(
         "flex min-w-0 flex-col gap-4 p-4 md:p-6 print:block print:h-auto print:max-w-none print:p-0 print:*:mb-4",
-        isFull ? "h-full min-h-0" : isWide ? "max-w-7xl" : "max-w-6xl",
+        isFull ? "h-full min-h-0" : "max-w-7xl",
       )}
     >
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">

@@ -73,9 +73,7 @@ function lookOf({ status, pass }: Verdict): Look {
 }
 
 /** Characters of a name that a narrow column has room for. */
-const shortNameCharacters = 14;
-
-/** The width of a column of verdicts by the evaluator of this name. */
+/** The width of a column of verdicts by the evaluator of this name, of which a long one is cut. */
 export function verdictColumnWidthPx(name: string): number {
-  return name.length > shortNameCharacters ? 152 : 108;
+  return Math.min(152, Math.max(88, 28 + 7 * name.length));
 }

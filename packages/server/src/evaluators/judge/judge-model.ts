@@ -4,7 +4,7 @@ import { jsonrepair } from "jsonrepair";
 import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
 import type { z } from "zod";
-import { UpstreamError } from "../../platform/errors.ts";
+import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import {
@@ -111,7 +111,9 @@ export async function completeWithRetries(
       recordCall?.(useOfCompletion({ accountId, keyId }, completion));
       return completion;
     } catch (error) {
-      recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
+      // What a budget refuses is no call.
+      if (!(error instanceof SpendingRefusedError))
+        recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
       throw error;
     } finally {
       release();

@@ -190,32 +190,3 @@ export function kendallTau(values: readonly (readonly [one: number, other: numbe
     }
   return onlyOne === 0 || onlyOther === 0 ? Number.NaN : concordant / Math.sqrt(onlyOne * onlyOther);
 }
-
-/** An interval of a mean of clusters that holds however often one looks: with 95 % at all times together. */
-export interface Sequence {
-  lower: number;
-  upper: number;
-}
-
-const alpha = 0.05;
-
-/**
- * The asymptotic confidence sequence of a mean over clusters, narrowest where `planned` clusters are seen (I. Waudby-Smith, D. Arbour,
- * R. Sinha, E. H. Kennedy and A. Ramdas, Annals of Statistics 52 (2024)). Undefined for fewer than two clusters.
- */
-export function sequenceOf(
-  clusters: readonly { count: number; sum: number }[],
-  planned = 100,
-): Sequence | undefined {
-  const seen = clusters.length;
-  if (seen < 2) return undefined;
-  const count = clusters.reduce((sum, one) => sum + one.count, 0);
-  const mean = clusters.reduce((sum, one) => sum + one.sum, 0) / count;
-  const scaled = clusters.map((one) => ((one.sum - mean * one.count) * seen) / count);
-  const variance = scaled.reduce((sum, one) => sum + one * one, 0) / (seen - 1);
-  const rho2 = (-2 * Math.log(alpha) + Math.log(-2 * Math.log(alpha) + 1)) / planned;
-  const term = seen * rho2 + 1;
-  const reach =
-    Math.sqrt(variance) * Math.sqrt(((2 * term) / (seen * seen * rho2)) * Math.log(Math.sqrt(term) / alpha));
-  return { lower: Math.max(0, mean - reach), upper: Math.min(1, mean + reach) };
-}

@@ -32,12 +32,13 @@ const rowsAtOnce = 2_000;
 export async function* selectDrawable(
   reader: Database,
   accountId: string,
-  { runId, evaluatorId, isExternal, profileName }: VerdictsOf,
+  { runId, evaluatorId, isExternal, profileName, isOfClient }: VerdictsOf & { isOfClient: boolean },
 ): AsyncGenerator<DrawableRow[], void> {
   const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
   const profile =
     profileName === null ? sql`result.profile_name is null` : sql`result.profile_name = ${profileName}`;
-  for (const column of ["run_id", "experiment_id"]) {
+  // Results that a client made may name the run in one column or the other.
+  for (const column of isOfClient ? ["run_id", "experiment_id"] : ["run_id"]) {
     for (let after = 0, more = true; more; ) {
       const { rows } = await sql<DrawableRow>`
         select result.id, result.pass,
@@ -82,6 +83,35 @@ export async function selectLabelSamples(
     .orderBy("id", "desc")
     .limit(limit)
     .execute();
+}
+
+/** One of an account's draws, if it is there. */
+export async function selectLabelSample(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<LabelSamplesTable[]> {
+  return await reader
+    .selectFrom("label_samples")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Which labelled results some draws took. */
+export async function selectDrawnResults(
+  reader: Database,
+  sampleIds: readonly string[],
+): Promise<Set<number>> {
+  if (sampleIds.length === 0) return new Set();
+  const { rows } = await sql<{ result_id: number }>`
+    select distinct item.result_id from label_sample_items as item
+    where item.sample_id in (${sql.join(sampleIds)})
+      and exists (select 1 from evaluation_labels as label where label.result_id = item.result_id)`.execute(
+    reader,
+  );
+  return new Set(rows.map(({ result_id }) => result_id));
 }
 
 export async function selectSampleItems(

@@ -77,14 +77,12 @@ export interface NamedResult {
   profile_name: string | null;
 }
 
-/** Those of an account's results with a verdict whose id, or whose sample's key, is one of these. */
+/** Those of an account's results with a verdict whose id, or whose run and sample's key, is among these. */
 export async function selectNamedResults(
   reader: Database,
   accountId: string,
-  column: "id" | "sample_key",
-  values: readonly (number | string)[],
+  named: { ids: readonly number[] } | { runId: string; sampleKeys: readonly string[] },
 ): Promise<NamedResult[]> {
-  if (values.length === 0) return [];
   return await reader
     .selectFrom("evaluation_results")
     .select([
@@ -99,6 +97,13 @@ export async function selectNamedResults(
     .where("account_id", "=", accountId)
     .where("status", "=", "success")
     .where("pass", "is not", null)
-    .where(column, "in", values)
+    .where((of) =>
+      "ids" in named
+        ? of("id", "in", named.ids)
+        : of.and([
+            of("sample_key", "in", named.sampleKeys),
+            of.or([of("run_id", "=", named.runId), of("experiment_id", "=", named.runId)]),
+          ]),
+    )
     .execute();
 }

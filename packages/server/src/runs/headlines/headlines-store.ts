@@ -1,5 +1,6 @@
 import type { HeadlineFigures, ReportEvaluator, RunPrevious, RunReport } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
+import { databaseNow } from "../../platform/storage/clock.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
 import { parseRun, runColumns } from "../runs-store.ts";
@@ -35,7 +36,7 @@ export async function selectHeadline(reader: Database, runId: string): Promise<S
   return row?.headline ? (JSON.parse(row.headline) as StoredHeadline) : null;
 }
 
-/** The newest run over a dataset that has ended, and has no headline yet. */
+/** The newest run over a dataset that has ended, has no headline yet, and of which no process still stores what was under way. */
 export async function selectRunWithoutHeadline(
   database: Database,
   except: ReadonlySet<string>,
@@ -46,6 +47,7 @@ export async function selectRunWithoutHeadline(
     // As the index has it.
     .where(sql<SqlBool>`headline is null and dataset_id is not null`)
     .where("status", "in", ["finished", "cancelled", "failed"])
+    .where((of) => of.or([of("lease_id", "is", null), of("lease_until", "<", databaseNow(database))]))
     .$if(except.size > 0, (query) => query.where("id", "not in", [...except]))
     .orderBy("created_at", "desc")
     .limit(1)

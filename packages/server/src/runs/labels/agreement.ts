@@ -15,10 +15,10 @@ import type { Requester } from "../../platform/storage/store.ts";
 import {
   countLabels,
   type LabelledVerdict,
+  selectDrawnResults,
   selectLabelledVerdicts,
   selectLabelSamples,
   selectMostLabelled,
-  selectSampleItems,
   storedEvaluator,
 } from "../../results/labels/label-samples-store.ts";
 import { nameOf } from "../../results/labels/labels.ts";
@@ -155,21 +155,24 @@ async function weightsOf(
 ): Promise<Map<number, number> | undefined> {
   const runIds = [...new Set(labelled.flatMap(({ run_id }) => run_id ?? []))];
   const samples = await selectLabelSamples(reader, accountId, runIds, mostSamples);
-  const items = await selectSampleItems(
+  const drawn = await selectDrawnResults(
     reader,
     samples.map(({ id }) => id),
   );
-  const drawn = new Set(items.map(({ result_id }) => result_id));
   const drawsOf = Map.groupBy(samples, populationOf);
   const weights = new Map<number, number>();
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;
-    const missed = (drawsOf.get(populationOf(label)) ?? []).reduce((product, { strata }) => {
-      const stratum = (JSON.parse(strata) as Stratum[]).find(
+    const probabilityIn = ({ strata }: { strata: string }) =>
+      (JSON.parse(strata) as Stratum[]).find(
         ({ pass }) => pass === null || pass === (label.verdict_pass === 1),
-      );
-      return product * (1 - (stratum?.probability ?? 0));
-    }, 1);
+      )?.probability ?? 0;
+    // Draws with one seed take the first of the same order, so that the larger has the smaller.
+    const bySeed = Map.groupBy(drawsOf.get(populationOf(label)) ?? [], ({ seed }) => Number(seed));
+    const missed = [...bySeed.values()].reduce(
+      (product, draws) => product * (1 - Math.max(...draws.map(probabilityIn))),
+      1,
+    );
     weights.set(label.result_id, 1 / (1 - missed));
   }
   return weights.size === 0 ? undefined : weights;

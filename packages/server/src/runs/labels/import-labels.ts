@@ -16,6 +16,10 @@ const mostLines = 100_000;
 const mostBytes = 64 * 1024 * 1024;
 const tooMany = `At most ${mostLines} lines and ${mostBytes} bytes at once`;
 const mostFaults = 10;
+/** Of a line, of a result that it names, and of its label. */
+const bytesPerItem = 500;
+
+type Reserve = (bytes: number) => void;
 
 interface NumberedLine {
   number: number;
@@ -29,10 +33,16 @@ interface NumberedLine {
 export async function importLabels(
   services: LabelServices,
   requester: Changer,
-  { body, isGzip, userId }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string },
+  {
+    body,
+    isGzip,
+    userId,
+    reserve,
+  }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string; reserve: Reserve },
 ): Promise<LabelImport> {
-  const lines = await readLines(isGzip ? gunzip(body) : body);
-  const labels = await findResults(services.store.reader(requester), requester.accountId, lines, userId);
+  const lines = await readLines(isGzip ? gunzip(body) : body, reserve);
+  const reader = services.store.reader(requester);
+  const labels = await findResults(reader, requester.accountId, lines, { userId, reserve });
   for (let at = 0; at < labels.length; at += labelsAtOnce) {
     // Always in the order of results, so that no two imports wait for each other.
     const some = labels.slice(at, at + labelsAtOnce);
@@ -53,7 +63,7 @@ export async function importLabels(
   return { labels: labels.length - takenBack, taken_back: takenBack };
 }
 
-async function readLines(body: AsyncIterable<Uint8Array>): Promise<NumberedLine[]> {
+async function readLines(body: AsyncIterable<Uint8Array>, reserve: Reserve): Promise<NumberedLine[]> {
   const readJson = createJsonLineReader();
   const read: NumberedLine[] = [];
   let bytes = 0;
@@ -68,6 +78,7 @@ async function readLines(body: AsyncIterable<Uint8Array>): Promise<NumberedLine[
       if (read.length > mostLines || bytes > mostBytes)
         throw new UploadError({ line: raw.number, path: [], reason: tooMany });
     }
+    reserve(read.length * bytesPerItem);
   }
   if (read.length === 0)
     throw new UploadError({ line: undefined, path: [], reason: "The body has no labels" });
@@ -79,19 +90,11 @@ async function findResults(
   reader: Database,
   accountId: string,
   lines: readonly NumberedLine[],
-  userId: string,
+  { userId, reserve }: { userId: string; reserve: Reserve },
 ): Promise<NewLabel[]> {
-  const ids = lines.flatMap(({ line }) =>
-    line.result_id === undefined ? [] : [readResultId(line.result_id)],
-  );
-  const keys = lines.flatMap(({ line }) =>
-    line.dataset_sample_id === undefined ? [] : [sampleKey(line.dataset_sample_id)],
-  );
-  const byId = new Map((await selectAll(reader, accountId, "id", ids)).map((one) => [one.id, one]));
-  const bySample = Map.groupBy(
-    await selectAll(reader, accountId, "sample_key", keys),
-    (one) => one.sample_key,
-  );
+  const reserveWith = (results: number) => reserve((lines.length + 2 * results) * bytesPerItem);
+  const byId = await selectById(reader, accountId, lines, reserveWith);
+  const bySample = await selectBySample(reader, accountId, lines, (found) => reserveWith(byId.size + found));
   const faults: { line: number; path: string[]; reason: string }[] = [];
   const labels = new Map<string, NewLabel>();
   for (const { number, line } of lines) {
@@ -112,16 +115,14 @@ async function findResults(
 function resultsOf(
   line: LabelLine,
   byId: ReadonlyMap<number, NamedResult>,
-  bySample: ReadonlyMap<string | null, NamedResult[]>,
+  bySample: ReadonlyMap<string, NamedResult[]>,
 ): NamedResult[] | string {
   if (line.result_id !== undefined) {
     const result = byId.get(readResultId(line.result_id));
     return result === undefined ? `There is no result ${line.result_id} with a verdict` : [result];
   }
-  const found = (bySample.get(sampleKey(line.dataset_sample_id ?? "")) ?? []).filter(
-    (one) =>
-      (one.run_id === line.run_id || one.experiment_id === line.run_id) &&
-      (line.evaluator === undefined || isNamed(one, line.evaluator)),
+  const found = (bySample.get(sampleOf(line)) ?? []).filter(
+    (one) => line.evaluator === undefined || isNamed(one, line.evaluator),
   );
   if (found.length === 0) return "The run has no verdict on this sample";
   const seriesOf = (one: NamedResult) => JSON.stringify([one.evaluator_id, one.profile_name]);
@@ -135,15 +136,55 @@ function isNamed({ evaluator_id, evaluator_family }: NamedResult, name: string):
   return evaluator_id === name || evaluator_family === name || externalPrefix + evaluator_id === name;
 }
 
-async function selectAll(
+/** What a line's run and sample are known by. */
+function sampleOf({ run_id, dataset_sample_id }: LabelLine): string {
+  return JSON.stringify([run_id, sampleKey(dataset_sample_id ?? "")]);
+}
+
+async function selectById(
   reader: Database,
   accountId: string,
-  column: "id" | "sample_key",
-  values: readonly (number | string)[],
-): Promise<NamedResult[]> {
-  const unique = [...new Set(values)];
-  const all: NamedResult[] = [];
-  for (let at = 0; at < unique.length; at += namesAtOnce)
-    all.push(...(await selectNamedResults(reader, accountId, column, unique.slice(at, at + namesAtOnce))));
-  return all;
+  lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
+): Promise<Map<number, NamedResult>> {
+  const ids = new Set(
+    lines.flatMap(({ line }) => (line.result_id === undefined ? [] : [readResultId(line.result_id)])),
+  );
+  const found = new Map<number, NamedResult>();
+  for (const some of inParts([...ids])) {
+    for (const one of await selectNamedResults(reader, accountId, { ids: some })) found.set(one.id, one);
+    reserveWith(found.size);
+  }
+  return found;
+}
+
+/** Only of the runs that the lines name: many have results on the same samples. */
+async function selectBySample(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
+): Promise<Map<string, NamedResult[]>> {
+  const named = lines.flatMap(({ line: { run_id, dataset_sample_id: sample } }) =>
+    run_id === undefined || sample === undefined ? [] : [{ run_id, key: sampleKey(sample) }],
+  );
+  const found = new Map<string, NamedResult[]>(
+    named.map(({ run_id, key }) => [JSON.stringify([run_id, key]), []]),
+  );
+  let count = 0;
+  for (const [runId, ofRun] of Map.groupBy(named, ({ run_id }) => run_id))
+    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))])) {
+      const results = await selectNamedResults(reader, accountId, { runId, sampleKeys });
+      for (const one of results) found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
+      count += results.length;
+      reserveWith(count);
+    }
+  return found;
+}
+
+function inParts<Item>(items: readonly Item[]): Item[][] {
+  const parts = Math.ceil(items.length / namesAtOnce);
+  return Array.from({ length: parts }, (_, part) =>
+    items.slice(part * namesAtOnce, (part + 1) * namesAtOnce),
+  );
 }

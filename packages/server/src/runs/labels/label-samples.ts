@@ -5,16 +5,18 @@ import { ServiceError } from "../../platform/errors.ts";
 import { nowMicros, toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { LabelSamplesTable } from "../../platform/storage/schema/results.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import {
   type DrawableRow,
   insertLabelSample,
   selectDrawable,
+  selectLabelSample,
   selectLabelSamples,
   selectSampleItems,
   storedEvaluator,
 } from "../../results/labels/label-samples-store.ts";
-import { isPreliminary } from "../run.ts";
+import { isClientRun, isPreliminary } from "../run.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
 import { evaluatorNamed } from "./evaluator-named.ts";
 
@@ -27,7 +29,7 @@ export interface Stratum {
 }
 
 const mostSamples = 100;
-/** Of a verdict that could be drawn, with its place. */
+/** Of a verdict that may be drawn. */
 const bytesPerVerdict = 250;
 
 /** Draws verdicts of a run to be labelled, and keeps with which probability each was drawn. */
@@ -46,15 +48,18 @@ export async function drawLabelSample(
     );
   const { evaluator, profile_name } = evaluatorNamed(run, named);
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName: profile_name };
-  reserve(run.counts.samples * bytesPerVerdict);
-  const rows: DrawableRow[] = [];
+  reserve(size * keptTimes * bytesPerVerdict);
+  const drawing = startDraw({ size, seed, by });
   let leftOut = 0;
-  for await (const some of selectDrawable(services.store.reader(requester), requester.accountId, of)) {
+  for await (const some of selectDrawable(services.store.reader(requester), requester.accountId, {
+    ...of,
+    isOfClient: isClientRun(run),
+  })) {
     const different = some.filter(({ is_equal }) => is_equal === 0);
-    rows.push(...different);
+    drawing.add(different);
     leftOut += some.length - different.length;
   }
-  const { drawn, strata } = draw(rows, { size, seed, by });
+  const { drawn, strata } = drawing.end();
   const id = Bun.randomUUIDv7();
   const row = {
     id,
@@ -81,8 +86,11 @@ export async function drawLabelSample(
     toReceipt: (receipt) => receipt,
     recall: async (receipt) => receipt,
   });
-  const all = await listLabelSamples(services, requester, run.id);
-  const made = all.find((one) => one.id === stored.id);
+  const reader = services.store.reader(requester);
+  const [made] = await describeSamples(
+    reader,
+    await selectLabelSample(reader, requester.accountId, stored.id),
+  );
   if (made === undefined) throw new ServiceError("not_found", "The draw was deleted with its run.");
   return made;
 }
@@ -93,29 +101,63 @@ interface Design {
   by: "uniform" | "verdict";
 }
 
+interface Placed extends DrawableRow {
+  place: number;
+}
+
+const byPlace = (a: Placed, b: Placed) => a.place - b.place || a.id - b.id;
+/** So many times what is wanted are held before those that come too late are dropped. */
+const keptTimes = 8;
+
+/** The first verdicts of a kind that come, in an order that the seed decides. */
+function firstOf(kind: boolean | null, { size, seed }: Design) {
+  let first: Placed[] = [];
+  let count = 0;
+  const cut = () => {
+    first = first.sort(byPlace).slice(0, size);
+  };
+  return {
+    kind,
+    count: () => count,
+    add(row: DrawableRow): void {
+      if (kind !== null && (row.pass === 1) !== kind) return;
+      count += 1;
+      first.push({ ...row, place: Bun.hash.xxHash32(`${seed} ${row.id}`) });
+      if (first.length >= size * keptTimes) cut();
+    },
+    end(): Placed[] {
+      cut();
+      return first;
+    },
+  };
+}
+
 /** The first of all in an order that the seed decides; by verdict, half of each kind, and more of one where the other has too few. */
-function draw(rows: readonly DrawableRow[], { size, seed, by }: Design) {
-  const inOrder = rows
-    .map((row) => ({ ...row, place: Bun.hash.xxHash32(`${seed} ${row.id}`) }))
-    .sort((a, b) => a.place - b.place || a.id - b.id);
-  const kinds = by === "uniform" ? [null] : [true, false];
-  const groups = kinds.map((pass) => inOrder.filter((row) => pass === null || (row.pass === 1) === pass));
-  const [first = [], second = []] = groups;
-  const half = Math.max(Math.ceil(size / 2), size - second.length);
-  const sizes = by === "uniform" ? [size] : [half, size - Math.min(first.length, half)];
-  const strata = groups.map((group, index): Stratum => {
-    const taken = Math.min(group.length, sizes[index] ?? 0);
-    const probability = group.length === 0 ? 0 : taken / group.length;
-    return { pass: kinds[index] ?? null, count: group.length, probability };
-  });
-  const drawn = groups.flatMap((group, index) =>
-    group
-      .slice(0, sizes[index])
-      .map(({ id, place }) => ({ result_id: id, place, probability: strata[index]?.probability ?? 0 })),
-  );
-  // Passes and fails mixed, so that their order gives no verdict away.
-  drawn.sort((a, b) => a.place - b.place || a.result_id - b.result_id);
-  return { drawn: drawn.map(({ place: _, ...item }) => item), strata };
+function startDraw(design: Design) {
+  const { size, by } = design;
+  const groups = (by === "uniform" ? [null] : [true, false]).map((kind) => firstOf(kind, design));
+  return {
+    add(rows: readonly DrawableRow[]): void {
+      for (const row of rows) for (const group of groups) group.add(row);
+    },
+    end() {
+      const [first = 0, second = 0] = groups.map((group) => group.count());
+      const half = Math.max(Math.ceil(size / 2), size - second);
+      const sizes = by === "uniform" ? [size] : [half, size - Math.min(first, half)];
+      const parts = groups.map((group, index) => {
+        const taken = group.end().slice(0, sizes[index]);
+        const probability = group.count() === 0 ? 0 : taken.length / group.count();
+        const stratum: Stratum = { pass: group.kind, count: group.count(), probability };
+        return { stratum, taken: taken.map((row) => ({ ...row, probability })) };
+      });
+      // Passes and fails mixed, so that their order gives no verdict away.
+      const drawn = parts.flatMap(({ taken }) => taken).sort(byPlace);
+      return {
+        drawn: drawn.map(({ id: result_id, probability }) => ({ result_id, probability })),
+        strata: parts.map(({ stratum }) => stratum),
+      };
+    },
+  };
 }
 
 /** The last draws of a run, the newest first. */
@@ -127,6 +169,13 @@ export async function listLabelSamples(
   const run = await findRun(services, requester, runId);
   const reader = services.store.reader(requester);
   const samples = await selectLabelSamples(reader, requester.accountId, [run.id], mostSamples);
+  return await describeSamples(reader, samples);
+}
+
+async function describeSamples(
+  reader: Database,
+  samples: readonly LabelSamplesTable[],
+): Promise<LabelSample[]> {
   const items = Map.groupBy(
     await selectSampleItems(
       reader,

@@ -164,7 +164,10 @@ const uploadLabels = route({
     return reply(
       200,
       await receiveUpload(call, (body, { isGzip }) =>
-        importLabels(services, requester, { body, isGzip, userId: call.caller.userId }),
+        importLabels(services, requester, {
+          ...{ body, isGzip, userId: call.caller.userId },
+          reserve: (bytes) => reserveBytes(call.exchange, bytes),
+        }),
       ),
     );
   },

@@ -118,17 +118,19 @@ function escapeMarkdown(text: string): string {
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
 const styles = `:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
+body { font: 15px/1.5 Inter, system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
 table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-th { overflow-wrap: normal; }
+th { color: #777; font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
+h1 { font-size: 1.6rem; }
+h2 { font-size: 1.2rem; margin-top: 2rem; }
 h1 + p { color: #777; margin-top: -.5rem; }
 p.lead { font-size: 1.15rem; font-weight: 600; }
-td { min-width: 7em; }
+td { min-width: 9em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
-figure { margin: 1rem 0; max-width: 46rem; }
-svg { display: block; font-size: 13px; width: 100%; }
+figure { margin: 1rem 0; max-width: 46rem; overflow-x: auto; }
+svg { display: block; font-size: 13px; min-width: 34rem; width: 100%; }
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
 text.name { text-anchor: start; }
@@ -146,6 +148,7 @@ circle { fill: #6b63f0; }
   table { display: table; width: 100%; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
+  td, svg { min-width: 0; }
   h2, h3, p:has(+ pre) { break-after: avoid; }
 }`;
 

@@ -1,5 +1,5 @@
 import { type ModelUse, useOfCompletion, useOfFailure } from "../../evaluators/judge/judge-model.ts";
-import { UpstreamError } from "../../platform/errors.ts";
+import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
@@ -96,7 +96,8 @@ export async function askDeployment(
       // Without sharing: a repeat is a completion of its own.
       { session: { name: "x-session-id", value: session }, mayRetry, spender: caller },
     ).catch((error: unknown) => {
-      recordCall?.(useOfFailure(caller, error, signal));
+      // What a budget refuses is no call.
+      if (!(error instanceof SpendingRefusedError)) recordCall?.(useOfFailure(caller, error, signal));
       throw error;
     });
     recordCall?.(useOfCompletion(caller, completion));

@@ -11,7 +11,7 @@ from schemathesis.core.failures import Failure
 REFUSALS = (
     ("The Idempotency-Key was used for another request", "depends on the requests before"),
     ("Input should be the name of a deployment", "names what must exist"),
-    ("has no such |[Tt]here is no such |There is no (deployment|dataset) of this name|The dataset has no revision", "names what must exist"),
+    ("has no such |[Tt]here is no such |There is no (deployment|dataset|environment) of this name|The dataset has no revision", "names what must exist"),
     ("This server has no price list|There is no price for ", "depends on the server's settings"),
     ("The world is not calibrated|The world has no `confidence`|The world escalates|What is tested is not", "depends on the revisions before"),
     ("Name the deployment that is asked then", "a field that another one requires"),
@@ -32,6 +32,7 @@ REFUSALS = (
     (r'"loc":\["body","(line|document)",', "what a file must hold"),
     (r'"type":"unrecognised_layout"', "what a file must hold"),
     ("The body is not valid multipart/form-data", "its boundary is no matter of schemas"),
+    ("The same task, episode and policy are in pair ", "uniqueness of some fields of items"),
     ("The body (has no samples|is empty)", "what a file must hold"),
     (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
     (r'"loc":\["body","ids"\],"msg":"Value error, a (run|comparison) has', "how many there are depends on `kind`"),

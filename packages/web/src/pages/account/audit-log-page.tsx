@@ -56,7 +56,7 @@ function AuditLog() {
   return (
     <section
       aria-label="Audit log"
-      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
       <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-4 py-1">
         <Select

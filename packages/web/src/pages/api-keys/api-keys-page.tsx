@@ -44,7 +44,6 @@ function ApiKeysPage() {
 
   return (
     <Page
-      isWide
       title="API keys"
       hint={`Programs send a key with every request. A key can do what its user can do, or less.${isOwner ? " Owners see the keys of all users of the account." : ""}`}
       actions={

@@ -206,7 +206,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         </>
       );
     },
-    widthPx: 148,
+    widthPx: 100,
     isWideOnly: true,
   },
   {
@@ -286,7 +286,7 @@ function budgetColumns(
           </span>
         );
       },
-      widthPx: 148,
+      widthPx: 84,
       isWideOnly: true,
     },
   ];
@@ -326,7 +326,7 @@ function actionsColumn(
           </Button>
         </span>
       ),
-    widthPx: 160,
+    widthPx: 140,
     isFixed: true,
     isActions: true,
   };

@@ -43,7 +43,6 @@ function ComparePage() {
     <Page
       title="Compare"
       hint="Which run is better? Runs on the same samples, compared pairwise."
-      isWide
       actions={isChosen && data !== undefined && <ShareActions comparison={data} />}
     >
       {isChosen && error !== null && <ErrorNotice error={error} onRetry={refetch} />}

@@ -76,7 +76,7 @@ function EvaluationsPage() {
       <FilterBar filtering={filtering} />
       <section
         aria-label="Results"
-        className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+        className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
       >
         {view === "samples" ? <SamplesView filtering={filtering} /> : <VerdictsView filtering={filtering} />}
       </section>

@@ -92,7 +92,7 @@ export function sampleColumns(
       cell: ({ sampleId }) => <SampleName id={sampleId} />,
       isSortable: false,
       isFixed: true,
-      widthPx: 168,
+      widthPx: 140,
     },
     ...judges.map(
       (judge): DataColumn<SampleRow> => ({
@@ -118,7 +118,7 @@ export function sampleColumns(
       ),
       isSortable: false,
       isElastic: true,
-      widthPx: 160,
+      widthPx: 140,
     },
     {
       id: "gold",
@@ -131,7 +131,8 @@ export function sampleColumns(
         </span>
       ),
       isSortable: false,
-      widthPx: 160,
+      isElastic: true,
+      widthPx: 140,
       isWideOnly: true,
     },
     {
@@ -140,7 +141,7 @@ export function sampleColumns(
       value: ({ runId }) => runId,
       cell: ({ runId }, tabIndex) => (runId === null ? "–" : <RunLink id={runId} tabIndex={tabIndex} />),
       isSortable: false,
-      widthPx: 184,
+      widthPx: 136,
       isWideOnly: true,
     },
   ];

@@ -28,7 +28,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         {profile?.archived_at != null && <Badge tone="warn">Archived</Badge>}
       </span>
     ),
-    widthPx: 184,
+    widthPx: 208,
     isElastic: true,
     isFixed: true,
   },
@@ -36,7 +36,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     id: "purpose",
     label: "Judges by",
     value: ({ purpose }) => purposeLabels[purpose],
-    widthPx: 168,
+    widthPx: 150,
   },
   {
     id: "uses",
@@ -45,7 +45,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     value: ({ uses }) => uses,
     cell: ({ uses }) => (uses === 0 ? <span className="text-ink-3">–</span> : formatCount(uses)),
     isNumber: true,
-    widthPx: 92,
+    widthPx: 76,
   },
   {
     id: "failed",
@@ -59,7 +59,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         <span className="text-warn">{formatCount(failed)}</span>
       ),
     isNumber: true,
-    widthPx: 104,
+    widthPx: 92,
   },
   {
     id: "revision",
@@ -69,7 +69,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
       profile === undefined ? "Imported" : profile.is_managed ? "Built-in" : `r${profile.revision}`,
     isNewestFirst: true,
     isWideOnly: true,
-    widthPx: 92,
+    widthPx: 76,
   },
   {
     id: "changed",

@@ -1,10 +1,11 @@
 import { describeFailures, describeTrouble, formatPoints } from "@presage/contract/describe-runs";
 import type { Headline } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
+import { checkedEnvironmentsQuery, realityQuery } from "../../data/environments.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { counted, describeInterval, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
@@ -51,7 +52,7 @@ export function HeadlinesCard() {
           <thead>
             <tr className="border-b border-line">
               <HeaderCell>Target and dataset</HeaderCell>
-              <HeaderCell className="w-1/3 min-[1400px]:w-1/4">Pass rate</HeaderCell>
+              <HeaderCell className="w-1/3">Pass rate</HeaderCell>
               <HeaderCell className={onlyWide}>Goal</HeaderCell>
               <HeaderCell className={onlyWide}>Since the run before</HeaderCell>
               <HeaderCell className={onlyWide}>Failed</HeaderCell>
@@ -67,7 +68,33 @@ export function HeadlinesCard() {
           </tbody>
         </Table>
       )}
+      <Reality />
     </Card>
+  );
+}
+
+/** Whether success in environments was real, where that was checked. */
+function Reality() {
+  const presage = usePresage();
+  const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
+  const figures = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
+  if (names.length === 0) return null;
+  return (
+    <ul aria-label="Checked against reality" className="divide-y divide-line border-t border-line">
+      {names.map((name, index) => (
+        <li key={name} className="px-4 py-2 text-sm text-ink-2">
+          <Link
+            to="/environments/$name"
+            params={{ name }}
+            search={{ tab: "reality" }}
+            className="font-medium wrap-anywhere text-accent-ink hover:underline"
+          >
+            Environment {name}
+          </Link>{" "}
+          {figures[index]?.data?.sentence ?? "…"}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -94,7 +121,7 @@ function Row({ row }: { row: Headline }) {
         </span>
         <span className="mt-1 flex flex-col items-start gap-1 text-xs min-[1400px]:hidden">
           {goal !== null && <GoalState goal={goal} />}
-          <Change change={row.change} />
+          <Change row={row} />
           <Failed run={run} />
         </span>
       </RowHeader>
@@ -105,7 +132,7 @@ function Row({ row }: { row: Headline }) {
         {goal === null ? <span className="text-ink-3">none set</span> : <GoalState goal={goal} />}
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
-        <Change change={row.change} />
+        <Change row={row} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         <Failed run={run} />
@@ -158,7 +185,7 @@ function Rate({ row: { run, baseline } }: { row: Headline }) {
 
 const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
-function Change({ change }: { change: Headline["change"] }) {
+function Change({ row: { run, change } }: { row: Headline }) {
   if (change === null) return <span className="text-ink-3">no run before</span>;
   const { run_id, name, difference, interval, outcome } = change;
   const Icon = arrows[outcome];
@@ -174,9 +201,9 @@ function Change({ change }: { change: Headline["change"] }) {
       <Icon className="mt-0.5 size-3 shrink-0" aria-hidden />
       <span>
         <Link
-          to="/runs/$runId"
-          params={{ runId: run_id }}
-          title={name}
+          to="/compare"
+          search={{ runs: `${run_id},${run.id}` }}
+          title={`Compare with ${name}`}
           className="underline-offset-2 hover:underline"
         >
           {formatPoints(difference)} points

@@ -3,8 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
+import { reviewQueueQuery } from "../../data/review.ts";
 import { pausedRunsQuery } from "../../data/runs.ts";
-import { formatShare } from "../../format/numbers.ts";
+import { budgetsQuery } from "../../data/spending.ts";
+import { counted, formatShare } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
@@ -21,7 +23,10 @@ export function NeedsYou() {
   const presage = usePresage();
   const { data: deployments } = useQuery(deploymentsQuery(presage));
   const { data: paused } = useQuery(pausedRunsQuery(presage));
-  const isKnown = deployments !== undefined && paused !== undefined;
+  const { data: budgets } = useQuery(budgetsQuery(presage));
+  const { data: queue } = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
+  const isKnown = [deployments, paused, budgets, queue].every((data) => data !== undefined);
+  const toLabel = queue?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
   const needs: Need[] = [
     ...(deployments ?? [])
       .filter(({ state }) => state !== "up")
@@ -43,15 +48,39 @@ export function NeedsYou() {
       ),
       why: status_reason ?? "paused",
     })),
+    ...(budgets?.data ?? [])
+      .filter(({ state }) => state !== "ok")
+      .map(({ api_key_id, share }) => ({
+        key: `budget ${api_key_id}`,
+        link: (
+          <Link to="/usage" className={look}>
+            Budget of {api_key_id === null ? "the account" : "a key"}
+          </Link>
+        ),
+        why: `${formatShare(share)} of this month’s is spent`,
+      })),
+    ...(toLabel === 0
+      ? []
+      : [
+          {
+            key: "labels",
+            link: (
+              <Link to="/review" className={look}>
+                {counted(toLabel, "verdict")} to label
+              </Link>
+            ),
+            why: "disputed or uncertain",
+          },
+        ]),
   ];
   return (
-    <Card title="Needs you">
+    <Card title={needs.length === 0 ? undefined : "Needs you"}>
       {needs.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">
-          {isKnown ? "No run is paused, and every deployment is up." : "…"}
+        <p className="px-4 py-2.5 text-sm text-ink-2">
+          {isKnown ? "Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed." : "…"}
         </p>
       ) : (
-        <ul className="divide-y divide-line">
+        <ul data-needs="" className="divide-y divide-line">
           {needs.map(({ key, link, why }) => (
             <li key={key} className="flex flex-col px-4 py-2 text-sm">
               {link}

@@ -3,8 +3,11 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { loadPage, usePresage } from "../../data/client.ts";
+import { checkedEnvironmentsQuery } from "../../data/environments.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
+import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
+import { budgetsQuery } from "../../data/spending.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -31,13 +34,16 @@ function OverviewPage() {
     useQuery(headlinesQuery(presage)),
     useQuery(deploymentsQuery(presage)),
     useQuery(pausedRunsQuery(presage)),
+    useQuery(budgetsQuery(presage)),
+    useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
+    useQuery(checkedEnvironmentsQuery(presage)),
   ];
   const isLoading =
     parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined);
   // Someone new has nothing to read here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   return (
-    <Page title="Overview" hint="Which model or world is good enough, and what waits for you." isWide>
+    <Page title="Overview" hint="Which model or world is good enough, and what waits for you.">
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {isLoading ? (
         placeholder
@@ -46,7 +52,7 @@ function OverviewPage() {
           {steps && <GettingStarted {...steps} />}
           {!isEmpty && (
             <>
-              <div className="grid min-w-0 items-start gap-4 *:min-w-0 xl:grid-cols-[minmax(0,1fr)_16rem]">
+              <div className="grid min-w-0 items-start gap-4 *:min-w-0 xl:has-[[data-needs]]:grid-cols-[minmax(0,1fr)_16rem]">
                 <HeadlinesCard />
                 <NeedsYou />
               </div>

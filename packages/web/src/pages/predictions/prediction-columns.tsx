@@ -17,7 +17,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 104,
+    widthPx: 126,
     isFixed: true,
   },
   {
@@ -26,6 +26,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ action }) => action,
     cell: ({ action }) => <Beginning text={action} />,
     widthPx: 140,
+    isElastic: true,
   },
   {
     id: "output",
@@ -42,7 +43,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "What the dataset of its run has as the next state.",
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
-    widthPx: 160,
+    widthPx: 130,
     isWideOnly: true,
   },
   {
@@ -58,7 +59,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "By",
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
-    widthPx: 110,
+    widthPx: 132,
     isWideOnly: true,
   },
   {

@@ -99,7 +99,7 @@ function LogTable({ log, list, count }: LogTableProps) {
   return (
     <section
       aria-label="Predictions"
-      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
       <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
         <p className="whitespace-nowrap" role="status">

@@ -55,7 +55,6 @@ function LoadedWorld({ world }: { world: World }) {
   return (
     <Page
       title={name}
-      isWide
       hint={
         <>
           {config.description && <InlineText text={config.description} />}

@@ -94,7 +94,7 @@ const columns: DataColumn<World>[] = [
     value: ({ revised_at }) => revised_at,
     cell: ({ revised_at }) => <Time at={revised_at} />,
     isNewestFirst: true,
-    widthPx: 116,
+    widthPx: 128,
     isWideOnly: true,
   },
 ];
@@ -127,7 +127,6 @@ function WorldsPage() {
   return (
     <Page
       title="Worlds"
-      isWide
       hint="Instructions, recorded examples and a model that predict together; or the records alone, without a model."
       actions={newWorld}
     >

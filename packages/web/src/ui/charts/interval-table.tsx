@@ -58,14 +58,14 @@ export function IntervalTable(props: IntervalTableProps) {
   const hasCount = rows.some(({ count }) => count !== undefined);
   const hasReference = rows.some(({ reference }) => reference != null);
   return (
-    <figure aria-label={label} className="flex min-w-0 flex-col pb-2">
+    <figure aria-label={label} className="relative flex min-w-0 flex-col pb-2">
       <ScrollRegion
         label={label}
         className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
       >
         <table className="w-full border-collapse text-sm tabular-nums">
           <thead>
-            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4">
+            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 md:*:last:pr-10">
               <th scope="col" className="text-left">
                 {rowLabel}
               </th>
@@ -105,7 +105,7 @@ export function IntervalTable(props: IntervalTableProps) {
             {shown.map((row) => (
               <tr
                 key={row.key}
-                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 hover:bg-hover/60"
+                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 md:*:last:pr-10 hover:bg-hover/60"
               >
                 <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
                   {row.shown ?? row.label}
@@ -138,13 +138,17 @@ export function IntervalTable(props: IntervalTableProps) {
           </tbody>
         </table>
       </ScrollRegion>
-      <figcaption className="flex min-h-7 items-center gap-2 border-t border-line px-4 pt-2 text-xs text-ink-3">
-        <span className="min-w-0 flex-1">{note}</span>
-        {rows.length > most && (
-          <Button size="small" variant="quiet" onClick={() => setAll(!isAll)}>
-            {isAll ? "Show fewer" : `Show all ${rows.length}`}
-          </Button>
-        )}
+      {(note !== undefined || rows.length > most) && (
+        <figcaption className="flex min-h-7 items-center gap-2 border-t border-line px-4 pt-2 text-xs text-ink-3">
+          <span className="min-w-0 flex-1">{note}</span>
+          {rows.length > most && (
+            <Button size="small" variant="quiet" onClick={() => setAll(!isAll)}>
+              {isAll ? "Show fewer" : `Show all ${rows.length}`}
+            </Button>
+          )}
+        </figcaption>
+      )}
+      <div className="bg-surface max-md:self-end md:absolute md:top-0.5 md:right-1">
         <ExportMenu
           label={label}
           isDrawn
@@ -158,7 +162,7 @@ export function IntervalTable(props: IntervalTableProps) {
             })
           }
         />
-      </figcaption>
+      </div>
     </figure>
   );
 }

@@ -17,7 +17,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
   const cut = finished - (figures?.successes ?? 0) - (figures?.failures ?? 0);
   const shown = (value: string) => (figures === undefined ? "…" : value);
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-5">
+    <dl className="flex flex-wrap gap-px overflow-hidden rounded-lg border border-line bg-line">
       <Figure
         name="Success rate"
         explanation={
@@ -34,7 +34,6 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
               ? countSuccess(figures)
               : formatShare(rate),
         )}
-        isWide
       >
         {rate !== null && interval !== null ? (
           <span className="flex items-center gap-2">
@@ -85,17 +84,15 @@ function Figure({
   name,
   explanation,
   value,
-  isWide = false,
   children,
 }: {
   name: string;
   explanation: string;
   value: string;
-  isWide?: boolean;
   children: ReactNode;
 }) {
   return (
-    <div className={`flex min-w-0 flex-col bg-surface px-4 py-3 ${isWide ? "max-lg:col-span-2" : ""}`}>
+    <div className="flex min-w-0 flex-1 basis-32 flex-col bg-surface px-4 py-3">
       <dt className="text-xs text-ink-3">
         <ExplainedName name={name} explanation={explanation} />
       </dt>

@@ -58,7 +58,6 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
   return (
     <Page
       title={name}
-      isWide
       hint={
         <>
           {config.description ?? "An environment that a model plays."}{" "}
@@ -167,7 +166,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
         },
         {
           value: "success",
-          label: "Success by",
+          label: "Success",
           content: (
             <SuccessTab
               environment={environment}

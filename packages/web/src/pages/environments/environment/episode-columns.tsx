@@ -96,7 +96,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     label: "Last used",
     value: ({ last_active_at }) => last_active_at,
     cell: ({ last_active_at }) => <Time at={last_active_at} />,
-    widthPx: 116,
+    widthPx: 128,
     isExtra: true,
   },
   {

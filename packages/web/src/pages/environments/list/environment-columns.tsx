@@ -121,7 +121,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     value: ({ figures }) => figures?.last_started_at,
     cell: ({ figures }) => (figures === undefined ? "–" : <Time at={figures.last_started_at} />),
     isNewestFirst: true,
-    widthPx: 116,
+    widthPx: 128,
     isWideOnly: true,
   },
 ];

@@ -49,7 +49,6 @@ function EnvironmentsPage() {
   return (
     <Page
       title="Environments"
-      isWide
       hint="Simulated worlds: an agent acts, and a model predicts what it observes."
       actions={
         <>

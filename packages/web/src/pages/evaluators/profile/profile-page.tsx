@@ -175,9 +175,9 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
     <Card
       title="Pass rate by run"
       hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
-      className="flex h-60 flex-col"
+      className="flex h-60 flex-col print:h-auto"
     >
-      <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
         {figures === undefined && <SkeletonRows count={3} className="h-9" />}
         {figures?.length === 0 && (
           <p className="px-4 py-3 text-sm text-ink-2">No run has used this profile.</p>

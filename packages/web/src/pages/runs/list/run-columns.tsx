@@ -38,7 +38,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
-    widthPx: 215,
+    widthPx: 196,
   };
 }
 
@@ -83,7 +83,7 @@ const columns: DataColumn<RunRow>[] = [
       ) : (
         <RunStatus status={run.status} />
       ),
-    widthPx: 105,
+    widthPx: 96,
   },
   {
     id: "target",
@@ -96,7 +96,7 @@ const columns: DataColumn<RunRow>[] = [
         {run.mode === "free-running" && <span className="text-ink-3"> free-running</span>}
       </>
     ),
-    widthPx: 145,
+    widthPx: 128,
     isWideOnly: true,
   },
   {
@@ -126,7 +126,7 @@ const columns: DataColumn<RunRow>[] = [
     hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
-    widthPx: 125,
+    widthPx: 124,
     isWideOnly: true,
   },
   {
@@ -146,7 +146,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.progress.samples,
     cell: ({ run }) => formatCount(run.progress.samples),
     isNumber: true,
-    widthPx: 100,
+    widthPx: 96,
     isWideOnly: true,
   },
   {
@@ -163,7 +163,7 @@ const columns: DataColumn<RunRow>[] = [
         </span>
       ),
     isNumber: true,
-    widthPx: 80,
+    widthPx: 72,
     isWideOnly: true,
   },
   {
@@ -172,7 +172,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 118,
+    widthPx: 130,
     isWideOnly: true,
   },
 ];

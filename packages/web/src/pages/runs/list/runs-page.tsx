@@ -223,7 +223,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
   return (
     <section
       aria-label="Runs"
-      className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
       <header className="flex min-h-10 items-center gap-2 border-b border-line px-4 py-1 text-xs text-ink-2">
         <p className="min-w-0 flex-1" role="status">

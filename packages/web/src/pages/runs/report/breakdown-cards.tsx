@@ -152,7 +152,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
   const { cost, tokens, latency_ms, predictions_per_second } = report;
   const asked = "deployment" in run.target;
   return (
-    <Card title="Cost and speed" hint="Of the predictions. The usage page shows what judges cost.">
+    <Card title="Cost and speed" hint="Of the predictions. What judges cost is in People & spend.">
       {asked ? (
         <dl className="grid grid-cols-2 gap-4 px-4 py-3 sm:grid-cols-3">
           <Figure

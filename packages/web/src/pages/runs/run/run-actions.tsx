@@ -18,7 +18,7 @@ import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
 import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
 import { LabelSampleButton } from "../../../parts/label-sample.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
-import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
+import { buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { Menu, MenuDownload } from "../../../ui/menu.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -40,11 +40,11 @@ export function RunActions({ run }: { run: Run }) {
       <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
         <GitCompareArrows aria-hidden /> Compare
       </Link>
-      <CopyButton text={() => location.href} label="Copy link to this view">
-        Copy link
-      </CopyButton>
+      <CopyButton text={() => location.href} label="Copy link to this view" />
       <ShareButton kind="run" ids={[run.id]} />
-      <ReportMenu runId={run.id} />
+      <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
+        <Download aria-hidden /> Report
+      </a>
       <EndMenu run={run} onChoose={setAsks} />
       <ConfirmDialog
         isOpen={asks === "finish"}
@@ -118,30 +118,20 @@ function PauseButton({ run, isBusy, onChange }: PauseButtonProps) {
   );
 }
 
-/** Takes the report elsewhere. */
-function ReportMenu({ runId }: { runId: string }) {
-  const report = `/v1/runs/${runId}/report?format=`;
+/** The report in other forms, and what ends a run. */
+function EndMenu({ run, onChoose }: { run: Run; onChoose(ending: Ending): void }) {
+  const report = `/v1/runs/${run.id}/report?format=`;
   return (
-    <Menu trigger={<Button icon={<Download aria-hidden />}>Report</Button>}>
-      <MenuDownload href={`${report}html`} icon={<FileText aria-hidden />}>
-        As a page (HTML)
-      </MenuDownload>
+    <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
       <MenuDownload href={`${report}md`} icon={<FileText aria-hidden />}>
-        As Markdown
+        Report as Markdown
       </MenuDownload>
       <MenuDownload href={`${report}json`} icon={<FileJson aria-hidden />}>
         All figures (JSON)
       </MenuDownload>
-      <MenuDownload href={`/v1/runs/${runId}/export`} icon={<Files aria-hidden />}>
+      <MenuDownload href={`/v1/runs/${run.id}/export`} icon={<Files aria-hidden />}>
         All predictions (JSON Lines)
       </MenuDownload>
-    </Menu>
-  );
-}
-
-function EndMenu({ run, onChoose }: { run: Run; onChoose(ending: Ending): void }) {
-  return (
-    <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
       {run.status === "paused" && (
         <AllowedMenuItem
           needs="evaluate"

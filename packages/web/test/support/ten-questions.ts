@@ -1,0 +1,105 @@
+import type { Locator, Page } from "./page.ts";
+
+/** What someone comes with, and how the dashboard answers it from the overview on. */
+export interface Question {
+  question: string;
+  /** What is clicked, one after the other. */
+  clicks: ((page: Page) => Locator)[];
+  /** The text or figure that answers it. */
+  answer(page: Page): Locator;
+}
+
+/** About the newest run over a dataset, of which there are two, with a goal and a price. */
+export function tenQuestions(dataset: string): Question[] {
+  const row = (page: Page) =>
+    page.getByRole("region", { name: "Latest runs" }).getByRole("row").filter({ hasText: dataset });
+  const run = (page: Page) => row(page).getByRole("link").first();
+  const entry = (name: string) => (page: Page) =>
+    page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true });
+  const tab = (section: string, name: string) => (page: Page) =>
+    page.getByRole("navigation", { name: section }).getByRole("link", { name, exact: true });
+  const spending = [entry("Settings"), tab("Settings", "People & spend")];
+  return [
+    {
+      question: "Good enough?",
+      clicks: [run],
+      answer: (page) =>
+        page.getByText(/^(Goal met|Goal missed|Undecided): exact-match passes [\d.]+ % .*goal of [\d.]+ %/),
+    },
+    {
+      question: "Where does it fail?",
+      clicks: [run],
+      answer: (page) =>
+        page
+          .getByRole("figure", { name: "Worst trajectories" })
+          .getByRole("row")
+          .filter({ hasText: /[\d.]+ %/ })
+          .first(),
+    },
+    {
+      question: "Which is better, and how sure?",
+      clicks: [
+        (page) =>
+          row(page)
+            .getByRole("link", { name: /points$/ })
+            .locator("visible=true")
+            .first(),
+      ],
+      answer: (page) =>
+        page
+          .getByRole("list", { name: "What the comparison says" })
+          .getByRole("listitem")
+          .filter({ hasText: /points, 95 % interval/ }),
+    },
+    {
+      question: "What did the model see?",
+      clicks: [entry("Log"), (page) => page.getByRole("main").locator("[data-row-link]").first()],
+      answer: (page) => page.getByRole("region", { name: "Prompt" }).getByText("User turn"),
+    },
+    {
+      question: "What did it cost?",
+      clicks: spending,
+      answer: (page) =>
+        page
+          .getByRole("definition")
+          .filter({ hasText: /^€[\d,.]+/ })
+          .first(),
+    },
+    {
+      question: "Who used it?",
+      clicks: spending,
+      answer: (page) =>
+        page
+          .getByRole("region", { name: "Spending by person" })
+          .getByRole("row", { name: "Owner" })
+          .getByText(/€[\d,.]+/),
+    },
+    {
+      question: "Is it safe to train in?",
+      clicks: [
+        (page) =>
+          page
+            .getByRole("list", { name: "Checked against reality" })
+            .getByRole("link", { name: "Environment sandbox" }),
+      ],
+      answer: (page) =>
+        page.getByText(/that succeeded in simulation, \d+ failed in reality: [\d.]+ % \(95 % interval /),
+    },
+    {
+      question: "What should I label?",
+      clicks: [(page) => page.getByRole("link", { name: /verdicts? to label$/ })],
+      answer: (page) => page.getByText(/^Evaluators disagree: \d+ pass, \d+ fail/),
+    },
+    {
+      question: "What changed since the last run?",
+      clicks: [run],
+      answer: (page) => page.getByText(/by exact-match: .*points .*; .*model /),
+    },
+    {
+      question: "Can I show this to my boss?",
+      clicks: [run, (page) => page.getByRole("link", { name: "Report" })],
+      // The page stays; the report is a file.
+      answer: (page) => page.getByRole("link", { name: "Report" }),
+    },
+  ];
+}
