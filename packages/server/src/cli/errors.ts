@@ -2,12 +2,14 @@ import { dirname } from "node:path";
 import { PresageError } from "@presage/sdk";
 import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
+import { InvalidRequestError } from "../http/validate.ts";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backup.ts";
 import { ClockSkewError } from "../platform/storage/clock.ts";
 import { SchemaError } from "../platform/storage/migrate.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command.ts";
+import { describeIssues } from "./files.ts";
 
 const noSpace = new Set(["SQLITE_FULL", "ENOSPC"]);
 const notWritable = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "SQLITE_CANTOPEN"]);
@@ -30,6 +32,7 @@ const selfExplaining = [
 export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof InvalidRequestError) return describeIssues(error.issues);
   if (isStoreUnavailable(error))
     return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
   // A call of the system that failed: its message has the reason and the path.

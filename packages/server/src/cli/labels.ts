@@ -28,6 +28,7 @@ const whole = (text: string) => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 };
+const mostDrawn = 1_000;
 const byEvaluator = [
   "--evaluator <name[=profile]>",
   "an evaluator of the run; by default its first",
@@ -58,7 +59,10 @@ export function addLabelCommands(program: Command): void {
         "presage label nightly --draw 20 --by verdict > to-label.jsonl",
       ),
     )
-    .action(([what = "", verdict]: string[], options) => labelCommand(configure(), what, verdict, options));
+    .action(([what = "", label, ...more]: string[], options) => {
+      if (more.length > 0) throw new CommandError("label takes a file, a run, or an id and pass or fail");
+      return labelCommand(configure(), what, label, options);
+    });
   program
     .command("agree <run>")
     .summary("say how far an evaluator agrees with people")
@@ -77,6 +81,7 @@ async function labelCommand(
   verdict: string | undefined,
   options: LabelOptions,
 ): Promise<void> {
+  if (options.draw !== undefined) refuseBesideDraw(verdict, options);
   await withConnection(config, options, async (connection) => {
     if (options.draw !== undefined) return await printDrawn(connection, what, options.draw, options);
     if (verdict !== undefined) return await labelOne(connection, what, verdict, options);
@@ -89,6 +94,13 @@ async function labelCommand(
     const back = stored.taken_back > 0 ? `, ${countOf(stored.taken_back, "label")} taken back` : "";
     process.stdout.write(`${countOf(stored.labels, "label")} stored${back}.\n`);
   });
+}
+
+function refuseBesideDraw(verdict: string | undefined, { draw = 0, annotator }: LabelOptions): void {
+  if (draw < 1 || draw > mostDrawn)
+    throw new CommandError(`--draw takes a whole number from 1 to ${mostDrawn}`);
+  if (verdict !== undefined) throw new CommandError("--draw takes a run and no label");
+  if (annotator !== undefined) throw new CommandError("--draw cannot be combined with --annotator");
 }
 
 async function labelOne(
@@ -181,7 +193,9 @@ function printAgreement(found: LabelAgreement): void {
     `both pass ${counts.both_pass}, only the evaluator ${counts.only_evaluator}, only the reference ${counts.only_reference}, neither ${counts.both_fail}`,
     ...(undecided > 0 ? [`${countOf(undecided, "verdict")} on which people are evenly divided`] : []),
     ...(isOfPeople && more.count !== null
-      ? [`${countOf(more.count, "more label")}: ±${Math.round(100 * more.half_width)} points`]
+      ? [
+          `${countOf(more.count, "more label")} would make its interval about ±${Math.round(100 * more.half_width)} points wide`,
+        ]
       : []),
     ...(found.note === null ? [] : [found.note]),
   ];

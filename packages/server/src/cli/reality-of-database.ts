@@ -1,3 +1,4 @@
+import { findEnvironment } from "../environments/environments.ts";
 import type { Changer } from "../platform/audit.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { createCheck, InvalidPairError } from "../reality/checks.ts";
@@ -16,6 +17,7 @@ export function realityOfDatabase(
 ): Client["realityChecks"] {
   return {
     async create(request) {
+      if (request.environment) await findEnvironment(services, requester, request.environment);
       const made = createCheck(services, requester, { ...request, userId });
       return toCheck(
         await made.catch((error: unknown) => {

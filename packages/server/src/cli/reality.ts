@@ -58,6 +58,7 @@ async function realityCommand(
   if (file === undefined && environment === undefined)
     throw new CommandError("reality needs an environment, or --pairs");
   if (file !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
+  if (file === undefined && name !== undefined) throw new CommandError("--name needs --pairs");
   if (file !== undefined && policy !== undefined)
     throw new CommandError("--policy is for an environment's checks: a file has all of its policies");
   const pairs = file === undefined ? undefined : await readPairs(file);

@@ -7,6 +7,7 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type ConnectionOptions, findRun } from "./connect.ts";
+import { explainFileError } from "./errors.ts";
 import { checkOutputFile } from "./files.ts";
 import { withConnection } from "./open-connection.ts";
 import { printAddress } from "./run.ts";
@@ -185,10 +186,12 @@ async function compareCommand(
 ): Promise<void> {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
   if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
+  if (json && format !== undefined) throw new CommandError("--json cannot be combined with --format");
   if (out !== undefined) checkOutputFile(out);
   await withConnection(config, options, async (connection) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findRun(connection, name)).id);
+    if (new Set(ids).size < ids.length) throw new CommandError("compare needs runs that are not the same");
     if (format !== undefined)
       return await write(await connection.call(({ comparisons }) => comparisons.getAs(ids, format)), out);
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
@@ -201,7 +204,10 @@ async function compareCommand(
 /** Writes a text into a file, or to standard output. */
 async function write(text: string, out: string | undefined): Promise<void> {
   if (out === undefined) process.stdout.write(text);
-  else await writeFile(out, text);
+  else
+    await writeFile(out, text).catch((error) => {
+      throw explainFileError(error, out);
+    });
 }
 
 interface ReportOptions extends ConnectionOptions {

@@ -242,11 +242,14 @@ function refuseOther(
   copied: WorldPins,
 ): void {
   if (prompt_digest !== copied.prompt_digest)
-    throw new InvalidWorldError(["pinned", "prompt_digest"], `The prompt's digest is ${prompt_digest}`);
+    throw new InvalidWorldError(
+      ["pinned", "prompt_digest"],
+      `The prompt is another: its digest is ${prompt_digest}`,
+    );
   if (examples?.index_digest !== copied.examples?.index_digest)
     throw new InvalidWorldError(
       ["pinned", "examples"],
-      `The digest of the examples' index is ${examples?.index_digest ?? "none: there are no examples"}`,
+      `The examples are others: ${examples ? `the digest of their index is ${examples.index_digest}` : "there are none"}`,
     );
 }
 

@@ -49,6 +49,11 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(":41: simulated: ")]);
 
   await Bun.write(file, outcomes(4));
+  const nowhere = await reality("nowhere", "--pairs", file, "--name", "n");
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^(http\S+ )?body\.environment: .*|^There is no such environment\.\n$/),
+  ]);
   expect(await reality("sandbox", "--pairs", file, "--name", "n")).toMatchObject({ code: 0 });
   const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");
   expect(JSON.parse(ofEnvironment.stdout)).toMatchObject({ counts: { only_simulated: 4, both: 36 } });

@@ -250,6 +250,17 @@ onEachDatabase((database) => {
     const { stdout } = await presageAt("agree", run.id, "--against", "exact-match");
     expect(stdout).toContain("token-f1 agrees with exact-match on 70 %");
     expect(stdout.split("\n").find((line) => line.startsWith("precision"))).toMatch(/0\.29 \(.* 17 /);
+    for (const place of [["--server", presage.url], []]) {
+      const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
+      const none = await runPresage(["agree", run.id, "--evaluator", "judge", ...place], variables);
+      expect([none.code, none.stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /evaluator: .*The run has no evaluator judge; it has token-f1-.*, exact-match-.*\n$/,
+        ),
+      ]);
+      expect(none.stderr.trim().split("\n")).toHaveLength(1);
+    }
     const json = await presageAt("agree", run.id, "--json");
     expect(LabelAgreement.parse(JSON.parse(json.stdout)).run_id).toBe(run.id);
     await label(1, { label: null, annotator: "ada" });

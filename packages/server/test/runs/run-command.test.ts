@@ -294,6 +294,8 @@ onAnyDatabase((database) => {
       await presageRun(...args, "--name", name("model"));
       const worse = await presageRuns("compare", name("model"), name("no-change"));
       expect(worse.stdout).toMatch(/ −80\.0\b/);
+      const itself = await presageRuns("compare", name("model"), name("model"));
+      expect([itself.code, itself.stderr]).toEqual([1, "compare needs runs that are not the same\n"]);
       const page = join(directory, "comparison.html");
       const toFile = ["--format", "html", "--out", page];
       await presageRuns("compare", name("no-change"), name("most-frequent"), ...toFile);
@@ -395,6 +397,14 @@ test.each([
   ["run --dataset x --evaluator e --min-pass-rate f=2", "--min-pass-rate takes EVALUATOR=SHARE"],
   ["run --dataset x --evaluator e --predictions nothing.jsonl", "There is no file nothing.jsonl"],
   ["compare x", "compare needs two or more runs"],
+  ["compare x x --format md --json", "--json cannot be combined with --format"],
+  ["label 1 pass again", "label takes a file, a run, or an id and pass or fail"],
+  ["label x --draw 0", "--draw takes a whole number from 1 to 1000"],
+  ["label x --draw 1001", "--draw takes a whole number from 1 to 1000"],
+  ["label x pass --draw 2", "--draw takes a run and no label"],
+  ["label x --draw 2 --annotator ada", "--draw cannot be combined with --annotator"],
+  ["reality x --name n", "--name needs --pairs"],
+  ["reality --pairs nothing.jsonl --name n --policy p", "--policy is for an environment's checks"],
 ])("presage %s is refused", async (command, start) => {
   const { code, stderr } = await runPresage(command.split(" "), {});
   expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^${start}`))]);

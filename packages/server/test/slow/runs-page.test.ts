@@ -15,7 +15,7 @@ test("the commands of docs/runs.md run in their order against the sandbox, and t
   expect(stdout).toContain("exit code 2\n");
   expect(stderr).toContain("the pass rate 33.3 %, with 12 failed predictions as not passed, is below");
   expect(stderr).toContain("points lower than the reference's");
-  expect(stdout).toMatch(/^exact-match system:default +66\.7 % \(.+\) .+ 36\/36 +0\.0 %$/m);
+  expect(stdout).toMatch(/^exact-match +66\.7 % \(.+\) .+ 36\/36 +0\.0 %$/m);
   expect(stdout).toContain('"pass":false');
   expect(stdout).toEndWith("Deleted elsewhere.\n");
   expect(await Bun.file(join(folder, "report.html")).text()).toContain("Run model");

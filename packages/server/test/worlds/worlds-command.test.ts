@@ -377,4 +377,12 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   await Bun.write(file, [first.replaceAll(examples.index_digest, "0".repeat(64)), ...rest].join("\n"));
   const refused = await run("worlds", "import", file, "--name", "third");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("pinned.examples: ")]);
+
+  await Bun.write(file, exported.stdout.trim().split("\n").slice(0, -1).join("\n"));
+  const cut = await run("worlds", "import", file, "--name", "cut", "--dataset", "cut");
+  expect([cut.code, cut.stderr]).toEqual([1, `${file} does not have the samples of its world\n`]);
+  await Bun.write(file, exported.stdout);
+  const misnamed = await run("worlds", "import", file, "--name", "a b", "--dataset", "cut");
+  expect([misnamed.code, misnamed.stderr]).toEqual([1, expect.stringContaining("name: ")]);
+  expect((await run("datasets", "list")).stdout).not.toContain("cut");
 });

@@ -113,7 +113,9 @@ dashboardTest(
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);
     const change = row.getByRole("link", { name: "0.0 points" }).first();
     expect(await change.getAttribute("href")).toBe(`/compare?runs=${before.id}%2C${run.id}`);
-    await page.getByText("Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed.").waitFor();
+    await page
+      .getByText("Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed.")
+      .waitFor();
 
     // The run says the same in sentences, and its goal is changed there.
     await row.getByRole("link", { name: "sandbox" }).click();

@@ -14,9 +14,9 @@ import { readNumber } from "../run-options.ts";
 export function addCalibrationVerbs(worlds: Command): void {
   worlds
     .command("calibrate <name>")
-    .summary("make confidences of a world's numbers")
+    .summary("turn what a world says of how sure it is into confidences")
     .description(
-      "make confidences of a world's numbers, fitted on a finished run of its latest revision; the samples should be neither examples nor what is tested",
+      "turn what a world says of how sure it is into confidences, fitted on a finished run of its latest revision; the samples should be neither examples nor what is tested",
     )
     .requiredOption("--run <run>", "the run, by id or name")
     .option("--split <name>", "only samples of the run whose tag split is this")

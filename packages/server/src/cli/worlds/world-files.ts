@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
-import { World } from "@presage/contract";
+import { World, WorldCreateRequest } from "@presage/contract";
 import type { Command } from "commander";
+import { validate } from "../../http/validate.ts";
 import { printable } from "../../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
@@ -57,17 +58,25 @@ async function importWorld(
   const { config, pinned, ...world } = readWorld((await lines.next()).value?.text, file);
   const { examples: from } = pinned;
   const dataset = named.dataset ?? from?.dataset ?? "";
-  const revision = from && (await storeSamples(connection, lines, { dataset, digest: from.digest }));
-  const made = await connection.call((client) =>
-    client.worlds.create({
-      ...config,
-      name: named.name ?? world.name,
-      ...(config.examples && revision !== null && { examples: { ...config.examples, dataset, revision } }),
-      pinned,
-    }),
-  );
-  process.stdout.write(`Made ${printable(`${made.name}@${made.revision}`)}.\n`);
+  const wanted = validate(WorldCreateRequest, { ...config, name: named.name ?? world.name, pinned }, "body");
+  const stored = from && (await storeSamples(connection, lines, { dataset, digest: from.digest }));
+  try {
+    if (stored && stored.digest !== from.digest)
+      throw new CommandError(`${file} does not have the samples of its world`);
+    const examples = config.examples && stored && { ...config.examples, dataset, revision: stored.revision };
+    const made = await connection.call((client) =>
+      client.worlds.create({ ...wanted, ...(examples && { examples }) }),
+    );
+    if (stored?.made) printNotice(`Its samples are revision ${stored.revision} of ${printable(dataset)}.`);
+    process.stdout.write(`Made ${printable(`${made.name}@${made.revision}`)}.\n`);
+  } catch (error) {
+    if (stored?.made) await deleteDataset(connection, stored.made);
+    throw error;
+  }
 }
+
+/** Otherwise its name would be taken when the import is repeated. */
+const deleteDataset = ({ call }: RunConnection, id: string) => call(({ datasets }) => datasets.delete(id));
 
 function readWorld(line: string | undefined, file: string): World {
   try {
@@ -77,24 +86,27 @@ function readWorld(line: string | undefined, file: string): World {
   }
 }
 
-/** The number of the revision with this digest: of one that is there, or of a dataset that is made of the lines. */
+/** The revision with this digest that is there, or that of a dataset which is made of the lines, with the id of that. */
 async function storeSamples(
   connection: RunConnection,
   lines: AsyncIterable<NumberedLine>,
   { dataset: name, digest }: { dataset: string; digest: string },
-): Promise<number> {
+): Promise<{ revision: number; digest: string; made?: string }> {
   const known = await findDataset(connection, name);
   if (known !== undefined) {
     const revisions = await connection.call(({ datasets }) => datasets.listRevisions(known.id));
     const equal = revisions.find((one) => one.digest === digest);
-    if (equal !== undefined) return equal.revision;
+    if (equal !== undefined) return equal;
     throw new CommandError(`There is a dataset ${name} with other samples: name another with --dataset`);
   }
   const { id } = await connection.call(({ datasets }) => datasets.create({ name }));
   const bytes = Readable.toWeb(Readable.from(bytesOf(lines))) as ReadableStream<Uint8Array>;
-  const made = await connection.call(({ datasets }) => datasets.upload(id, bytes));
-  printNotice(`Its samples are revision ${made.revision} of ${printable(name)}.`);
-  return made.revision;
+  try {
+    return { ...(await connection.call(({ datasets }) => datasets.upload(id, bytes))), made: id };
+  } catch (error) {
+    await deleteDataset(connection, id);
+    throw error;
+  }
 }
 
 async function* bytesOf(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Uint8Array> {

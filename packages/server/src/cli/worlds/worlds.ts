@@ -7,14 +7,13 @@ import {
   WorldCreateRequest,
 } from "@presage/contract";
 import type { Command } from "commander";
-import type { z } from "zod";
 import type { Config } from "../../config/config.ts";
-import { InvalidRequestError, validate } from "../../http/validate.ts";
+import { validate } from "../../http/validate.ts";
 import { countOf, printable, printableJson } from "../../platform/words.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import type { ConnectionOptions } from "../connect.ts";
-import { checkFiles, describeIssues } from "../files.ts";
+import { checkFiles } from "../files.ts";
 import { type RunConnection, withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { type Column, printList } from "../terminal.ts";
@@ -217,7 +216,7 @@ async function createCommand(
     const wanted = await readConfig(connection, flags, {});
     // What needs no model works at once, and a model costs: it is asked only if it is named.
     const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
-    const request = checked(WorldCreateRequest, { name, ...wanted, model });
+    const request = validate(WorldCreateRequest, { name, ...wanted, model }, "body");
     const world = await connection.call(({ worlds }) => worlds.create(request));
     process.stdout.write(describe(world));
     if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
@@ -268,16 +267,7 @@ async function readConfig(
     ...(model !== undefined && { model: { deployment: model } }),
     ...(retrieval !== undefined && { model: { kind: "retrieval" as const, answer: retrieval } }),
   };
-  return checked(WorldConfig, config);
-}
-
-/** As the API would check it. */
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
-  try {
-    return validate(schema, value, "body");
-  } catch (error) {
-    throw error instanceof InvalidRequestError ? new CommandError(describeIssues(error.issues)) : error;
-  }
+  return validate(WorldConfig, config, "body");
 }
 
 /** Of a dataset with splits, the samples that train, so that none that tests is an example. */

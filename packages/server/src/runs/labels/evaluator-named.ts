@@ -38,7 +38,9 @@ export function evaluatorNamed(
   const one = all[found];
   if (one !== undefined)
     return { evaluator: one.evaluator, profile_name: one.profile_name ?? null, index: found };
-  const message =
-    except === undefined ? "The run has no such evaluator" : "The run has no such other evaluator";
+  const other = except === undefined ? "" : "other ";
+  const wanted = [evaluator, profile_name].filter((name) => name !== undefined).join("=");
+  const has = all.map(({ evaluator: id, profile_name }) => `${id}=${profile_name}`).join(", ");
+  const message = `The run has no ${other}evaluator ${wanted}; it has ${has || "none"}`;
   throw new InvalidRequestError([valueError(["query", field], message, evaluator ?? null)]);
 }

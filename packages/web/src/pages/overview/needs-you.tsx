@@ -77,7 +77,9 @@ export function NeedsYou() {
     <Card title={needs.length === 0 ? undefined : "Needs you"}>
       {needs.length === 0 ? (
         <p className="px-4 py-2.5 text-sm text-ink-2">
-          {isKnown ? "Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed." : "…"}
+          {isKnown
+            ? "Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed."
+            : "…"}
         </p>
       ) : (
         <ul data-needs="" className="divide-y divide-line">
