@@ -108,7 +108,8 @@ export function tenQuestions(dataset: string): Question[] {
     {
       question: "What changed since the last run?",
       clicks: [run],
-      answer: (page) => page.getByText(/by exact-match: .*points .*; .*model /),
+      answer: (page) =>
+        page.getByText(/by exact-match: .*points \(.+\); (.+ → |model the same|nothing else differs)/),
     },
     {
       question: "Can I show this to my boss?",
