@@ -221,7 +221,12 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const trouble = describeTrouble(progress);
   const failures = describeFailures(progress);
   return (
-    <span className={clsx("text-xs", failures.length + trouble.length > 0 ? "text-warn" : "text-ink-3")}>
+    <span
+      className={clsx(
+        "text-xs",
+        failures.length + trouble.length > 0 ? "text-warn" : "whitespace-nowrap text-ink-3",
+      )}
+    >
       {failures.length > 0
         ? `${failures.join(", ")}, of ${formatCount(progress.samples)}`
         : `none of ${formatCount(progress.samples)} failed`}
