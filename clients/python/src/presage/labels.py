@@ -1,4 +1,4 @@
-"""What people think of outputs: their labels, verdicts drawn to be labelled, and how far an evaluator agrees with them."""
+"""What people think of outputs: their labels, draws of what to label, and how far an evaluator agrees with them."""
 
 from typing import Any, Literal
 

@@ -20,7 +20,7 @@ const withTexts = z.boolean().meta({
 
 /** Body of `POST /v1/shares`. */
 export const ShareCreateRequest = z
-  .object({
+  .strictObject({
     kind: ShareKind.meta({ description: "What to show." }),
     ids: z
       .array(storableText().min(1).max(200))

@@ -17,10 +17,13 @@ export function docsRoutes(services: Services): Route[] {
     openPage(path, async ({ request, exchange }) => {
       const session = await findSession(services, request.headers);
       exchange.sessionId = session?.caller.proof.sessionId;
-      const file = Bun.file(
-        join(services.settings.dashboardDirectory, "docs", `${nameOf(request.params ?? {})}.html.gz`),
-      );
-      return await sendPage(file, request.headers, session?.csrfToken ?? "");
+      const folder = join(services.settings.dashboardDirectory, "docs");
+      const page = await readPage(join(folder, `${nameOf(request.params ?? {})}.html.gz`));
+      const navigation = await readPage(`${folder}-navigation.html.gz`);
+      const html = page
+        .replace("{{csrf-token}}", session?.csrfToken ?? "")
+        .replace("{{navigation}}", () => markPage(navigation, new URL(request.url).pathname));
+      return await sendPage(html, request.headers);
     });
   return [
     openFile("/openapi.json", async () => {
@@ -41,10 +44,26 @@ function checkName(name: string): string {
   throw new ServiceError("not_found", "The reference has no such page.");
 }
 
-/** A page with the token of the session, if the browser is signed in. */
-async function sendPage(file: Bun.BunFile, headers: Headers, csrfToken: string): Promise<Response> {
+async function readPage(path: string): Promise<string> {
+  const file = Bun.file(path);
   if (!(await file.exists())) throw new ServiceError("not_found", "The reference has no such page.");
-  const html = (await decompress(await file.bytes())).toString().replace("{{csrf-token}}", csrfToken);
+  return (await decompress(await file.bytes())).toString();
+}
+
+/** The navigation with the link of a page marked, and the section that it is in opened. */
+function markPage(navigation: string, address: string): string {
+  const link = `href="${address}"`;
+  // The logo leads to the introduction as well, and is before it.
+  const at = navigation.lastIndexOf(link);
+  if (at < 0) return navigation;
+  const section = navigation.lastIndexOf("<details", at);
+  const marked = `${link} aria-current="page"${navigation.slice(at + link.length)}`;
+  if (section < 0) return navigation.slice(0, at) + marked;
+  const opened = section + "<details".length;
+  return `${navigation.slice(0, opened)} open=""${navigation.slice(opened, at)}${marked}`;
+}
+
+async function sendPage(html: string, headers: Headers): Promise<Response> {
   const accepted = { "accept-encoding": headers.get("accept-encoding") ?? undefined };
   const isZipped = new Negotiator({ headers: accepted }).encodings(["gzip"]).includes("gzip");
   return new Response(isZipped ? await compress(html) : html, {

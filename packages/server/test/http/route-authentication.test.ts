@@ -35,6 +35,7 @@ const pages = [
   "GET /evaluations",
   "GET /evaluators",
   "GET /evaluators/profiles/:public_id",
+  "GET /log",
   "GET /playground",
   "GET /predictions",
   "GET /review",

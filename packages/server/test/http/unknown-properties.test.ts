@@ -33,8 +33,8 @@ const accepting = [
 /** Refuses unknown fields, but for nulls, which clients of others send: the document cannot say that. */
 const acceptingNulls = ["POST /v1/evaluation-results/search", "POST /v1/evaluation-results/summary"];
 
-/** Objects of a body in which any name is meant: parameters of a model. */
-const open = new Set(["Params"]);
+/** Objects of a body in which any name is meant: parameters of a model, and what a later version of a server may have answered. */
+const open = new Set(["Params", "WorldPins"]);
 
 interface Schema {
   $ref?: string;

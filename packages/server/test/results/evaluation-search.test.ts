@@ -284,7 +284,10 @@ onEachDatabase((database) => {
     test("shows each result as its own route does, under new and old names", async () => {
       const [found] = await search({ tags: { env: "test" }, limit: 1 });
       const alone = await presage.call("GET", `${resultsPath}/${found?.id}`);
-      expect(await alone.json()).toEqual({ evaluation_result: found, evaluation_results: [found] });
+      expect(await alone.json()).toEqual({
+        ...{ evaluation_result: found, evaluation_results: [found] },
+        labels: [],
+      });
       expect(found).toMatchObject({
         external: false,
         correction: null,

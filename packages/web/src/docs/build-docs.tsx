@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { Frame, type FrameProps } from "./frame.tsx";
+import { Frame, type FrameProps, Navigation } from "./frame.tsx";
 import { Article, introductionPath, readGuides } from "./guides.tsx";
 import { type OpenApi, tasksOf } from "./openapi.ts";
 import { OperationPage } from "./operation-page.tsx";
@@ -15,7 +15,7 @@ interface DocsOptions {
   /** Of the repository. */
   root: string;
   assets: FrameProps["assets"];
-  /** For the pages, compressed: `index.html.gz`, `predict.html.gz`, `guides-worlds.html.gz`. */
+  /** For the pages, compressed: `index.html.gz`, `predict.html.gz`, `guides-worlds.html.gz`; beside it their navigation. */
   folder: string;
 }
 
@@ -32,14 +32,14 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
   mkdirSync(folder, { recursive: true });
   function write(address: string, title: string, content: ReactNode): void {
     const page = (
-      <Frame title={title} address={address} tasks={tasks} guides={guides} assets={assets}>
+      <Frame title={title} assets={assets}>
         {content}
       </Frame>
     );
     const name = address.slice("/docs/".length).replace("/", "-") || "index";
-    const html = `<!doctype html>${renderToStaticMarkup(page)}`;
-    writeFileSync(join(folder, `${name}.html.gz`), gzipSync(html, { level: 9 }));
+    save(join(folder, `${name}.html.gz`), `<!doctype html>${renderToStaticMarkup(page)}`);
   }
+  save(`${folder}-navigation.html.gz`, renderToStaticMarkup(<Navigation tasks={tasks} guides={guides} />));
 
   const entries: ReferenceEntry[] = [{ title: "API reference", hint: "Introduction", address: "/docs" }];
   const introduction = readFileSync(join(root, introductionPath), "utf8");
@@ -64,4 +64,8 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
     entries.push({ title, hint: "Guide", address });
   }
   return entries;
+}
+
+function save(path: string, html: string): void {
+  writeFileSync(path, gzipSync(html, { level: 9 }));
 }

@@ -14,16 +14,12 @@ interface Assets {
 
 export interface FrameProps {
   title: string;
-  /** Of this page. */
-  address: string;
-  tasks: readonly Task[];
-  guides: readonly Guide[];
   assets: Assets;
   children: ReactNode;
 }
 
-/** A page of the reference: the navigation beside it, above it on narrow screens. */
-export function Frame({ title, assets, children, ...navigation }: FrameProps) {
+/** A page of the reference: the navigation beside it, above it on narrow screens. The server inserts the navigation, the same for all. */
+export function Frame({ title, assets, children }: FrameProps) {
   return (
     <html lang="en">
       <head>
@@ -62,7 +58,7 @@ export function Frame({ title, assets, children, ...navigation }: FrameProps) {
           popover="auto"
           className="inset-y-0 left-0 m-0 h-dvh w-68 max-w-[85vw] flex-col border-0 border-r border-line bg-surface p-0 text-ink backdrop:bg-black/45 open:flex lg:sticky lg:top-0 lg:flex print:hidden"
         >
-          <Navigation {...navigation} />
+          {"{{navigation}}"}
         </aside>
         <main id="main" tabIndex={-1} className="min-w-0 outline-none">
           {children}
@@ -75,9 +71,15 @@ export function Frame({ title, assets, children, ...navigation }: FrameProps) {
 const linkClass =
   "flex items-baseline gap-2 rounded-md px-2 py-1 text-sm text-ink-2 -outline-offset-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent-ink";
 
-function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "tasks" | "guides">) {
+interface NavigationProps {
+  tasks: readonly Task[];
+  guides: readonly Guide[];
+}
+
+/** Links to all pages. The server marks the page that it is on, and opens its section. */
+export function Navigation({ tasks, guides }: NavigationProps) {
   const link = (to: string, content: ReactNode) => (
-    <a href={to} aria-current={to === address ? "page" : undefined} className={linkClass}>
+    <a href={to} className={linkClass}>
       {content}
     </a>
   );
@@ -101,13 +103,7 @@ function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "ta
       <nav aria-label="Documentation" className="flex min-h-0 flex-1 flex-col gap-1 overflow-y-auto p-3">
         {link("/docs", "Introduction")}
         {tasks.map(({ title, groups }) => (
-          <Section
-            key={title}
-            title={title}
-            isOpen={groups.some(({ operations }) =>
-              operations.some((one) => `/docs/${one.operationId}` === address),
-            )}
-          >
+          <Section key={title} title={title}>
             {groups.map((group) => (
               <div key={group.title}>
                 {groups.length > 1 && (
@@ -133,7 +129,7 @@ function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "ta
           </Section>
         ))}
         {[...Map.groupBy(guides, ({ group }) => group)].map(([group, listed]) => (
-          <Section key={group} title={group} isOpen={listed.some((guide) => guide.address === address)}>
+          <Section key={group} title={group}>
             <ul>
               {listed.map((guide) => (
                 <li key={guide.address}>{link(guide.address, guide.title)}</li>
@@ -155,9 +151,9 @@ function Navigation({ address, tasks, guides }: Pick<FrameProps, "address" | "ta
   );
 }
 
-function Section({ title, isOpen, children }: { title: string; isOpen: boolean; children: ReactNode }) {
+function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <details open={isOpen}>
+    <details>
       <summary className="cursor-pointer rounded-md px-2 py-1.5 text-sm font-medium -outline-offset-2 hover:bg-hover">
         {title}
       </summary>

@@ -17,8 +17,8 @@ browserTest("Control K goes to pages, profiles and results by name or id", async
   const page = await visit("/account");
   await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
   await page.keyboard.press("Control+k");
-  await palette(page).getByRole("combobox").pressSequentially("usag");
-  await palette(page).getByRole("option", { name: "Usage" }).first().waitFor();
+  await palette(page).getByRole("combobox").pressSequentially("people");
+  await palette(page).getByRole("option", { name: "People & spend" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
   await palette(page).waitFor({ state: "hidden" });
@@ -169,6 +169,7 @@ dashboardTest("Two keys go to a page, and the question mark lists all", async ({
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor();
   // Its own keys are listed, those of the page before are gone.
   await page.keyboard.press("?");
+  await list.getByText("Next row").waitFor();
   expect(await list.getByText("Next row").count()).toBe(1);
 });
 
