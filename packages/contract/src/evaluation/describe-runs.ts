@@ -67,7 +67,7 @@ export function describeAgainstRecords(
 
 type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
 
-/** Whether an evaluator is the one that is named by its id or its family, and perhaps by its profile. */
+/** Whether an evaluator has this id or family and, if one is given, this profile. */
 export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: NamedEvaluator): boolean {
   const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   return (
@@ -94,6 +94,7 @@ export function describeGoal(
     met: `and the whole interval reaches ${wanted}`,
     missed: `and the whole interval is below ${wanted}`,
     within_interval: `and ${wanted} lies within the interval`,
+    leaky: "but its world was calibrated on samples of this dataset",
     no_interval: `but without an interval it cannot be held against ${wanted}`,
     failures: `but ${share(withFailures ?? 0)} if failures do not pass, below ${wanted}`,
   };

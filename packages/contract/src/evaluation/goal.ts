@@ -62,10 +62,13 @@ export const RunGoal = z
       description:
         "`met`: the lower end of the pass rate's interval is at least the goal, and so is the rate if failures do not pass. `missed`: the upper end is below the goal.",
     }),
-    why: z.enum(["not_ended", "no_figure", "no_interval", "within_interval", "failures"]).nullable().meta({
-      description:
-        "Why it is undecided. `no_figure`: the run has no verdict of this evaluator. `failures`: without them it would be met. Null if it is decided.",
-    }),
+    why: z
+      .enum(["not_ended", "no_figure", "no_interval", "within_interval", "failures", "leaky"])
+      .nullable()
+      .meta({
+        description:
+          "Why it is undecided. `no_figure`: the run has no verdict of this evaluator. `failures`: without them it would be met. `leaky`: its world was calibrated on samples of this dataset. Null if it is decided.",
+      }),
   })
   .meta({ id: "RunGoal" });
 export type RunGoal = z.infer<typeof RunGoal>;

@@ -10,8 +10,8 @@ const figures = {
   ...{ pass_rate: 0.95, pass_rate_failures_as_zero: 0.9 },
   pass_interval: { level: 0.95, lower: 0.85, upper: 0.99 },
 };
-const judge = (part: Partial<typeof figures>, isPreliminary = false) => {
-  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], { isPreliminary });
+const judge = (part: Partial<typeof figures>, { isPreliminary = false, isLeaky = false } = {}) => {
+  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], { isPreliminary, isLeaky });
   return why ?? state;
 };
 
@@ -21,9 +21,15 @@ test("a goal is met only if failures, counted as not passed, do not undo it", ()
 });
 
 test("what has no figure yet is undecided, and a goal is met at its very number", () => {
-  expect(judge({}, true)).toBe("not_ended");
+  expect(judge({}, { isPreliminary: true })).toBe("not_ended");
   expect(judge({ evaluator: "rouge-l" })).toBe("no_figure");
   expect(judge({ pass_interval: { level: 0.95, lower: 0.8, upper: 0.99 } })).toBe("met");
   expect(judge({ pass_interval: { level: 0.95, lower: 0.7, upper: 0.8 } })).toBe("within_interval");
   expect(judge({ pass_interval: { level: 0.95, lower: 0.7, upper: 0.79 } })).toBe("missed");
+});
+
+test("a run on what its world was calibrated on meets no goal, and may miss one", () => {
+  expect(judge({}, { isLeaky: true })).toBe("leaky");
+  const low = { level: 0.95, lower: 0.7, upper: 0.79 };
+  expect(judge({ pass_interval: low }, { isLeaky: true })).toBe("missed");
 });

@@ -71,7 +71,7 @@ type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 export function judgeGoal(
   goal: StoredGoal,
   evaluators: readonly Judged[],
-  { isPreliminary }: { isPreliminary: boolean },
+  { isPreliminary, isLeaky }: { isPreliminary: boolean; isLeaky: boolean },
 ): RunGoal {
   const { evaluator, profile_name, pass_rate } = goal;
   const decide = (): Pick<RunGoal, "state" | "why"> => {
@@ -83,6 +83,7 @@ export function judgeGoal(
     if (interval === null) return undecided("no_interval");
     if (interval.upper < pass_rate) return { state: "missed", why: null };
     if (interval.lower < pass_rate) return undecided("within_interval");
+    if (isLeaky) return undecided("leaky");
     return (withFailures ?? 0) < pass_rate ? undecided("failures") : { state: "met", why: null };
   };
   return { evaluator, profile_name, pass_rate, ...decide() };

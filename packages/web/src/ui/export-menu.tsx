@@ -28,7 +28,7 @@ export function ExportMenu<Row>({ label, table, isDrawn = false, children }: Exp
     const figure = trigger.current?.closest("figure");
     if (figure == null) return;
     const [{ drawElement }, { fileNameOf, saveFile, toPng }] = await Promise.all([
-      import("./draw-element.ts"),
+      import("./charts/draw-element.ts"),
       import("./save-file.ts"),
     ]);
     const drawing = drawElement(figure);

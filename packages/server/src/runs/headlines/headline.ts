@@ -76,7 +76,10 @@ function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Price
     goal:
       goal === undefined
         ? null
-        : judgeGoal(goal, evaluators, { isPreliminary: headline === null && isPreliminary(run) }),
+        : judgeGoal(goal, evaluators, {
+            isPreliminary: headline === null && isPreliminary(run),
+            isLeaky: run.provenance.leaky === true,
+          }),
   };
 }
 

@@ -106,7 +106,7 @@ interface Placed extends DrawableRow {
 }
 
 const byPlace = (a: Placed, b: Placed) => a.place - b.place || a.id - b.id;
-/** So many times what is wanted are held before those that come too late are dropped. */
+/** How many times the wanted number is held before the surplus is dropped. */
 const keptTimes = 8;
 
 /** The first verdicts of a kind that come, in an order that the seed decides. */

@@ -284,7 +284,8 @@ async function findGoal(
 ): Promise<RunReport["goal"]> {
   const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
   const goal = goals.get(run.name);
-  return goal === undefined ? null : judgeGoal(goal, evaluators, { isPreliminary: isPreliminary(run) });
+  const certainty = { isPreliminary: isPreliminary(run), isLeaky: run.provenance.leaky === true };
+  return goal === undefined ? null : judgeGoal(goal, evaluators, certainty);
 }
 
 const shareToSay = 0.01;

@@ -73,7 +73,7 @@ test("Where all say one thing, κ and α are not defined, and AC1 is", () => {
   expect(agreement.interval?.upper).toBe(1);
 });
 
-test("So many more labels make the interval that narrow", () => {
+test("With the proposed number of labels the interval is as narrow as aimed at", () => {
   const halfWidthOf = (agreeing: number, labels: number) => {
     const pairs = createPairs();
     for (let at = 0; at < labels; at++) pairs.add(at, { first: true, second: at < agreeing });

@@ -1,21 +1,27 @@
 import type { Run, RunReport, RunSurvival } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { firstPredictionQuery } from "../../../data/runs.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
-import { CopyButton } from "../../../ui/button.tsx";
+import { promptOf, roleLabels } from "../../../parts/prompt.ts";
+import { Button, CopyButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { EmptyState } from "../../../ui/notice.tsx";
+import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
-import { PromptOfRun } from "./prompt-of-run.tsx";
 
 interface ReportTabProps {
   run: Run;
@@ -271,4 +277,29 @@ function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: Run
       </div>
     </Card>
   );
+}
+
+/** What the model was sent for the first sample, on demand. Absent for runs that ask no model. */
+function PromptOfRun({ run }: { run: Run }) {
+  const [isShown, setShown] = useState(false);
+  const { data, error, refetch } = useQuery({
+    ...firstPredictionQuery(usePresage(), run.id),
+    enabled: isShown,
+  });
+  if (!("deployment" in run.target || "world" in run.target)) return null;
+  if (!isShown) {
+    return (
+      <Button size="small" onClick={() => setShown(true)}>
+        Show the prompt of the first sample
+      </Button>
+    );
+  }
+  if (error !== null) return <ErrorNotice error={error} onRetry={refetch} />;
+  if (data === undefined) return <SkeletonRows count={3} />;
+  const turns = data === null ? [] : promptOf(data);
+  if (turns.length === 0) return <p className="text-sm text-ink-2">No sample has been predicted yet.</p>;
+  return turns.map(({ role, content }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
+    <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+  ));
 }
