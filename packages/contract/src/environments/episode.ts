@@ -17,9 +17,9 @@ export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
 export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
 
 /** A label of the agent that acts. */
-export const policyLabel = shortText(200).meta({
-  description: "A label of the agent that acts, such as `step-400`. Figures of reality go by it.",
-});
+export const policyLabel = shortText(200);
+export const policyDescription =
+  "A label of the agent that acts, such as `step-400`. Figures of reality go by it.";
 
 /** Body of `POST /v1/episodes`. */
 export const EpisodeCreateRequest = z
@@ -36,7 +36,7 @@ export const EpisodeCreateRequest = z
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",
     }),
-    policy: policyLabel.nullish(),
+    policy: policyLabel.nullish().meta({ description: policyDescription }),
   })
   .meta({ id: "EpisodeCreateRequest" });
 export type EpisodeCreateRequest = z.infer<typeof EpisodeCreateRequest>;

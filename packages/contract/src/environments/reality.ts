@@ -4,7 +4,7 @@ import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
-import { describedFilter, EpisodeEnding, policyLabel } from "./episode.ts";
+import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -13,7 +13,7 @@ export const RealityPair = z
   .strictObject({
     task_id: shortText(200).meta({ description: "The task. Intervals are clustered by it." }),
     episode_id: shortText(200).nullish().meta({ description: "The episode's id." }),
-    policy: policyLabel.nullish(),
+    policy: policyLabel.nullish().meta({ description: policyDescription }),
     simulated: z.boolean().meta({ description: "Whether it succeeded in simulation." }),
     real: z.boolean().meta({ description: "Whether it succeeded in the real environment." }),
     replayed: z.boolean().nullish().meta({

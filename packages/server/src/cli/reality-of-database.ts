@@ -34,6 +34,6 @@ export function realityOfDatabase(
   };
 }
 
-function describe({ path: [field, index], message }: InvalidCheckError): string {
-  return field === "pairs" ? `Pair ${Number(index) + 1}: ${message}.` : `${message}.`;
+function describe({ path: [, index], message }: InvalidCheckError): string {
+  return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
 }

@@ -205,23 +205,12 @@ const resumeRealityCheck = route({
   },
 });
 
-const exampleEpisode: RealityEpisode = {
-  ...{
-    position: 1,
-    episode_id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41",
-    task_id: "train/3",
-    policy: "step-400",
-  },
-  ...{
-    simulated: true,
-    real: false,
-    simulated_reward: 1,
-    real_reward: 0,
-    steps: 6,
-    diverged_at: 4,
-    error: null,
-  },
+const replayed = {
+  ...{ position: 1, episode_id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41", task_id: "train/3" },
+  ...{ policy: "step-400", simulated: true, real: false, simulated_reward: 1, real_reward: 0 },
+  ...{ steps: 6, diverged_at: 4 },
 };
+const exampleEpisode: RealityEpisode = { ...replayed, error: null };
 
 const listRealityEpisodes = route({
   method: "GET",
@@ -270,7 +259,7 @@ const getEpisodeReality = route({
   params: EpisodePath,
   responses: {
     "200": response("What really happened", EpisodeReality, {
-      ...exampleEpisode,
+      ...replayed,
       ...{
         check_id: example.id,
         real_environment: "lab",

@@ -33,7 +33,7 @@ export function isPlaceholder(path: string, place: "reset" | "action"): boolean 
 /** A template with what a task has in place of the placeholders. One that is alone in its string keeps its type. */
 export function fill(template: Template, task: Task, action?: string): unknown {
   const values = { ...task, task, action };
-  const valueOf = (path: string): unknown => {
+  const valueAt = (path: string): unknown => {
     const value = atPath(values, path);
     if (value !== undefined && value !== null) return value;
     throw new RealEnvironmentError("invalid", `The task has no ${path}, which the real environment is sent.`);
@@ -43,8 +43,8 @@ export function fill(template: Template, task: Task, action?: string): unknown {
     (leaf) => {
       if (typeof leaf !== "string") return leaf;
       const [name] = namesIn(leaf);
-      if (name !== undefined && leaf === `{${name}}`) return valueOf(name);
-      return leaf.replace(placeholder, (_, path: string) => asText(valueOf(path)));
+      if (name !== undefined && leaf === `{${name}}`) return valueAt(name);
+      return leaf.replace(placeholder, (_, path: string) => asText(valueAt(path)));
     },
     (name) => name,
   );
