@@ -18,8 +18,8 @@ const serverFloors = {
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
-  reality: ["http", "environments"],
-  config: ["upstream"],
+  reality: ["http", "datasets", "environments"],
+  config: ["upstream", "reality"],
   app: [
     ...[
       "http",

@@ -103,6 +103,7 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckRequest,

@@ -23,7 +23,7 @@ import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/examples.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
-import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
+import { composeEnvironments, composeRealEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
@@ -46,7 +46,7 @@ export interface Presage {
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Reads the files of deployments and of prices again. */
+  /** Reads the files of deployments, of prices and of real environments again. */
   rereadFiles(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
@@ -153,6 +153,7 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const real = await composeRealEnvironments(config, log.logger, evaluation);
   return {
     keyVerifier,
     recordUsage: usage.record,
@@ -163,6 +164,7 @@ async function composeFeatures(
     runs,
     deletions,
     environments,
+    real,
     worlds,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
@@ -247,6 +249,7 @@ function toServices(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     ...features.environments,
+    realEnvironments: features.real.realEnvironments,
     ...features.worlds,
     worldUses,
     runStreams: createRunStreams(),
@@ -282,6 +285,7 @@ export async function composeServer(
   async function rereadFiles(): Promise<void> {
     if (config.deployments !== undefined) await upstreams.reread();
     await base.rereadPrices();
+    if (config.realEnvironments !== undefined) await features.real.reread();
     await base.usage.settle();
   }
   worker?.link.answerWith({

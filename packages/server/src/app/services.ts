@@ -16,6 +16,7 @@ import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
+import type { RealEnvironments } from "../reality/real/real-environment.ts";
 import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { CountsMerger } from "../results/write/merge-counts.ts";
@@ -64,6 +65,7 @@ export interface Services
   readonly store: Store;
   readonly worldUses: WorldUses;
   readonly deployments: Deployments;
+  readonly realEnvironments: RealEnvironments;
   /** Limits of predictions. */
   readonly admission: Admission;
   /** Limits of requests that evaluate. */

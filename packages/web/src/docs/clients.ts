@@ -113,6 +113,7 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   getRealityCheck: "realityChecks.get({id})",
   deleteRealityCheck: "realityChecks.delete({id})",
   getEnvironmentReality: "realityChecks.ofEnvironment({name})",
+  listRealEnvironments: "realEnvironments.list()",
   getMe: "me()",
   whoAmI: "whoAmI()",
   listMembers: "members.list()",
