@@ -1,25 +1,17 @@
 import { type EpisodeSelection, lateReservedNames } from "@presage/contract";
-import type { Config } from "../config/config.ts";
-import { parseRealEnvironments } from "../config/real-environments.ts";
-import { readSettingsFile } from "../config/yaml-file.ts";
 import { selectUsedNames } from "../environments/environments-store.ts";
 import { createKnownEpisodes, progressReader } from "../environments/episodes/episode.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
 import { createStartTurns, type StartServices } from "../environments/episodes/start-episode.ts";
-import { type JudgeServices, matches } from "../environments/judge.ts";
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
 import type { Delivery } from "../environments/ors/ors-sessions-store.ts";
 import type { CallServices } from "../environments/ors/take-call.ts";
-import type { Log, Logger } from "../platform/observability/logger.ts";
+import type { Log } from "../platform/observability/logger.ts";
 import { doTogether } from "../platform/storage/batches.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import type { RealEnvironmentSettings, RealEnvironments } from "../reality/real/real-environment.ts";
-import { createRealEnvironments } from "../reality/real/real-environments.ts";
-import { readAgain } from "./compose-deployments.ts";
 import { logFailure, type Writers } from "./storage.ts";
-import { shareOf } from "./workers.ts";
 
 export interface ComposedEnvironments
   extends Pick<StartServices, "startTurns" | "writeStart">,
@@ -79,45 +71,6 @@ export function composeEnvironments(
       await known.stop();
     },
   };
-}
-
-export interface ComposedRealEnvironments {
-  realEnvironments: RealEnvironments;
-  /** Reads the file again. A file with an issue changes nothing and is logged. */
-  reread(): Promise<void>;
-}
-
-/** The real environments of the file; none without one. */
-export async function composeRealEnvironments(
-  config: Config,
-  logger: Pick<Logger, "info" | "error">,
-  { runEvaluator }: Pick<JudgeServices, "runEvaluator">,
-): Promise<ComposedRealEnvironments> {
-  // Texts of real environments share the threads as if they were of one more account.
-  const requester = { accountId: "real environments", signal: new AbortController().signal };
-  const realEnvironments = createRealEnvironments(await readRealEnvironments(config), (pattern, text) =>
-    matches({ runEvaluator }, requester, pattern, text),
-  );
-  return {
-    realEnvironments,
-    reread: () =>
-      readAgain(logger, "real environments", async () => {
-        realEnvironments.replace(await readRealEnvironments(config));
-        return { realEnvironments: realEnvironments.all().map(({ name }) => name) };
-      }),
-  };
-}
-
-export async function readRealEnvironments({
-  realEnvironments: file,
-  workers,
-}: Pick<Config, "realEnvironments" | "workers">): Promise<RealEnvironmentSettings[]> {
-  if (file === undefined) return [];
-  const text = await readSettingsFile("PRESAGE_REAL_ENVIRONMENTS", file.path);
-  return parseRealEnvironments(file.path, text, file.environment).map((settings) => ({
-    ...settings,
-    maxInFlight: shareOf(settings.maxInFlight, workers),
-  }));
 }
 
 /** Warns of environments whose clients do not find them where they did. */

@@ -260,8 +260,13 @@ describe("An episode of OpenEnv", () => {
 });
 
 describe("A server of ORS", () => {
-  const output = { blocks: [{ type: "text", text: "one\u2028event: end" }, { type: "image" }, { type: "text", text: "two" }] };
-  const result = JSON.stringify({ ok: true, output: { ...output, metadata: { at: 3 }, reward: 0.5, finished: true } });
+  const output = {
+    blocks: [{ type: "text", text: "one\u2028event: end" }, { type: "image" }, { type: "text", text: "two" }],
+  };
+  const result = JSON.stringify({
+    ok: true,
+    output: { ...output, metadata: { at: 3 }, reward: 0.5, finished: true },
+  });
   const streams = [
     `: ping\r\n\r\nevent: task_id\r\ndata: t\r\n\r\nevent: chunk\r\ndata: ${result.slice(0, 30)}\r\n\r\nevent: end\r\ndata: ${result.slice(30)}\r\n\r\n`,
     'event: end\ndata: {"ok":false,"error":"hidden"}\n\n',
@@ -288,10 +293,17 @@ describe("A server of ORS", () => {
     const outcomes: unknown[] = [];
     for (let episode = 0; episode < 4; episode += 1) {
       const session = await environment.open(task, signal);
-      outcomes.push(await session.step("look", signal).catch(({ category }: RealEnvironmentError) => category));
+      outcomes.push(
+        await session.step("look", signal).catch(({ category }: RealEnvironmentError) => category),
+      );
       await session.close();
     }
-    const step = { observation: "one\u2028event: end\ntwo", reward: 0.5, done: true, latencyMs: expect.any(Number) };
+    const step = {
+      observation: "one\u2028event: end\ntwo",
+      reward: 0.5,
+      done: true,
+      latencyMs: expect.any(Number),
+    };
     expect(outcomes).toEqual([step, "refused", "refused", "invalid"]);
     expect(asked.slice(0, 6)).toEqual([
       "POST /create_session null {}",
