@@ -26,6 +26,7 @@ import { composeDeployments, composeLimits, composePrices } from "./compose-depl
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments } from "./compose-real-environments.ts";
+import { composeReplays } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
@@ -75,7 +76,18 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
   const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
   const usage = await composeUsage(config, log, store.database, prices);
-  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits, usage };
+  return {
+    prices,
+    rereadPrices,
+    metrics,
+    memory,
+    instanceId,
+    tracing,
+    store,
+    redis,
+    limits,
+    usage,
+  };
 }
 
 /** How users sign in, and with what. */
@@ -155,6 +167,22 @@ async function composeFeatures(
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
   const real = await composeRealEnvironments(config, log.logger, evaluation);
+  const replays = composeReplays(
+    log,
+    {
+      ...evaluation,
+      ...environments,
+      ...worlds,
+      store,
+      deployments,
+      realEnvironments: real.realEnvironments,
+    },
+    {
+      liveInFlight: limits.predictions.inFlight,
+      maxInFlight: config.prediction.maxInFlight,
+      recordCall: usage.recordCallsOf("run"),
+    },
+  );
   return {
     keyVerifier,
     recordUsage: usage.record,
@@ -167,11 +195,12 @@ async function composeFeatures(
     environments,
     real,
     worlds,
+    replays,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
-      await runs.dispose();
+      await Promise.all([runs.dispose(), replays.stop()]);
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();
       await stopSandbox();
@@ -253,6 +282,7 @@ function toServices(
     realEnvironments: features.real.realEnvironments,
     ...features.worlds,
     worldUses,
+    replays: features.replays,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie: access.sessionCookie,

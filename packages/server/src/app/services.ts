@@ -80,6 +80,8 @@ export interface Services
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another, as far as they are known. */
   pricedModels(): string[];
+  /** Replays what reality checks wait for. */
+  readonly replays: { wake(): void };
   readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;
