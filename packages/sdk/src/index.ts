@@ -35,6 +35,7 @@ export type {
   DeploymentStatus,
   Disagreement,
   Environment,
+  EnvironmentDetail,
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentRevision,

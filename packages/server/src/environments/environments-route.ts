@@ -2,6 +2,7 @@ import {
   defaultRevisionLimit,
   defaultTaskLimit,
   Environment,
+  EnvironmentDetail,
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentDeleteQuery,
@@ -139,9 +140,15 @@ const getEnvironment = route({
   summary: "Show an environment",
   description: "Returns an environment in its latest revision.",
   params: EnvironmentPath,
-  responses: { "200": response("The environment", Environment, example), ...noSuch("environment") },
-  handle: async (services: Services, { requester, params: { name } }) =>
-    reply(200, toEnvironment(await findEnvironment(services, requester, name))),
+  responses: {
+    "200": response("The environment", EnvironmentDetail, { ...example, reality: null }),
+    ...noSuch("environment"),
+  },
+  async handle(services: Services & RealityServices, { requester, params: { name } }) {
+    const environment = await findEnvironment(services, requester, name);
+    const reality = (await services.realityOf(requester, environment)) ?? null;
+    return reply(200, { ...toEnvironment(environment), reality });
+  },
 });
 
 const reviseEnvironmentRoute = route({

@@ -26,7 +26,7 @@ interface Services {
 }
 
 /** As many episodes of an environment are read at most. */
-const mostEpisodes = 100_000;
+export const mostEpisodes = 100_000;
 /** Of an episode while figures are made of it. */
 const bytesPerEpisode = 600;
 
@@ -54,7 +54,7 @@ export async function describeEnvironment(
 ): Promise<RealityFigures> {
   await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
-  const episodes = await countEpisodes(reader, requester.accountId, name);
+  const episodes = await countEpisodes(reader, requester.accountId, { environment: name });
   reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
@@ -124,7 +124,7 @@ function numberOrNull(value: number | null): number | null {
 }
 
 /** An episode as figures take it. */
-function toChecked(row: RealityEpisodesTable): CheckedEpisode {
+export function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
   const outcomes = { simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 };
   return {

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { TaskSplitName } from "@presage/contract";
+import type { RealityState, TaskSplitName } from "@presage/contract";
 import { ServiceError } from "../../platform/errors.ts";
 import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
@@ -32,8 +32,14 @@ export interface NewEpisode {
   apiKeyId: string | undefined;
 }
 
-export interface StartServices {
+/** What is known of an environment beside itself. */
+export interface RealityServices {
   store: Store;
+  /** Whether its successes are false too often; undefined: it has no limit. */
+  realityOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
+}
+
+export interface StartServices extends RealityServices {
   /** Whose turn it is to start an episode. */
   startTurns: FairSlots;
   /** Stores an episode at its start, many together. Says whether this one was stored. */
@@ -89,12 +95,15 @@ export function createStartTurns(): FairSlots {
 
 /** An episode at its start, not stored. */
 export async function composeEpisode(
-  services: { store: Store },
+  services: RealityServices,
   requester: Requester,
   wanted: NewEpisode,
 ): Promise<Episode> {
   const { accountId } = requester;
   const environment = await findEnvironment(services, requester, wanted.environment, wanted.revision);
+  const reality = await services.realityOf(requester, environment);
+  if (reality?.state === "alarm" && environment.config.real?.on_alarm === "refuse")
+    throw new ServiceError("reality_alarm", `${reality.sentence} No further episode starts until it is better.`);
   const { index, task } =
     wanted.task === undefined
       ? await findTask(services, requester, environment, wanted)
@@ -122,7 +131,7 @@ export async function composeEpisode(
     created_at: now,
     last_active_at: now,
   };
-  return { row, config: environment.config, task };
+  return { row, config: environment.config, task, reality };
 }
 
 async function findTask(
