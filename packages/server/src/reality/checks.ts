@@ -1,12 +1,12 @@
 import type { RealityCheckRequest, RealityPair } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, insertEpisodes, selectCheck } from "./checks-store.ts";
+import type { CheckedEpisode } from "./figures.ts";
 
 /** A pair that cannot be used, and why. */
 export class InvalidPairError extends Error {
@@ -111,16 +111,12 @@ export async function deleteCheck(
 }
 
 /** An episode as figures take it. */
-export function toPair({
-  task_id,
-  policy,
-  simulated,
-  real,
-  replayed,
-}: Pick<RealityEpisodesTable, "task_id" | "policy" | "simulated" | "real" | "replayed">): OutcomePair {
-  const outcomes = { simulated: Number(simulated) === 1, real: Number(real) === 1 };
+export function toChecked(row: RealityEpisodesTable): CheckedEpisode {
+  const { check_id: checkId, position, task_id: task, episode_id: episodeId, policy, replayed } = row;
   return {
-    ...{ task: task_id, policy, ...outcomes },
+    ...{ checkId, position, task, episodeId, policy },
+    ...{ simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 },
     ...(replayed !== null && { replayed: Number(replayed) === 1 }),
+    ...{ simulatedReward: null, realReward: null, steps: null, divergedAt: null, verbs: null },
   };
 }
