@@ -3,8 +3,8 @@ import { list } from "../custom-schemas.ts";
 import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
-import { RealityState } from "./reality-figures.ts";
 import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
+import { RealityState } from "./reality-figures.ts";
 
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;

@@ -1,8 +1,8 @@
 import type {
   Environment,
-  EnvironmentDetail,
   EnvironmentConfig,
   EnvironmentCreateRequest,
+  EnvironmentDetail,
   EnvironmentListResponse,
   EnvironmentRevision,
   EnvironmentRevisionListResponse,

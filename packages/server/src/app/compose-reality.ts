@@ -3,11 +3,11 @@ import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judg
 import { SpendingRefusedError } from "../platform/errors.ts";
 import { createBackgroundTurns } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { PlayServices } from "../reality/replays/recordings.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
 import { type RealityWatch, watchReality } from "../reality/watch.ts";
-import type { Store } from "../platform/storage/store.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 
 type AskServices = Parameters<typeof askAs>[0];

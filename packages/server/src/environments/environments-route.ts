@@ -2,10 +2,10 @@ import {
   defaultRevisionLimit,
   defaultTaskLimit,
   Environment,
-  EnvironmentDetail,
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentDeleteQuery,
+  EnvironmentDetail,
   EnvironmentListQuery,
   EnvironmentListResponse,
   EnvironmentPath,
@@ -38,6 +38,7 @@ import {
   listEnvironments,
   measureEnvironmentRevisions,
   measureEnvironments,
+  type RealityServices,
   reviseEnvironment,
 } from "./environments.ts";
 import { addTasks, listTaskPage, readTasks } from "./tasks.ts";

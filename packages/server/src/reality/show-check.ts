@@ -1,13 +1,13 @@
 import {
+  type EnvironmentReality,
   type EnvironmentRealityQuery,
   type EpisodeReality,
   type RealityCheck,
   type RealityCheckDetail,
   type RealityEpisode,
-  type RealityFigures,
   readInstant,
 } from "@presage/contract";
-import { findEnvironment } from "../environments/environments.ts";
+import { findEnvironment, type RealityServices } from "../environments/environments.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
   RealityChecksTable,
@@ -46,19 +46,21 @@ export async function describeCheck(
 
 /** What all reality checks of an environment say together. */
 export async function describeEnvironment(
-  services: Services,
+  services: RealityServices,
   requester: Requester,
   name: string,
   { policy, from }: EnvironmentRealityQuery,
   reserve: (bytes: number) => void,
-): Promise<RealityFigures> {
-  await findEnvironment(services, requester, name);
+): Promise<EnvironmentReality> {
+  const environment = await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
   const episodes = await countEpisodes(reader, requester.accountId, { environment: name });
   reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
-  return await realityFigures(found.map(toChecked), null);
+  const limit = environment.config.real?.false_success_limit ?? null;
+  const state = (await services.realityOf(requester, environment)) ?? null;
+  return { ...(await realityFigures(found.map(toChecked), limit)), state };
 }
 
 /** A check with how far its replays are. */

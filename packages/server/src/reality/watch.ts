@@ -52,7 +52,10 @@ export function watchReality(
     const isSame = before?.revision === revision && before.episodes === episodes;
     const state = isSame
       ? before.state
-      : toState(await selectEpisodesOfEnvironment(store.reader(requester), accountId, wanted, mostEpisodes), limit);
+      : toState(
+          await selectEpisodesOfEnvironment(store.reader(requester), accountId, wanted, mostEpisodes),
+          limit,
+        );
     const found = { accountId, environment, revision, state, episodes, atMs: performance.now() };
     known.set(id, found);
     if (state.state === "alarm" && before?.state.state !== "alarm") onAlarm(found);

@@ -1,4 +1,9 @@
-import { type EnvironmentConfig, type EpisodeStatus, episodeIdleMinutes, type RealityState } from "@presage/contract";
+import {
+  type EnvironmentConfig,
+  type EpisodeStatus,
+  episodeIdleMinutes,
+  type RealityState,
+} from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { RealityState, TaskSplitName } from "@presage/contract";
+import type { TaskSplitName } from "@presage/contract";
 import { ServiceError } from "../../platform/errors.ts";
 import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
@@ -8,7 +8,7 @@ import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
-import { findEnvironment, noSuchEnvironment } from "../environments.ts";
+import { findEnvironment, noSuchEnvironment, type RealityServices } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
@@ -30,13 +30,6 @@ export interface NewEpisode {
   /** A label of the agent. */
   policy: string | undefined;
   apiKeyId: string | undefined;
-}
-
-/** What is known of an environment beside itself. */
-export interface RealityServices {
-  store: Store;
-  /** Whether its successes are false too often; undefined: it has no limit. */
-  realityOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
 }
 
 export interface StartServices extends RealityServices {
@@ -103,7 +96,10 @@ export async function composeEpisode(
   const environment = await findEnvironment(services, requester, wanted.environment, wanted.revision);
   const reality = await services.realityOf(requester, environment);
   if (reality?.state === "alarm" && environment.config.real?.on_alarm === "refuse")
-    throw new ServiceError("reality_alarm", `${reality.sentence} No further episode starts until it is better.`);
+    throw new ServiceError(
+      "reality_alarm",
+      `${reality.sentence} No further episode starts until it is better.`,
+    );
   const { index, task } =
     wanted.task === undefined
       ? await findTask(services, requester, environment, wanted)

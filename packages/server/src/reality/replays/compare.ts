@@ -7,7 +7,7 @@ import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { firstWord } from "../first-word.ts";
+import { verbOf } from "../../platform/words.ts";
 import { type RealEnvironment, RealEnvironmentError, type RealStep } from "../real/real-environment.ts";
 
 /** What a real environment, or a recording of one, said to the actions of an episode. */
@@ -82,7 +82,7 @@ export function compareWith(
       steps: steps.length,
       diverged_at: differs === -1 ? null : differs + 1,
       checked_at: nowMicros(),
-      verbs: JSON.stringify([...new Set(steps.map(({ action }) => firstWord(action)))]),
+      verbs: JSON.stringify([...new Set(steps.map(({ action }) => verbOf(action)))]),
     },
     steps: [
       ...(reality.first === undefined ? [] : [{ step: 0, ...first }]),

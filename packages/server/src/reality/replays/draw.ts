@@ -1,9 +1,9 @@
 import type { EnvironmentConfig } from "@presage/contract";
+import type { RealityServices } from "../../environments/environments.ts";
 import { selectEnvironment } from "../../environments/environments-store.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { RealityServices } from "../../environments/episodes/start-episode.ts";
 import { insertCheck, selectContinuousChecks, updateDrawn } from "../checks-store.ts";
 import {
   type DrawnEnvironment,
@@ -74,7 +74,10 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
     selectEnvironment(database, accountId, { name, revision: Number(environment_revision) }),
     selectEnvironment(database, accountId, { name }),
   ]);
-  if (found === undefined || (found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check)))) {
+  if (
+    found === undefined ||
+    (found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check)))
+  ) {
     await stopCheck(database, id, { status: "completed", reason: null });
     return;
   }
