@@ -1,4 +1,5 @@
 import type {
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodeReality,
   RealEnvironmentListResponse,
@@ -10,7 +11,6 @@ import type {
   RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
-  RealityFigures,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
@@ -42,7 +42,7 @@ export interface RealityChecks {
     name: string,
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
-  ): Promise<RealityFigures>;
+  ): Promise<EnvironmentReality>;
 }
 
 /** The real environments that the operator of the server has declared. */

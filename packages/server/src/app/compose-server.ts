@@ -26,7 +26,7 @@ import { composeDeployments, composeLimits, composePrices } from "./compose-depl
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments } from "./compose-real-environments.ts";
-import { composeReplays } from "./compose-reality.ts";
+import { composeReplays, composeWatch } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
@@ -167,16 +167,12 @@ async function composeFeatures(
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
   const real = await composeRealEnvironments(config, log.logger, evaluation);
+  const { realEnvironments } = real;
+  const reality = composeWatch(log, store);
+  const realityOf = reality.stateOf;
   const replays = composeReplays(
     log,
-    {
-      ...evaluation,
-      ...environments,
-      ...worlds,
-      store,
-      deployments,
-      realEnvironments: real.realEnvironments,
-    },
+    { ...evaluation, ...environments, ...worlds, store, deployments, realEnvironments, realityOf },
     {
       liveInFlight: limits.predictions.inFlight,
       maxInFlight: config.prediction.maxInFlight,
@@ -196,6 +192,7 @@ async function composeFeatures(
     real,
     worlds,
     replays,
+    reality,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
@@ -283,6 +280,7 @@ function toServices(
     ...features.worlds,
     worldUses,
     replays: features.replays,
+    realityOf: features.reality.stateOf,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie: access.sessionCookie,
