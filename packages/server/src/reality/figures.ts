@@ -50,7 +50,7 @@ export async function realityFigures(
       ),
     ),
     divergence: await divergenceOf(episodes),
-    exploits: exploitsOf(episodes),
+    exploits: await exploitsOf(episodes),
     consistency: consistencyOf(episodes) ?? null,
     policies,
     policy_order: policyOrder(policies, byPolicy.length),
@@ -98,7 +98,10 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
   const { steps, median } = await bootstrapSurvival(ends, bootstrapSeed);
   const hasIntervals = byTask.length >= fewestTasks;
   const diverged = compared.filter(({ divergedAt }) => divergedAt !== null).length;
-  const half = median === null ? "More than half have not by the last step compared" : `Half of all have by step ${median}`;
+  const half =
+    median === null
+      ? "More than half have not by the last step compared"
+      : `Half of all have by step ${median}`;
   return {
     sentence: `Of ${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}, ${diverged} see something that reality does not show. ${half}.`,
     ...{ count: compared.length, tasks: byTask.length, diverged, median },
