@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { countAlarms } from "../support/reality/count-alarms.ts";
 
-const worlds = 200;
-const fivePercent = 10;
+const worlds = 100;
+const fivePercent = 5;
 
 const designs = [20, 60, 1_000].flatMap((tasks) =>
   (["alike", "unlike", "whole"] as const).flatMap((tasksFail) =>
