@@ -4,7 +4,7 @@ import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../q
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
-import { RealityFigures } from "./reality-figures.ts";
+import { RealityFigures, RealityState } from "./reality-figures.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -231,6 +231,14 @@ export const EpisodeReality = RealityEpisode.omit({ error: true })
   })
   .meta({ id: "EpisodeReality" });
 export type EpisodeReality = z.infer<typeof EpisodeReality>;
+
+/** Response of `GET /v1/environments/{name}/reality`. */
+export const EnvironmentReality = RealityFigures.extend({
+  state: RealityState.nullable().meta({
+    description: "Of the latest revision alone: whether there is an alarm. Null without a limit.",
+  }),
+}).meta({ id: "EnvironmentReality" });
+export type EnvironmentReality = z.infer<typeof EnvironmentReality>;
 
 /** Query of `GET /v1/environments/{name}/reality`. */
 export const EnvironmentRealityQuery = z.object({

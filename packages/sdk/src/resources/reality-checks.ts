@@ -1,6 +1,9 @@
 import type {
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodeReality,
+  RealEnvironmentListResponse,
+  RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListResponse,
@@ -8,7 +11,6 @@ import type {
   RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
-  RealityFigures,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
@@ -40,7 +42,25 @@ export interface RealityChecks {
     name: string,
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
-  ): Promise<RealityFigures>;
+  ): Promise<EnvironmentReality>;
+}
+
+/** The real environments that the operator of the server has declared. */
+export interface RealEnvironments {
+  /** Lists them, with how they do: `GET /v1/real-environments`. */
+  list(options?: CallOptions): Promise<RealEnvironmentStatus[]>;
+}
+
+export function realEnvironments({ json }: Transport): RealEnvironments {
+  return {
+    async list(options) {
+      const { data } = await json<RealEnvironmentListResponse>(
+        { method: "GET", path: "/v1/real-environments" },
+        options,
+      );
+      return data;
+    },
+  };
 }
 
 const path = "/v1/reality-checks";

@@ -1,6 +1,7 @@
 import {
   defaultPageLimit,
   EnvironmentPath,
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodePath,
   EpisodeReality,
@@ -14,8 +15,9 @@ import {
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
   type RealityFigure,
-  RealityFigures,
+  type RealityFigures,
 } from "@presage/contract";
+import type { RealityServices } from "../environments/environments.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -329,8 +331,11 @@ const getEnvironmentReality = route({
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
-  responses: { "200": response("The figures", RealityFigures, exampleFigures), ...noSuch("environment") },
-  async handle(services: Services, { call, requester, params: { name }, query }) {
+  responses: {
+    "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
+    ...noSuch("environment"),
+  },
+  async handle(services: RealityServices, { call, requester, params: { name }, query }) {
     const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, await describeEnvironment(services, requester, name, query, reserve));
   },

@@ -3,7 +3,7 @@ import type { Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { toStorableText } from "../../platform/storage/columns.ts";
+import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -81,6 +81,7 @@ export function compareWith(
       real_reward: sumOf(reality.steps.map(({ reward }) => reward)),
       steps: steps.length,
       diverged_at: differs === -1 ? null : differs + 1,
+      checked_at: nowMicros(),
       verbs: JSON.stringify([...new Set(steps.map(({ action }) => verbOf(action)))]),
     },
     steps: [
