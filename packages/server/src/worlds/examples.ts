@@ -169,6 +169,7 @@ export async function readExamples(
     if (example !== undefined) known.set(position, example);
   }
   const missing = positions.filter((position) => !known.has(position));
+  if (missing.length === 0) return known;
   const sizes = missing.map((position) => ({ position, bytes: 0 }));
   for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
     for (const { position, sample } of piece) {
