@@ -110,8 +110,8 @@ onEachDatabase((database) => {
       expect(revisions.map(({ revision }) => revision)).toEqual(
         Array.from({ length: last }, (_, index) => last - index),
       );
-      for (const { revision, instructions } of revised)
-        expect(revisions.find((one) => one.revision === revision)?.instructions).toBe(instructions);
+      for (const { revision, config } of revised)
+        expect(revisions.find((one) => one.revision === revision)?.config).toEqual(config);
       const { data: events } = await read<AuditEventListResponse>(
         presage,
         "/v1/audit-events?action=world.revise&limit=100",
