@@ -17,8 +17,8 @@ import {
   type WorldCompletion,
   withoutText,
 } from "../worlds/complete-through-world.ts";
-import type { WorldParts } from "../worlds/examples.ts";
 import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
+import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
 

@@ -2,21 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
 import { serveRequests } from "../platform/storage/thread.ts";
 import { collectExamples, type ExampleIndex, measureIndex } from "./example-index.ts";
-import { type Fields, fieldsOf } from "./features.ts";
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
+import { type ExampleFilter, type Fields, fieldsOf } from "./world.ts";
 
 // The entry file of the thread that holds the indexes of examples. It has no connection to the database.
-
-/** Which samples of a revision are examples. */
-export interface ExampleFilter {
-  split?: string | undefined;
-  /** Whether samples whose tag `split` is `test` are none. */
-  leavesOutTest?: boolean;
-  /** Whether samples whose tag `error` is `true` are none. */
-  leavesOutErrors?: boolean | undefined;
-  tags?: Readonly<Record<string, string>> | undefined;
-  maxPerTrajectory?: number | undefined;
-}
 
 /** A search in the index of this key. */
 export interface Sought {

@@ -3,15 +3,9 @@ import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
-import type { Fields } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
-import type { ExampleFilter, Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
-
-/** Samples of a revision, by its row's id. */
-export interface ExampleSource {
-  revisionId: number;
-  filter: ExampleFilter;
-}
+import type { Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
+import type { ExampleSource, Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
 export class UnusableExamplesError extends Error {}
@@ -152,7 +146,7 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
     describe: (source, signal) => soonEnough(open(source).figures, signal),
     async find(source, { query, ...wanted }, signal) {
       const { key, figures, bytes } = open(source);
-      const { filtered } = await (bytes > 0 ? figures : soonEnough(figures, signal));
+      const { filtered } = await (bytes > 0 ? figures : soonEnough(figures, signal).catch(refuseUnusable));
       const found = await search({ key, query, wanted });
       // It was dropped meanwhile, or its thread has ended.
       if (found === null) throw notReady();
@@ -211,6 +205,12 @@ async function soonEnough(
     clearTimeout(timer);
     signal?.removeEventListener("abort", leave);
   }
+}
+
+/** They fitted when the world was made. */
+function refuseUnusable(error: unknown): never {
+  if (error instanceof UnusableExamplesError) throw new ServiceError("conflict", `${error.message}.`);
+  throw error;
 }
 
 const notReadyYet = "The world's examples are not searchable yet.";
