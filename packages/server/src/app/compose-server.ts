@@ -166,9 +166,9 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const reality = composeWatch(log, store);
   const real = await composeRealEnvironments(config, log.logger, evaluation);
   const { realEnvironments } = real;
-  const reality = composeWatch(log, store);
   const realityOf = reality.stateOf;
   const replays = composeReplays(
     log,
