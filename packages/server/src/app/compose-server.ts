@@ -20,7 +20,7 @@ import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
-import { createWorldParts } from "../worlds/examples.ts";
+import { createWorldParts } from "../worlds/world-parts.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
