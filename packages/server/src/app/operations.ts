@@ -18,6 +18,7 @@ import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { realityRunRoutes } from "../reality/check-run-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
@@ -69,6 +70,7 @@ const operations: readonly Operation<Services>[] = [
   ...episodeRoutes,
   ...openEnvRoutes,
   ...realityRoutes,
+  ...realityRunRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,
   ...orsCallRoutes,
