@@ -18,6 +18,7 @@ import {
   shortText,
   storableText,
 } from "../text.ts";
+import { RealityState } from "./reality-figures.ts";
 
 /** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
@@ -211,6 +212,14 @@ export const Environment = z
   })
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
+
+/** Response of `GET /v1/environments/{name}`. */
+export const EnvironmentDetail = Environment.extend({
+  reality: RealityState.nullable().meta({
+    description: "How often successes in this revision are real. Null without a limit.",
+  }),
+}).meta({ id: "EnvironmentDetail" });
+export type EnvironmentDetail = z.infer<typeof EnvironmentDetail>;
 
 /** Path of `/v1/environments/{name}`. */
 export const EnvironmentPath = z.object({

@@ -1,4 +1,5 @@
 import type {
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodeReality,
   RealityCheck,
@@ -9,7 +10,6 @@ import type {
   RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
-  RealityFigures,
   Run,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
@@ -44,7 +44,7 @@ export interface RealityChecks {
     name: string,
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
-  ): Promise<RealityFigures>;
+  ): Promise<EnvironmentReality>;
 }
 
 const path = "/v1/reality-checks";

@@ -18,6 +18,7 @@ import type { Requester, Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { RealEnvironments } from "../reality/real/real-environment.ts";
+import type { RealityWatch } from "../reality/watch.ts";
 import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { CountsMerger } from "../results/write/merge-counts.ts";
@@ -83,6 +84,7 @@ export interface Services
   /** The lines of a dataset in which each episode that checks replayed is a trajectory of what really happened. */
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
   readonly realEnvironments: Pick<RealEnvironments, "find">;
+  readonly realityOf: RealityWatch["stateOf"];
   /** Replays what reality checks wait for. */
   readonly replays: { wake(): void };
   readonly runStreams: RunStreams;
