@@ -42,7 +42,7 @@ export function addDatasetsCommands(program: Command): void {
     .action(async ({ file, ...options }) => importTraces(configure(), [file], { ...options, isQuiet: true }));
   addDatasetExport(datasets);
   addFromEpisodesCommand(datasets);
-  addFromRealityChecksCommand(datasets);
+  addFromRealityCommand(datasets);
   datasets
     .command("list")
     .description("list the datasets, newest first")
@@ -94,9 +94,9 @@ function addFromEpisodesCommand(datasets: Command): void {
     .action(async (options) => importEpisodes(configure(), options));
 }
 
-function addFromRealityChecksCommand(datasets: Command): void {
+function addFromRealityCommand(datasets: Command): void {
   datasets
-    .command("from-reality-checks <checks...>")
+    .command("from-reality <checks...>")
     .description("make a revision of how episodes that reality checks replayed really went")
     .requiredOption("--name <name>", "the dataset's name; created if needed")
     .option("--until-divergence", "end each episode with the first step that differs")
@@ -105,7 +105,7 @@ function addFromRealityChecksCommand(datasets: Command): void {
     .addHelpText(
       "after",
       examples(
-        "presage datasets from-reality-checks --name real-steps \\",
+        "presage datasets from-reality --name real-steps \\",
         "  019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
       ),
     )

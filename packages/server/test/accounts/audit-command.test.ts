@@ -176,7 +176,7 @@ test("every command that changes something leaves its event", async () => {
   await change("runs cancel", ["waiting"], ["run.cancel"]);
   await change("runs delete", ["waiting"], ["run.delete"]);
   await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);
-  await change("datasets from-reality-checks", [replayed.id, "--name", "real"], made);
+  await change("datasets from-reality", [replayed.id, "--name", "real"], made);
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
   await change("worlds create", ["w", "--examples", "i"], ["world.create"]);
