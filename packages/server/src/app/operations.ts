@@ -20,6 +20,7 @@ import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { realityRunRoutes } from "../reality/check-run-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
+import { realEnvironmentRoutes } from "../reality/real/real-environments-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
@@ -71,6 +72,7 @@ const operations: readonly Operation<Services>[] = [
   ...openEnvRoutes,
   ...realityRoutes,
   ...realityRunRoutes,
+  ...realEnvironmentRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,
   ...orsCallRoutes,

@@ -28,7 +28,7 @@ import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { Spending } from "../usage/spending.ts";
-import type { WorldParts } from "../worlds/examples.ts";
+import type { WorldParts } from "../worlds/world-parts.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
@@ -67,6 +67,7 @@ export interface Services
   readonly store: Store;
   readonly worldUses: WorldUses;
   readonly deployments: Deployments;
+  readonly realEnvironments: RealEnvironments;
   /** Limits of predictions. */
   readonly admission: Admission;
   /** Limits of requests that evaluate. */
@@ -83,7 +84,6 @@ export interface Services
   pricedModels(): string[];
   /** The lines of a dataset in which each episode that checks replayed is a trajectory of what really happened. */
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
-  readonly realEnvironments: Pick<RealEnvironments, "find">;
   readonly realityOf: RealityWatch["stateOf"];
   /** Replays what reality checks wait for. */
   readonly replays: { wake(): void };

@@ -118,6 +118,7 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   resumeRealityCheck: "realityChecks.resume({id})",
   runRealityCheck: "realityChecks.run({id}, $body)",
   getEnvironmentReality: "realityChecks.ofEnvironment({name})",
+  listRealEnvironments: "realEnvironments.list()",
   getMe: "me()",
   whoAmI: "whoAmI()",
   listMembers: "members.list()",
