@@ -50,6 +50,7 @@ export * from "./evaluation/result-summary.ts";
 export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
+export * from "./evaluation/run-ends.ts";
 export * from "./evaluation/run-headline.ts";
 export * from "./evaluation/run-report.ts";
 export * from "./evaluation/run-sample.ts";

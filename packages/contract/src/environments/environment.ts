@@ -23,7 +23,8 @@ import {
 export const defaultMaxSteps = 30;
 /** An episode's prompt may have all of them. */
 const mostSteps = 1_000;
-const maxStops = 50;
+/** The most rules that end an episode. */
+export const maxStops = 50;
 const maxPatternCharacters = 1_000;
 /** A name is part of an address and of a tool's name. */
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;

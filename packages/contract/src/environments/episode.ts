@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
-import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
 

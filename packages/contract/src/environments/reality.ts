@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { instant, shortText, storableText } from "../text.ts";
 
 const count = (description: string) => z.int().meta({ description });

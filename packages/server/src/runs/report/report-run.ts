@@ -21,6 +21,7 @@ import {
 } from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
+import { reportEnds } from "./ends.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
   type Outcomes,
@@ -250,6 +251,7 @@ export async function reportRun(
     run.mode === "free-running"
       ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
       : {};
+  const ofEnds = await reportEnds(reader, run, samples);
   const ofWorld = await reportWorld(reader, run, samples.count);
   const against = await reportAgainstRecords({ store }, requester, run);
   const previous = await findPrevious({ store }, requester, run);
@@ -258,6 +260,7 @@ export async function reportRun(
   return {
     preliminary: isPreliminary(run),
     evaluators,
+    ...ofEnds,
     ...beside,
     ...ofWorld,
     ...against,
