@@ -119,6 +119,8 @@ export type {
   Run,
   RunCalibration,
   RunCreateRequest,
+  RunEnds,
+  RunEndsReport,
   RunEvaluator,
   RunEvaluatorReport,
   RunExportLine,

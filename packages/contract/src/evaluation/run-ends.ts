@@ -75,7 +75,7 @@ const ends = {
   agreement: figure("The share of predictions that end where the real environment ends, and only there."),
 };
 const rewards = {
-  mean_absolute_error: figure("The mean of |predicted − recorded|."),
+  absolute_error: figure("The mean of |predicted − recorded|."),
   spearman: figure("Spearman's rank correlation of predicted and recorded rewards."),
 };
 const key = z.int().meta({ description: "The place in the trajectory." });

@@ -63,7 +63,7 @@ onEachDatabase((database) => {
     expect(run.provenance.ends).toEqual({ stop } as never);
     expect(ends).toMatchObject({
       sentence: expect.stringMatching(
-        /^Ends where the real one ends: 91\.3 % \([\d.]+ to [\d.]+ %\) of 23 predictions\. It misses 1 of 8 real ends, and 1 of its own 8 are none\. Rewards are off by 0\.09 \(/,
+        /^Ends where the real one ends: 91\.3 % \([\d.]+ to [\d.]+ %\) of 23 predictions\. It misses 1 of 8 real ends; of the 8 ends that it predicts, 1 is false\. Rewards are off by 0\.09 \(/,
       ),
       note: null,
       done: {
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
         ],
       },
       reward: {
-        mean_absolute_error: { value: 2 / 23, count: 23, trajectories: 8, note: null },
+        absolute_error: { value: 2 / 23, count: 23, trajectories: 8, note: null },
         spearman: { value: expect.closeTo(0.8083333, 6), count: 23 },
         without: 1,
       },
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
       agreement: { value: 1, trajectories: 6, interval: { upper: 1 } },
       without: 6,
     });
-    expect(ends?.reward).toMatchObject({ mean_absolute_error: { value: 0.5 / 3 }, without: 6 });
+    expect(ends?.reward).toMatchObject({ absolute_error: { value: 0.5 / 3 }, without: 6 });
   });
 
   test("An environment's rules are those of when the run was made", async () => {

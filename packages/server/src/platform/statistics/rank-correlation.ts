@@ -13,7 +13,7 @@ export interface PairedNumbers {
 /** How far two numbers of the same things are apart, and whether they rank them alike. */
 export async function numberFigures(
   pairs: PairedNumbers,
-): Promise<Record<"mean_absolute_error" | "spearman", AgreementFigure>> {
+): Promise<Record<"absolute_error" | "spearman", AgreementFigure>> {
   const sums: { count: number; weight: number; sum: number }[] = [];
   let [total, lowest, highest] = [0, 0, 1];
   for (const [index, one] of pairs.one.entries()) {
@@ -31,7 +31,7 @@ export async function numberFigures(
   const { value, without } = await rankCorrelation(pairs);
   const same = pairs.one.length === 0 ? nothing : "One of the two rewards is always the same.";
   return {
-    mean_absolute_error: errorFigure(sums, total, highest - lowest),
+    absolute_error: errorFigure(sums, total, highest - lowest),
     spearman: coefficientFigure(value, [...without], sums, same),
   };
 }
@@ -58,7 +58,7 @@ function errorFigure(
 }
 
 /** More clusters are left out some together: each takes a walk over all pairs. */
-const mostLeftOut = 200;
+const mostLeftOut = 100;
 const stepsAtOnce = 1_000_000;
 
 /**

@@ -12,7 +12,7 @@ export function endsParts({ ends, run }: RunReport): ReportPart[] {
     ["Ends alike", done?.agreement],
     ["False ends", done?.false_ends],
     ["Missed ends", done?.missed_ends],
-    ["Reward, mean absolute error", reward?.mean_absolute_error],
+    ["Reward, mean absolute error", reward?.absolute_error],
     ["Reward, rank correlation", reward?.spearman],
   ] as const;
   return [
@@ -74,9 +74,9 @@ function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
       share(end?.agreement.value ?? null),
       interval(end?.agreement.interval ?? null),
       String((end?.counts.both ?? 0) + (end?.counts.only_recorded ?? 0)),
-      share(paid?.mean_absolute_error.value ?? null),
+      share(paid?.absolute_error.value ?? null),
       share(paid?.spearman.value ?? null),
-      String(end?.agreement.count ?? paid?.mean_absolute_error.count),
+      String(end?.agreement.count ?? paid?.absolute_error.count),
     ];
   });
   const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error", "Rank correlation", "Predictions"];

@@ -72,7 +72,7 @@ async function visitRepeats(
   }
 }
 
-async function reportDone(samples: RunSamples, read: ReadEnds): Promise<Done> {
+export async function reportDone(samples: RunSamples, read: ReadEnds): Promise<Done> {
   const [all] = await doneBy(samples, together(samples), read);
   const { dimension } = byStep(samples);
   const steps = await doneBy(samples, dimension, read);
@@ -157,9 +157,11 @@ async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewar
     }
   });
   const step: Rewards["step"] = [];
-  for (const [group, pairs] of byKey.entries())
-    if (pairs.length > 0)
-      step.push({ key: Number(dimension.keys[group]), ...(await numberFigures(toNumbers(pairs))) });
+  for (const [group, pairs] of byKey.entries()) {
+    if (pairs.length === 0) continue;
+    step.push({ key: Number(dimension.keys[group]), ...(await numberFigures(toNumbers(pairs))) });
+    await nextTurn();
+  }
   return { ...(await numberFigures(toNumbers(all))), without, step };
 }
 
@@ -183,11 +185,11 @@ function describeDone({ counts, agreement: { value, interval, count, note } }: D
   if (value === null) return note ?? "";
   const range = interval === null ? "" : ` (${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
   const real = countOf(counts.both + counts.only_recorded, "real end");
-  const own = counts.both + counts.only_predicted;
-  return `Ends where the real one ends: ${percent(value)}${range} of ${countOf(count, "prediction")}. It misses ${counts.only_recorded} of ${real}, and ${counts.only_predicted} of its own ${own} are none.`;
+  const own = countOf(counts.both + counts.only_predicted, "end");
+  return `Ends where the real one ends: ${percent(value)}${range} of ${countOf(count, "prediction")}. It misses ${counts.only_recorded} of ${real}; of the ${own} that it predicts, ${counts.only_predicted} ${counts.only_predicted === 1 ? "is" : "are"} false.`;
 }
 
-function describeRewards({ mean_absolute_error: error, spearman }: Rewards): string {
+function describeRewards({ absolute_error: error, spearman }: Rewards): string {
   if (error.value === null) return error.note ?? "";
   const of = ({ value, interval }: AgreementFigure) =>
     `${value?.toFixed(2)}${interval === null ? "" : ` (${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)})`}`;
