@@ -16,6 +16,11 @@ const expired = `\`expired\`: nothing happened for ${episodeIdleMinutes} minutes
 export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
 export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
 
+/** A label of the agent that acts. */
+export const policyLabel = shortText(200);
+export const policyDescription =
+  "A label of the agent that acts, such as `step-400`. Figures of reality go by it.";
+
 /** Body of `POST /v1/episodes`. */
 export const EpisodeCreateRequest = z
   .strictObject({
@@ -31,6 +36,7 @@ export const EpisodeCreateRequest = z
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",
     }),
+    policy: policyLabel.nullish().meta({ description: policyDescription }),
   })
   .meta({ id: "EpisodeCreateRequest" });
 export type EpisodeCreateRequest = z.infer<typeof EpisodeCreateRequest>;
@@ -127,6 +133,7 @@ const episodeFields = {
   split: TaskSplitName.meta({ description: "The task's split." }),
   index: z.int().nullable().meta({ description: described.index }),
   seed: z.int().nullable().meta({ description: "As given." }),
+  policy: z.string().nullable().meta({ description: "As given." }),
   status: EpisodeStatus.meta({ description: expired }),
   outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),
   stop_reason: z.string().nullable().meta({ description: "Why it ended." }),
@@ -173,6 +180,7 @@ export const describedFilter = {
   revision: "Only of this revision of the environment.",
   split: "Only with tasks of this split.",
   index: "Only with the task at this place in its split.",
+  policy: "Only of this policy.",
   status: `Only in this state. ${expired}`,
   outcome: "Only with this outcome. `none`: ended without one, because they were cut short.",
   from: "Only episodes that were started at this time or later.",
@@ -189,6 +197,7 @@ export const EpisodeListQuery = z.object({
   index: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
     .optional()
     .meta({ description: describedFilter.index }),
+  policy: storableText().optional().meta({ description: describedFilter.policy }),
   status: EpisodeStatus.optional().meta({ description: describedFilter.status }),
   outcome: EpisodeEnding.optional().meta({ description: describedFilter.outcome }),
   from: dateTime().optional().meta({ description: describedFilter.from }),
@@ -216,6 +225,7 @@ export const EpisodeSelection = z
     revision: z.int().min(1).nullish().meta({ description: describedFilter.revision }),
     split: TaskSplitName.nullish().meta({ description: describedFilter.split }),
     index: z.int().min(0).nullish().meta({ description: describedFilter.index }),
+    policy: policyLabel.nullish().meta({ description: describedFilter.policy }),
     status: EpisodeStatus.nullish().meta({ description: describedFilter.status }),
     outcome: EpisodeEnding.nullish().meta({ description: describedFilter.outcome }),
     from: dateTime().nullish().meta({ description: describedFilter.from }),

@@ -9,6 +9,18 @@ import {
 } from "../platform/statistics/outcome-pairs.ts";
 import { countOf } from "../platform/words.ts";
 
+/** An episode of a check, as its figures take it. */
+export interface CheckedEpisode extends OutcomePair {
+  episodeId: string | null;
+  position: number;
+  checkId?: string;
+  simulatedReward: number | null;
+  realReward: number | null;
+  steps: number | null;
+  divergedAt: number | null;
+  verbs: readonly string[] | null;
+}
+
 /** More are no comparison of agents, and their order takes as many steps as there are pairs of them. */
 const mostPolicies = 200;
 

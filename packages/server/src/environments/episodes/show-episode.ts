@@ -44,6 +44,7 @@ export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
     split: row.split,
     index: indexOf(row) ?? null,
     seed: row.seed === null ? null : Number(row.seed),
+    policy: row.policy,
     status: statusOf(row),
     outcome: row.outcome,
     stop_reason: row.stop_reason,

@@ -19,12 +19,16 @@ export interface NewEpisode {
   /** Undefined: a new one. */
   id?: string;
   environment: string;
+  /** Undefined: the latest. */
+  revision?: number;
   split: TaskSplitName;
   /** One that the environment does not have; undefined: one of its own. */
   task?: Task | undefined;
   /** Undefined: drawn by the seed, or at random. */
   index: number | undefined;
   seed: number | undefined;
+  /** A label of the agent. */
+  policy: string | undefined;
   apiKeyId: string | undefined;
 }
 
@@ -90,7 +94,7 @@ export async function composeEpisode(
   wanted: NewEpisode,
 ): Promise<Episode> {
   const { accountId } = requester;
-  const environment = await findEnvironment(services, requester, wanted.environment);
+  const environment = await findEnvironment(services, requester, wanted.environment, wanted.revision);
   const { index, task } =
     wanted.task === undefined
       ? await findTask(services, requester, environment, wanted)
@@ -106,6 +110,7 @@ export async function composeEpisode(
     position: index,
     task: JSON.stringify(task),
     seed: wanted.seed ?? null,
+    policy: wanted.policy ?? null,
     status: "open" as const,
     outcome: null,
     stop_reason: null,

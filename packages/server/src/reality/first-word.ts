@@ -1,0 +1,3 @@
+export function firstWord(action: string): string {
+  return action.split(" ")[0] ?? "";
+}
