@@ -84,6 +84,10 @@ onEachDatabase((database) => {
         without: 1,
       },
     });
+    const page = await presage.call("GET", `/v1/runs/${run.id}/report?format=md`);
+    const [, , ...lines] = (await page.text()).split("\n\n");
+    expect(lines[0]).toStartWith("Ends where the real one ends: 91.3 %");
+    expect(lines.join("\n")).toContain("| Predicted to end | 7 | 1 |\n| Predicted to go on | 1 | 14 |");
     const { agreement } = ends?.done ?? {};
     expect(agreement?.interval?.lower).toBeLessThan(21 / 23);
   });

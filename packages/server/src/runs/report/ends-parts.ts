@@ -1,4 +1,5 @@
 import type { RunReport } from "@presage/contract";
+import { countOf } from "../../platform/words.ts";
 import { firstRows, heading, interval, paragraph, type ReportPart, share } from "./pages.ts";
 
 type Ends = NonNullable<RunReport["ends"]>;
@@ -29,7 +30,9 @@ export function endsParts({ ends, run }: RunReport): ReportPart[] {
     ...[done, reward].flatMap((one, index) =>
       one === null || one.without === 0
         ? []
-        : paragraph(`${one.without} predictions say nothing of ${index === 0 ? "the end" : "the reward"}.`),
+        : paragraph(
+            `Left out, as they say nothing of ${index === 0 ? "the end" : "the reward"}: ${countOf(one.without, "prediction")}.`,
+          ),
     ),
     ...(done ? stepChart(done) : []),
     ...stepTable(done, reward),

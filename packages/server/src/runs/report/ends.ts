@@ -7,7 +7,7 @@ import {
   type GroupSums,
   rateInterval,
 } from "../../platform/statistics/intervals.ts";
-import { numberFigures } from "../../platform/statistics/rank-correlation.ts";
+import { numberFigures, type PairedNumbers } from "../../platform/statistics/rank-correlation.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { countOf } from "../../platform/words.ts";
 import type { Run } from "../run.ts";
@@ -141,43 +141,50 @@ function rateFigure(sums: GroupSums | undefined, why: string): AgreementFigure {
 }
 
 async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewards> {
+  const { recorded, predicted } = read;
   let without = 0;
   const { dimension } = byStep(samples);
-  const all: RewardPair[] = [];
-  const byKey = dimension.keys.map((): RewardPair[] => []);
-  await visitRepeats(samples, together(samples), read, ({ trajectory, index, repeat }) => {
-    const recorded = read.recorded.reward[index] ?? Number.NaN;
-    const predicted = read.predicted.reward[repeat] ?? Number.NaN;
-    if (Number.isNaN(recorded)) return;
-    if (Number.isNaN(predicted)) without += 1;
+  const all: number[] = [];
+  const byKey = dimension.keys.map((): number[] => []);
+  await visitRepeats(samples, together(samples), read, ({ index, repeat }) => {
+    if (Number.isNaN(recorded.reward[index])) return;
+    if (Number.isNaN(predicted.reward[repeat])) without += 1;
     else {
-      const pair = { trajectory, predicted, recorded };
-      all.push(pair);
-      byKey[dimension.of[index] ?? -1]?.push(pair);
+      all.push(repeat);
+      byKey[dimension.of[index] ?? -1]?.push(repeat);
     }
   });
   const step: Rewards["step"] = [];
-  for (const [group, pairs] of byKey.entries()) {
-    if (pairs.length === 0) continue;
-    step.push({ key: Number(dimension.keys[group]), ...(await numberFigures(toNumbers(pairs))) });
+  for (const [group, some] of byKey.entries()) {
+    if (some.length === 0) continue;
+    step.push({
+      key: Number(dimension.keys[group]),
+      ...(await numberFigures(rewardsOf(samples, read, some))),
+    });
     await nextTurn();
   }
-  return { ...(await numberFigures(toNumbers(all))), without, step };
+  return { ...(await numberFigures(rewardsOf(samples, read, all))), without, step };
 }
 
-interface RewardPair {
-  trajectory: number;
-  predicted: number;
-  recorded: number;
-}
-
-function toNumbers(pairs: readonly RewardPair[]) {
+/** The rewards of some predictions, beside those of their samples, and their trajectories. */
+function rewardsOf(
+  { count, trajectories }: RunSamples,
+  { recorded, predicted }: ReadEnds,
+  some: readonly number[],
+): PairedNumbers {
+  const repeats = predicted.reward.length / count;
+  const sampleOf = (at: number) => Math.floor(at / repeats);
   const numbers = new Map<number, number>();
-  for (const { trajectory } of pairs) if (!numbers.has(trajectory)) numbers.set(trajectory, numbers.size);
+  const clusters = Int32Array.from(some, (at) => {
+    const trajectory = trajectories.of[sampleOf(at)] ?? 0;
+    const number = numbers.get(trajectory) ?? numbers.size;
+    numbers.set(trajectory, number);
+    return number;
+  });
   return {
-    one: Float64Array.from(pairs, ({ predicted }) => predicted),
-    other: Float64Array.from(pairs, ({ recorded }) => recorded),
-    clusters: Int32Array.from(pairs, ({ trajectory }) => numbers.get(trajectory) ?? 0),
+    one: Float64Array.from(some, (at) => predicted.reward[at] ?? 0),
+    other: Float64Array.from(some, (at) => recorded.reward[sampleOf(at)] ?? 0),
+    clusters,
   };
 }
 

@@ -205,12 +205,14 @@ export type RunFindings = Omit<RunReport, "run">;
 /** Of the arrays by sample, and by repeat; and of what is small. */
 const bytesPerSample = 180;
 const bytesPerRepeat = 10;
+const bytesOfEnds = 100;
 const bytesOfReport = 4_000_000;
 
 /** The memory that a report takes while it is made. */
-export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target">): number {
-  const { counts, repeats } = run;
-  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
+export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target" | "provenance">): number {
+  const { counts, repeats, provenance } = run;
+  const perRepeat = bytesPerRepeat + (provenance.ends === undefined ? 0 : bytesOfEnds);
+  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * perRepeat;
   // It may be compared with its records, and with the run before.
   return own + (isClientRun(run) ? 0 : comparisonMemoryBytes([run, run]));
 }
