@@ -37,6 +37,7 @@ export type {
   Environment,
   EnvironmentConfig,
   EnvironmentCreateRequest,
+  EnvironmentDetail,
   EnvironmentRevision,
   EnvironmentTask,
   Episode,

@@ -3,7 +3,9 @@ import { list } from "../custom-schemas.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
-import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
+import { TaskLine, TaskSplitName } from "./environment.ts";
+import { RealityState } from "./reality-figures.ts";
+import { EpisodeOutcome } from "./stop.ts";
 
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;
@@ -94,6 +96,9 @@ export const EpisodeStart = z
         prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
         max_steps: z.int().meta({ description: "When the episode is truncated." }),
+        reality: RealityState.omit({ policies: true }).nullable().meta({
+          description: "How often successes in the environment are real. Null without a limit.",
+        }),
       })
       .meta({ description: "What else is known at the start." }),
   })

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../query.ts";
-import { intervalOf } from "../responses.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
+import { RealityFigures, RealityState } from "./reality-figures.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -101,75 +101,6 @@ export const RealityCheckRequest = z
   })
   .meta({ id: "RealityCheckRequest" });
 export type RealityCheckRequest = z.infer<typeof RealityCheckRequest>;
-
-/** A figure of episodes. */
-export const RealityFigure = z
-  .object({
-    value: z.number().nullable().meta({ description: "Null if it is not defined." }),
-    interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
-    count: count("Episodes that it is made of."),
-    tasks: count("Their tasks."),
-    effective_tasks: z.number().nullable().meta({
-      description: "The number of tasks with equally many episodes that would carry as much information.",
-    }),
-    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
-  })
-  .meta({ id: "RealityFigure" });
-export type RealityFigure = z.infer<typeof RealityFigure>;
-
-const outcomes = {
-  counts: z
-    .object({
-      both: count("Succeeded in both."),
-      only_simulated: count("Succeeded in simulation alone: false successes."),
-      only_real: count("Succeeded in reality alone: missed successes."),
-      neither: count("Failed in both."),
-    })
-    .meta({ description: "Episodes by their two outcomes." }),
-  false_success_rate: RealityFigure.meta({
-    description: "Of the episodes that succeeded in simulation, the share that fails in reality.",
-  }),
-  missed_success_rate: RealityFigure.meta({
-    description: "Of the episodes that failed in simulation, the share that succeeds in reality.",
-  }),
-  agreement: RealityFigure.meta({ description: "The share of episodes that end alike." }),
-  bias: RealityFigure.meta({
-    description: "Simulated less real success rate, from −1 to 1; its interval is of flipped signs.",
-  }),
-};
-
-/** What a reality check says. */
-export const RealityFigures = z
-  .object({
-    sentence: z.string().meta({ description: "How often success in simulation is real." }),
-    outcome: z.enum(["above", "below", "undecided"]).nullable().meta({
-      description:
-        "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit.",
-    }),
-    ...outcomes,
-    phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
-    cohen_kappa: RealityFigure.meta({ description: "Their agreement beyond chance." }),
-    consistency: z
-      .object({
-        replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
-        real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
-        ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
-      })
-      .nullable()
-      .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." }),
-    policies: z
-      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...outcomes }))
-      .meta({ description: "The same for each policy, in the order in which they came; at most 200." }),
-    policy_order: z
-      .object({
-        kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),
-        policies: count("How many policies it is of."),
-        note: z.string().nullable().meta({ description: "Why there is none." }),
-      })
-      .meta({ description: "Whether simulation ranks policies by success as reality does." }),
-  })
-  .meta({ id: "RealityFigures" });
-export type RealityFigures = z.infer<typeof RealityFigures>;
 
 /** Where the two outcomes of a check's episodes are from. */
 export const RealityCheckSource = z.enum(["pairs", "episodes", "recordings", "continuous"]);
@@ -300,6 +231,14 @@ export const EpisodeReality = RealityEpisode.omit({ error: true })
   })
   .meta({ id: "EpisodeReality" });
 export type EpisodeReality = z.infer<typeof EpisodeReality>;
+
+/** Response of `GET /v1/environments/{name}/reality`. */
+export const EnvironmentReality = RealityFigures.extend({
+  state: RealityState.nullable().meta({
+    description: "Of the latest revision alone: whether there is an alarm. Null without a limit.",
+  }),
+}).meta({ id: "EnvironmentReality" });
+export type EnvironmentReality = z.infer<typeof EnvironmentReality>;
 
 /** Query of `GET /v1/environments/{name}/reality`. */
 export const EnvironmentRealityQuery = z.object({

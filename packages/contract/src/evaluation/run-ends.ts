@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
-import { EpisodeStop, maxStops } from "../environments/environment.ts";
+import { EpisodeStop, maxStops } from "../environments/stop.ts";
 import { intervalOf } from "../responses.ts";
 import { shortText } from "../text.ts";
 
@@ -74,10 +74,7 @@ const ends = {
     .meta({ id: "EndCounts", description: "Predictions by what the world and the recording say." }),
   agreement: figure("The share of predictions that end where the real environment ends, and only there."),
 };
-const rewards = {
-  absolute_error: figure("The mean of |predicted − recorded|."),
-  spearman: figure("Spearman's rank correlation of predicted and recorded rewards."),
-};
+const absolute_error = figure("The mean of |predicted − recorded|.");
 const key = z.int().meta({ description: "The place in the trajectory." });
 const without = count(
   "Predictions of samples that have one, which say nothing of it: they failed, or the answer has no such field, or is too long for the patterns.",
@@ -101,10 +98,11 @@ export const RunEndsReport = z
       .meta({ id: "RunDoneReport", description: "Of samples that say whether the episode ended." }),
     reward: z
       .object({
-        ...rewards,
+        absolute_error,
+        spearman: figure("Spearman's rank correlation of predicted and recorded rewards."),
         without,
         step: z
-          .array(z.object({ key, ...rewards }))
+          .array(z.object({ key, absolute_error }))
           .meta({ description: "By place in the trajectory, the first 1,000." }),
       })
       .nullable()

@@ -1,4 +1,5 @@
 import type {
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodeReality,
   RealityCheck,
@@ -8,7 +9,6 @@ import type {
   RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
-  RealityFigures,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
@@ -40,7 +40,7 @@ export interface RealityChecks {
     name: string,
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
-  ): Promise<RealityFigures>;
+  ): Promise<EnvironmentReality>;
 }
 
 const path = "/v1/reality-checks";

@@ -3,9 +3,11 @@ import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judg
 import { SpendingRefusedError } from "../platform/errors.ts";
 import { createBackgroundTurns } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
+import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { PlayServices } from "../reality/replays/recordings.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
+import { type RealityWatch, watchReality } from "../reality/watch.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 
 type AskServices = Parameters<typeof askAs>[0];
@@ -15,6 +17,17 @@ interface BackgroundCalls {
   liveInFlight(): number;
   maxInFlight: number;
   recordCall(use: ModelUse): void;
+}
+
+/** Follows how often successes are false; an alarm is logged once. */
+export function composeWatch({ logger }: Log, store: Store): RealityWatch {
+  return watchReality({ store }, ({ accountId, environment, state }) => {
+    const { value, tasks, false_success_limit: limit } = state;
+    logger.warn(
+      { accountId, environment, falseSuccessRate: value, tasks, limit },
+      "successes in an environment are false more often than its limit allows",
+    );
+  });
 }
 
 /** Replays what reality checks wait for, behind live requests. */

@@ -25,7 +25,7 @@ import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } 
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { composeReplays } from "./compose-reality.ts";
+import { composeReplays, composeWatch } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
@@ -167,9 +167,11 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const reality = composeWatch(log, store);
+  const realityOf = reality.stateOf;
   const replays = composeReplays(
     log,
-    { ...evaluation, ...environments, ...worlds, store, deployments, realEnvironments },
+    { ...evaluation, ...environments, ...worlds, store, deployments, realEnvironments, realityOf },
     {
       liveInFlight: limits.predictions.inFlight,
       maxInFlight: config.prediction.maxInFlight,
@@ -188,6 +190,7 @@ async function composeFeatures(
     environments,
     worlds,
     replays,
+    reality,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
@@ -275,6 +278,7 @@ function toServices(
     worldUses,
     realEnvironments: base.realEnvironments,
     replays: features.replays,
+    realityOf: features.reality.stateOf,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie: access.sessionCookie,

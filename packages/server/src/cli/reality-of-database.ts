@@ -2,6 +2,7 @@ import type { Changer } from "../platform/audit.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { createCheck, InvalidCheckError } from "../reality/checks.ts";
 import { countedCheck, describeCheck, describeEnvironment } from "../reality/show-check.ts";
+import { watchReality } from "../reality/watch.ts";
 import { CommandError } from "./command.ts";
 import type { Client } from "./connect.ts";
 
@@ -17,6 +18,7 @@ export function realityOfDatabase(
   requester: Changer,
   userId: string,
 ): Client["realityChecks"] {
+  const realityOf = watchReality(services, () => {}).stateOf;
   return {
     async create(request) {
       if (!request.pairs)
@@ -30,7 +32,8 @@ export function realityOfDatabase(
       return await countedCheck(services, requester, check);
     },
     get: (id) => describeCheck(services, requester, id, reserve),
-    ofEnvironment: (name, query) => describeEnvironment(services, requester, name, query ?? {}, reserve),
+    ofEnvironment: (name, query) =>
+      describeEnvironment({ ...services, realityOf }, requester, name, query ?? {}, reserve),
   };
 }
 

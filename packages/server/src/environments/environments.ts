@@ -2,6 +2,7 @@ import {
   type EnvironmentConfig,
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
+  type RealityState,
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
@@ -51,6 +52,13 @@ export interface ConfigServices {
   deployments: { find(name: string): unknown };
   knownWorlds: Pick<KnownWorlds, "find">;
   realEnvironments: { find(name: string): unknown };
+}
+
+/** What is known of an environment beside itself. */
+export interface RealityServices {
+  store: Store;
+  /** Whether its successes are false too often; undefined: it has no limit. */
+  realityOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
 }
 
 const ofWorlds = ["deployment", "context", "params"] as const;

@@ -1,6 +1,7 @@
 import {
   defaultPageLimit,
   EnvironmentPath,
+  EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodePath,
   EpisodeReality,
@@ -14,8 +15,9 @@ import {
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
   type RealityFigure,
-  RealityFigures,
+  type RealityFigures,
 } from "@presage/contract";
+import type { RealityServices } from "../environments/environments.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -68,6 +70,33 @@ const exampleFigures: RealityFigures = {
   ...outcomes,
   phi: figure(0.6, 0.38, 0.82, 60),
   cohen_kappa: figure(0.59, 0.37, 0.81, 60),
+  reward: { absolute_error: figure(0.14, 0.08, 0.2, 60), spearman: figure(0.71, 0.52, 0.9, 60) },
+  divergence: {
+    sentence:
+      "Of 60 episodes in 20 tasks, 31 see something that reality does not show. Half of all have by step 9.",
+    ...{ count: 60, tasks: 20, diverged: 31, median: 9 },
+    steps: [
+      {
+        ...{ step: 9, at_risk: 52, diverged: 23, censored: 0, survival: 0.48 },
+        interval: { level: 0.95, lower: 0.33, upper: 0.63 },
+      },
+    ],
+  },
+  exploits: {
+    sentence: '"force" is in 8 of the 9 false successes and in 1 of the 31 true ones.',
+    ...{ false_successes: 9, true_successes: 31, tasks: 20, tested: 12 },
+    verbs: [
+      {
+        ...{ verb: "force", false_successes: 8, true_successes: 1, log_odds_ratio: figure(4.8, 2.6, 6.9) },
+        ...{ p_value: 0.0002, p_adjusted: 0.0024 },
+        examples: [
+          {
+            ...{ episode_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42", check_id: null, position: 4 },
+          },
+        ],
+      },
+    ],
+  },
   consistency: null,
   policies: [{ policy: "step-400", ...outcomes }],
   policy_order: { kendall_tau: null, policies: 1, note: "An order takes three policies." },
@@ -302,8 +331,11 @@ const getEnvironmentReality = route({
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
-  responses: { "200": response("The figures", RealityFigures, exampleFigures), ...noSuch("environment") },
-  async handle(services: Services, { call, requester, params: { name }, query }) {
+  responses: {
+    "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
+    ...noSuch("environment"),
+  },
+  async handle(services: RealityServices, { call, requester, params: { name }, query }) {
     const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, await describeEnvironment(services, requester, name, query, reserve));
   },

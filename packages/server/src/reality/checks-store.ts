@@ -141,17 +141,18 @@ export async function selectRealSteps(
     .execute();
 }
 
-/** How many episodes the reality checks of an environment have. */
+/** How many episodes the reality checks of an environment, or of one of its revisions, have. */
 export async function countEpisodes(
   reader: Database,
   accountId: string,
-  environment: string,
+  { environment, revision }: Pick<EnvironmentEpisodes, "environment" | "revision">,
 ): Promise<number> {
   const { episodes } = await reader
     .selectFrom("reality_checks")
     .select(({ fn }) => fn.sum<number | null>("episodes").as("episodes"))
     .where("account_id", "=", accountId)
     .where("environment", "=", environment)
+    .$if(revision !== undefined, (query) => query.where("environment_revision", "=", revision ?? 0))
     .executeTakeFirstOrThrow();
   return Number(episodes);
 }

@@ -223,7 +223,14 @@ function toRow(
     ...{ check_id, position, task_id, episode_id: episode_id ?? null, policy: policy ?? null },
     ...{ simulated: flag(simulated), real: flag(real) },
     replayed: typeof replayed === "boolean" ? flag(replayed) : null,
-    ...{ simulated_reward: null, real_reward: null, steps: null, diverged_at: null, verbs: null },
+    ...{
+      simulated_reward: null,
+      real_reward: null,
+      steps: null,
+      diverged_at: null,
+      verbs: null,
+      checked_at: nowMicros(),
+    },
   };
 }
 

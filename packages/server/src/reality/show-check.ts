@@ -1,13 +1,13 @@
 import {
+  type EnvironmentReality,
   type EnvironmentRealityQuery,
   type EpisodeReality,
   type RealityCheck,
   type RealityCheckDetail,
   type RealityEpisode,
-  type RealityFigures,
   readInstant,
 } from "@presage/contract";
-import { findEnvironment } from "../environments/environments.ts";
+import { findEnvironment, type RealityServices } from "../environments/environments.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
   RealityChecksTable,
@@ -26,7 +26,7 @@ interface Services {
 }
 
 /** As many episodes of an environment are read at most. */
-const mostEpisodes = 100_000;
+export const mostEpisodes = 100_000;
 /** Of an episode while figures are made of it. */
 const bytesPerEpisode = 600;
 
@@ -46,19 +46,21 @@ export async function describeCheck(
 
 /** What all reality checks of an environment say together. */
 export async function describeEnvironment(
-  services: Services,
+  services: RealityServices,
   requester: Requester,
   name: string,
   { policy, from }: EnvironmentRealityQuery,
   reserve: (bytes: number) => void,
-): Promise<RealityFigures> {
-  await findEnvironment(services, requester, name);
+): Promise<EnvironmentReality> {
+  const environment = await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
-  const episodes = await countEpisodes(reader, requester.accountId, name);
+  const episodes = await countEpisodes(reader, requester.accountId, { environment: name });
   reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
-  return await realityFigures(found.map(toChecked), null);
+  const limit = environment.config.real?.false_success_limit ?? null;
+  const state = (await services.realityOf(requester, environment)) ?? null;
+  return { ...(await realityFigures(found.map(toChecked), limit)), state };
 }
 
 /** A check with how far its replays are. */
@@ -124,7 +126,7 @@ function numberOrNull(value: number | null): number | null {
 }
 
 /** An episode as figures take it. */
-function toChecked(row: RealityEpisodesTable): CheckedEpisode {
+export function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
   const outcomes = { simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 };
   return {

@@ -141,6 +141,7 @@ const startEpisodeRoute = route({
         prompt: "Turn on the lantern.",
         metadata: null,
         max_steps: 20,
+        reality: null,
       },
     }),
     "404": errorResponse(

@@ -11,7 +11,7 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { lruLimit } from "../../platform/words.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { sandboxEnvironment, sandboxName } from "../environment.ts";
-import { findEnvironment, listEnvironments } from "../environments.ts";
+import { findEnvironment, listEnvironments, type RealityServices } from "../environments.ts";
 import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import {
@@ -24,8 +24,7 @@ import {
 } from "./ors-sessions-store.ts";
 import { readTaskIndex } from "./task-catalog.ts";
 
-export interface SessionServices {
-  store: Store;
+export interface SessionServices extends RealityServices {
   ors: {
     ids: SessionIds;
     known: KnownSessions;

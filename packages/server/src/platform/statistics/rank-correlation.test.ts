@@ -1,43 +1,70 @@
 import { expect, test } from "bun:test";
-import { rankCorrelation } from "./rank-correlation.ts";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { kendallTau, rewardFigures } from "./rank-correlation.ts";
 
-interface Reference {
-  one: number[];
-  other: number[];
-  clusters: number[];
-  value: number | null;
-  without: (number | null)[];
-}
-
-const cases: Reference[] = (
-  await Bun.file(new URL("./rank-correlation.fixture.jsonl", import.meta.url).pathname).text()
-)
+/** Made by `rank-correlation.fixture.py`, which describes them. */
+const figure = z.tuple([z.number().nullable(), z.tuple([z.number(), z.number()]).nullable()]);
+const Line = z.strictObject({
+  pairs: z.array(z.tuple([z.number(), z.number()])),
+  tasks: z.array(z.number()),
+  distance: figure,
+  correlation: figure,
+});
+const lines = readFileSync(new URL("./rank-correlation.fixture.jsonl", import.meta.url), "utf8")
   .trimEnd()
   .split("\n")
-  .map((line) => JSON.parse(line));
+  .map((line) => Line.parse(JSON.parse(line)));
 
-test("The rank correlation is scipy's, also without each cluster", async () => {
-  expect(cases.length).toBe(40);
-  for (const { one, other, clusters, value, without } of cases) {
-    const found = await rankCorrelation({
-      one: Float64Array.from(one),
-      other: Float64Array.from(other),
-      clusters: Int32Array.from(clusters),
-    });
-    for (const [index, expected] of [value, ...without].entries()) {
-      const own = index === 0 ? found.value : found.without[index - 1];
-      if (expected === null) expect(own).toBeNaN();
-      else expect(own).toBeCloseTo(expected, 12);
+test("Spearman's ρ is scipy's, and both intervals leave out each task", async () => {
+  for (const { pairs, tasks, distance, correlation } of lines) {
+    const { absolute_error, spearman } = await rewardFigures(
+      pairs.map(([simulated, real], index) => ({ task: `t${tasks[index]}`, simulated, real })),
+    );
+    for (const [found, [value, interval]] of [
+      [absolute_error, distance],
+      [spearman, correlation],
+    ] as const) {
+      expect(found.value).toEqual(value && expect.closeTo(value, 9));
+      expect(found.interval).toEqual(
+        interval && {
+          level: 0.95,
+          lower: expect.closeTo(interval[0], 9),
+          upper: expect.closeTo(interval[1], 9),
+        },
+      );
+      expect(found.note === null).toBe(interval !== null);
     }
   }
 });
 
-test("Many clusters are left out some together", async () => {
-  const count = 1_000;
-  const numbers = Float64Array.from({ length: count }, (_, index) => index % 7);
-  const clusters = Int32Array.from({ length: count }, (_, index) => index);
-  const { value, without } = await rankCorrelation({ one: numbers, other: numbers, clusters });
-  expect(value).toBe(1);
-  expect([...new Set(without)]).toEqual([1]);
-  expect(without.length).toBe(100);
+test("without rewards in both there is no figure", async () => {
+  const { absolute_error, spearman } = await rewardFigures([]);
+  const none = { value: null, interval: null, count: 0, tasks: 0, note: "No episode has a reward in both." };
+  expect([absolute_error, spearman]).toMatchObject([none, none]);
+});
+
+test("Kendall's τ-b takes ties into account, as scipy's kendalltau does", () => {
+  expect(
+    kendallTau([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ]),
+  ).toBe(1);
+  expect(
+    kendallTau([
+      [12, 1],
+      [2, 4],
+      [1, 7],
+      [12, 1],
+      [2, 0],
+    ]),
+  ).toBeCloseTo(-0.47140452079103173, 12);
+  expect(
+    kendallTau([
+      [1, 2],
+      [1, 3],
+    ]),
+  ).toBeNaN();
 });

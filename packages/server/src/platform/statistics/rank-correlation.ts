@@ -1,137 +1,108 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type AgreementFigure, coefficientFigure, madeOf, whyNoInterval } from "./agreement/agreement.ts";
-import { jackknifeInterval } from "./intervals.ts";
+import { jackknifeError, leaveOneOutError } from "./intervals.ts";
+import { figureOfTasks, type PairFigure } from "./outcome-pairs.ts";
 
-/** Two numbers of each of some things, and what they depend on each other in. */
-export interface PairedNumbers {
-  one: Float64Array;
-  other: Float64Array;
-  /** The cluster of each, numbered from 0 without gaps. */
-  clusters: Int32Array;
+/** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them ranks nothing. */
+export function kendallTau(values: readonly (readonly [one: number, other: number])[]): number {
+  let [concordant, onlyOne, onlyOther] = [0, 0, 0];
+  for (const [at, [a, b]] of values.entries())
+    for (const [c, d] of values.slice(at + 1)) {
+      concordant += Math.sign(a - c) * Math.sign(b - d);
+      if (a !== c) onlyOne += 1;
+      if (b !== d) onlyOther += 1;
+    }
+  return onlyOne === 0 || onlyOther === 0 ? Number.NaN : concordant / Math.sqrt(onlyOne * onlyOther);
 }
 
-/** How far two numbers of the same things are apart, and whether they rank them alike. */
-export async function numberFigures(
-  pairs: PairedNumbers,
-): Promise<Record<"absolute_error" | "spearman", AgreementFigure>> {
-  const sums: { count: number; weight: number; sum: number }[] = [];
-  let [total, lowest, highest] = [0, 0, 1];
-  for (const [index, one] of pairs.one.entries()) {
-    const other = pairs.other[index] ?? 0;
-    const cluster = pairs.clusters[index] ?? 0;
-    const found = sums[cluster] ?? { count: 0, weight: 0, sum: 0 };
-    sums[cluster] = found;
-    found.count += 1;
-    found.weight += 1;
-    found.sum += Math.abs(one - other);
-    total += Math.abs(one - other);
-    lowest = Math.min(lowest, one, other);
-    highest = Math.max(highest, one, other);
-  }
-  const { value, without } = await rankCorrelation(pairs);
-  const same = pairs.one.length === 0 ? nothing : "One of the two rewards is always the same.";
+/** The rewards of an episode. */
+export interface RewardPair {
+  task: string;
+  simulated: number;
+  real: number;
+}
+
+const noRewards = "No episode has a reward in both.";
+
+/** How far two rewards are from each other: the mean of their distance by episode, and the correlation of their ranks. */
+export async function rewardFigures(
+  pairs: readonly RewardPair[],
+): Promise<{ absolute_error: PairFigure; spearman: PairFigure }> {
+  const tasks = [...Map.groupBy(pairs, ({ task }) => task).values()];
+  const sizes = tasks.map(({ length }) => length);
+  const distances = tasks.map((ofTask) => ({
+    count: ofTask.length,
+    sum: ofTask.reduce((sum, { simulated, real }) => sum + Math.abs(simulated - real), 0),
+  }));
+  const value = distances.reduce((all, { sum }) => all + sum, 0) / pairs.length;
+  const error = jackknifeError(distances) ?? Number.NaN;
   return {
-    absolute_error: errorFigure(sums, total, highest - lowest),
-    spearman: coefficientFigure(value, [...without], sums, same),
+    absolute_error: figureOfTasks({
+      value,
+      error,
+      sizes,
+      range: [0, Number.POSITIVE_INFINITY],
+      why: noRewards,
+    }),
+    spearman: await spearmanFigure(tasks, sizes),
   };
 }
 
-const nothing = "No prediction says what the reward is.";
-
-/** With the interval of a mean score: errors are shares of the range that the numbers, and 0 and 1, are in. */
-function errorFigure(
-  sums: readonly { count: number; weight: number; sum: number }[],
-  total: number,
-  range: number,
-): AgreementFigure {
-  const made = madeOf(sums);
-  if (made.count === 0) return { value: null, interval: null, ...made, note: nothing };
-  const value = total / made.count;
-  const without = Float64Array.from(sums, ({ count, sum }) => (total - sum) / (made.count - count) / range);
-  const { interval, why } = jackknifeInterval(value / range, without, made.effective_trajectories ?? 0);
-  return {
-    value,
-    interval: interval && { ...interval, lower: interval.lower * range, upper: interval.upper * range },
-    ...made,
-    note: why && whyNoInterval[why],
-  };
-}
-
-/** More clusters are left out some together: each takes a walk over all pairs. */
-const mostLeftOut = 100;
-const stepsAtOnce = 1_000_000;
+/** Ranks that are made anew, of all parts together: a third of a second. */
+const mostWork = 20_000_000;
+const partsAtOnce = 50;
 
 /**
- * Spearman's rank correlation of pairs of numbers, equal ones having the mean of their ranks (C. Spearman, American Journal of
- * Psychology 15 (1904)), and the same without each cluster, or without some together. NaN where one of the two is always the same.
+ * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife ranks anew without each task; tasks are
+ * joined to fewer parts where that would take too long.
  */
-export async function rankCorrelation({
-  one,
-  other,
-  clusters,
-}: PairedNumbers): Promise<{ value: number; without: Float64Array }> {
-  const orders = [orderOf(one), orderOf(other)] as const;
-  const all = clusters.reduce((most, cluster) => Math.max(most, cluster + 1), 0);
-  const groups = Math.min(all, mostLeftOut);
-  const ranks = [new Float64Array(one.length), new Float64Array(one.length)] as const;
-  const without = (group: number) => {
-    const isLeftOut = (index: number) => (clusters[index] ?? 0) % mostLeftOut === group;
-    const kept = rankInto(ranks[0], one, orders[0], isLeftOut);
-    rankInto(ranks[1], other, orders[1], isLeftOut);
-    return correlation(ranks[0], ranks[1], kept, isLeftOut);
-  };
-  const value = without(-1);
-  const left = new Float64Array(groups);
-  for (let group = 0, steps = 0; group < groups; group++) {
-    left[group] = without(group);
-    steps += one.length;
-    if (steps < stepsAtOnce) continue;
-    steps = 0;
-    await nextTurn();
+async function spearmanFigure(tasks: readonly RewardPair[][], sizes: readonly number[]): Promise<PairFigure> {
+  const pairs = tasks.flat();
+  const parts = Math.min(tasks.length, Math.floor(mostWork / Math.max(1, pairs.length)));
+  const partOf = Int32Array.from(tasks.flatMap((ofTask, task) => ofTask.map(() => task % parts)));
+  const [one, other] = [rankable(pairs, "simulated"), rankable(pairs, "real")];
+  const without = new Float64Array(parts);
+  for (let part = 0; part < parts; part += 1) {
+    without[part] = correlation(one, other, partOf, part);
+    if (part % partsAtOnce === partsAtOnce - 1) await nextTurn();
   }
-  return { value, without: left };
+  const value = correlation(one, other, partOf, -1);
+  const why = pairs.length === 0 ? noRewards : "All rewards are the same on one side.";
+  return figureOfTasks({ value, error: leaveOneOutError(without), sizes, range: [-1, 1], why });
 }
 
-function orderOf(numbers: Float64Array): Int32Array {
-  return Int32Array.from(numbers.keys()).sort((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0));
+/** Values with their indexes in ascending order, and their ranks, which are made anew each time. */
+function rankable(pairs: readonly RewardPair[], side: "simulated" | "real") {
+  const values = Float64Array.from(pairs, (pair) => pair[side]);
+  const order = Int32Array.from(values.keys()).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
+  return { values, order, ranks: new Float64Array(values.length) };
+}
+type Rankable = ReturnType<typeof rankable>;
+
+/** Of the ranks of what is in other parts. NaN if all of it is the same on one side. */
+function correlation(one: Rankable, other: Rankable, partOf: Int32Array, left: number): number {
+  const middle = (rank(one, partOf, left) + 1) / 2;
+  rank(other, partOf, left);
+  let [squares, otherSquares, products] = [0, 0, 0];
+  for (let index = 0; index < partOf.length; index += 1) {
+    if (partOf[index] === left) continue;
+    const [x, y] = [(one.ranks[index] ?? 0) - middle, (other.ranks[index] ?? 0) - middle];
+    squares += x * x;
+    otherSquares += y * y;
+    products += x * y;
+  }
+  return squares === 0 || otherSquares === 0 ? Number.NaN : products / Math.sqrt(squares * otherSquares);
 }
 
-/** Writes the ranks of what is not left out, and returns how much that is. */
-function rankInto(
-  ranks: Float64Array,
-  numbers: Float64Array,
-  order: Int32Array,
-  isLeftOut: (index: number) => boolean,
-): number {
-  let kept = 0;
-  for (let start = 0, end = 0; start < order.length; start = end) {
-    const value = numbers[order[start] ?? 0];
-    const before = kept;
-    for (; end < order.length && numbers[order[end] ?? 0] === value; end++)
-      if (!isLeftOut(order[end] ?? 0)) kept += 1;
-    // The mean of the ranks from before + 1 to kept.
-    for (let at = start; at < end; at++) ranks[order[at] ?? 0] = (before + 1 + kept) / 2;
+/** Ranks what is in other parts. Returns how many that are. */
+function rank({ values, order, ranks }: Rankable, partOf: Int32Array, left: number): number {
+  let ranked = 0;
+  for (let at = 0; at < order.length; ) {
+    const value = values[order[at] ?? 0];
+    let [end, tied] = [at, 0];
+    for (; end < order.length && values[order[end] ?? 0] === value; end += 1)
+      if (partOf[order[end] ?? 0] !== left) tied += 1;
+    for (; at < end; at += 1) ranks[order[at] ?? 0] = ranked + (tied + 1) / 2;
+    ranked += tied;
   }
-  return kept;
-}
-
-/** Pearson's correlation of ranks, whose mean is known. */
-function correlation(
-  one: Float64Array,
-  other: Float64Array,
-  kept: number,
-  isLeftOut: (index: number) => boolean,
-): number {
-  const mean = (kept + 1) / 2;
-  let [together, ofOne, ofOther] = [0, 0, 0];
-  for (let index = 0; index < one.length; index++) {
-    if (isLeftOut(index)) continue;
-    const [a, b] = [(one[index] ?? 0) - mean, (other[index] ?? 0) - mean];
-    together += a * b;
-    ofOne += a * a;
-    ofOther += b * b;
-  }
-  if (ofOne === 0 || ofOther === 0) return Number.NaN;
-  // Rounding may leave a little more than 1.
-  return Math.max(-1, Math.min(1, together / Math.sqrt(ofOne * ofOther)));
+  return ranked;
 }

@@ -3,11 +3,11 @@ import type { Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { toStorableText } from "../../platform/storage/columns.ts";
+import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { firstWord } from "../first-word.ts";
+import { verbOf } from "../../platform/words.ts";
 import { type RealEnvironment, RealEnvironmentError, type RealStep } from "../real/real-environment.ts";
 
 /** What a real environment, or a recording of one, said to the actions of an episode. */
@@ -81,7 +81,8 @@ export function compareWith(
       real_reward: sumOf(reality.steps.map(({ reward }) => reward)),
       steps: steps.length,
       diverged_at: differs === -1 ? null : differs + 1,
-      verbs: JSON.stringify([...new Set(steps.map(({ action }) => firstWord(action)))]),
+      checked_at: nowMicros(),
+      verbs: JSON.stringify([...new Set(steps.map(({ action }) => verbOf(action)))]),
     },
     steps: [
       ...(reality.first === undefined ? [] : [{ step: 0, ...first }]),

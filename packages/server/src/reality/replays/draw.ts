@@ -1,12 +1,13 @@
 import type { EnvironmentConfig } from "@presage/contract";
+import type { RealityServices } from "../../environments/environments.ts";
 import { selectEnvironment } from "../../environments/environments-store.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Store } from "../../platform/storage/store.ts";
 import { insertCheck, selectContinuousChecks, updateDrawn } from "../checks-store.ts";
 import {
   type DrawnEnvironment,
+  hasOpenEpisodes,
   insertReplays,
   selectEndedSince,
   selectUncheckedEnvironments,
@@ -28,11 +29,11 @@ export function drawBySeed(ids: readonly string[], seed: number, most: number): 
 }
 
 /** Draws episodes that have ended, for the continuous checks of environments that want them. */
-export async function drawEnded({ store }: { store: Store }): Promise<void> {
-  const { database } = store;
+export async function drawEnded(services: RealityServices): Promise<void> {
+  const { database } = services.store;
   for (const environment of await selectUncheckedEnvironments(database))
     await startContinuous(database, environment);
-  for (const check of await selectContinuousChecks(database)) await drawFor(database, check);
+  for (const check of await selectContinuousChecks(database)) await drawFor(services, check);
 }
 
 async function startContinuous(database: Database, environment: DrawnEnvironment): Promise<void> {
@@ -65,18 +66,28 @@ function idOf({ id, revision }: DrawnEnvironment): string {
 /** Commits and clocks of several processes are never further apart. */
 const overlapMicros = 60_000 * microsPerMs;
 
-async function drawFor(database: Database, check: RealityChecksTable): Promise<void> {
-  const { id, account_id, environment, environment_revision } = check;
-  const wanted = { name: environment ?? "", revision: Number(environment_revision) };
-  const found = await selectEnvironment(database, account_id, wanted);
-  const share = found?.config.real?.share ?? 0;
-  if (share === 0) {
+async function drawFor(services: RealityServices, check: RealityChecksTable): Promise<void> {
+  const { database } = services.store;
+  const { id, account_id: accountId, environment, environment_revision } = check;
+  const name = environment ?? "";
+  const [found, latest] = await Promise.all([
+    selectEnvironment(database, accountId, { name, revision: Number(environment_revision) }),
+    selectEnvironment(database, accountId, { name }),
+  ]);
+  if (
+    found === undefined ||
+    (found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check)))
+  ) {
     await stopCheck(database, id, { status: "completed", reason: null });
     return;
   }
+  await services.realityOf({ accountId, signal: AbortSignal.timeout(lookMs) }, found);
   const now = nowMicros();
-  const ended = await selectEndedSince(database, check, Number(check.drawn_until) - overlapMicros);
+  const before = Number(check.drawn_until);
+  const ended = await selectEndedSince(database, check, before - overlapMicros);
+  const share = found.config.real?.share ?? 0;
   const drawn = ended.filter((episode) => isDrawn(episode.id, share));
+  if (drawn.length === 0 && now - before < overlapMicros) return;
   await database.transaction().execute(async (transaction) => {
     // Another process may have drawn them meanwhile.
     if (!(await updateDrawn(transaction, check, now))) return;
@@ -87,3 +98,5 @@ async function drawFor(database: Database, check: RealityChecksTable): Promise<v
     );
   });
 }
+
+const lookMs = 30_000;

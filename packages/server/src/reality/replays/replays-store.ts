@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from "kysely";
+import { expiredBefore } from "../../environments/episodes/episode.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
 import type {
@@ -211,6 +212,24 @@ export async function selectUncheckedEnvironments(database: Database): Promise<D
         and known.environment_revision = revision.revision and known.source = 'continuous')`,
     )
     .execute();
+}
+
+/** Whether an episode of a check's revision can go on. */
+export async function hasOpenEpisodes(
+  database: Database,
+  { account_id, environment_id, environment_revision }: RealityChecksTable,
+): Promise<boolean> {
+  const open = await database
+    .selectFrom("episodes")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("environment_id", "=", environment_id)
+    .where("revision", "=", environment_revision)
+    .where("status", "=", "open")
+    .where("last_active_at", ">=", expiredBefore())
+    .limit(1)
+    .executeTakeFirst();
+  return open !== undefined;
 }
 
 /** Ended episodes of a revision that were last used at a time or later and are in no replay of the check. */

@@ -66,22 +66,20 @@ function stepChart({ step }: NonNullable<Ends["done"]>): ReportPart[] {
 }
 
 function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
-  const rewards = new Map(reward?.step.map((one) => [one.key, one]));
-  const ofDone = new Map(done?.step.map((one) => [one.key, one]));
-  const keys = [...new Set([...ofDone.keys(), ...rewards.keys()])].sort((a, b) => a - b);
-  if (keys.length === 0) return [];
+  const ends = new Map(done?.step.map((one) => [one.key, one]));
+  const errors = new Map(reward?.step.map((one) => [one.key, one.absolute_error]));
+  const keys = [...new Set([...ends.keys(), ...errors.keys()])].sort((a, b) => a - b);
   const rows = keys.map((key) => {
-    const [end, paid] = [ofDone.get(key), rewards.get(key)];
+    const { counts, agreement } = ends.get(key) ?? {};
     return [
       String(key),
-      share(end?.agreement.value ?? null),
-      interval(end?.agreement.interval ?? null),
-      String((end?.counts.both ?? 0) + (end?.counts.only_recorded ?? 0)),
-      share(paid?.absolute_error.value ?? null),
-      share(paid?.spearman.value ?? null),
-      String(end?.agreement.count ?? paid?.absolute_error.count),
+      share(agreement?.value ?? null),
+      interval(agreement?.interval ?? null),
+      counts === undefined ? "–" : `${counts.both + counts.only_recorded} of ${agreement?.count}`,
+      share(errors.get(key)?.value ?? null),
+      interval(errors.get(key)?.interval ?? null),
     ];
   });
-  const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error", "Rank correlation", "Predictions"];
-  return [heading(3, "By step"), ...firstRows(columns, rows)];
+  const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error of rewards", "Interval"];
+  return rows.length === 0 ? [] : [heading(3, "By step"), ...firstRows(columns, rows)];
 }

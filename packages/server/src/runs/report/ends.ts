@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PinnedEnds, RunEndsReport, RunReport } from "@presage/contract";
-import type { AgreementFigure } from "../../platform/statistics/agreement/agreement.ts";
 import {
   createClusterSums,
   effectiveClusters,
   type GroupSums,
   rateInterval,
+  scoreInterval,
 } from "../../platform/statistics/intervals.ts";
-import { numberFigures, type PairedNumbers } from "../../platform/statistics/rank-correlation.ts";
+import type { PairFigure } from "../../platform/statistics/outcome-pairs.ts";
+import { type RewardPair, rewardFigures } from "../../platform/statistics/rank-correlation.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { countOf } from "../../platform/words.ts";
 import type { Run } from "../run.ts";
@@ -16,6 +17,7 @@ import { byStep, type Dimension, type RunSamples, together } from "./samples.ts"
 
 type Done = NonNullable<RunEndsReport["done"]>;
 type Rewards = NonNullable<RunEndsReport["reward"]>;
+type Figure = Done["agreement"];
 
 /** Whether a run's predictions end where the real environment ends, and pay what it pays. */
 export async function reportEnds(
@@ -112,14 +114,18 @@ async function doneBy(
   const [ofRight, ofFalse, ofMissed] = [right.end(), isFalse.end(), missed.end()];
   return groups.map((found, group) => ({
     ...found,
-    agreement: rateFigure(ofRight.get(group), "No prediction says whether the episode ends."),
-    false_ends: rateFigure(ofFalse.get(group), "No prediction ends."),
-    missed_ends: rateFigure(ofMissed.get(group), "No real end is among them."),
+    agreement: figureOf(ofRight.get(group), "No prediction says whether the episode ends."),
+    false_ends: figureOf(ofFalse.get(group), "No prediction ends."),
+    missed_ends: figureOf(ofMissed.get(group), "No real end is among them."),
   }));
 }
 
-/** A share of predictions, with the interval of a pass rate. */
-function rateFigure(sums: GroupSums | undefined, why: string): AgreementFigure {
+/** A mean of predictions; of shares, with the interval of a pass rate. */
+function figureOf(
+  sums: GroupSums | undefined,
+  why: string,
+  intervalOf: typeof rateInterval = rateInterval,
+): Figure {
   if (sums === undefined)
     return {
       value: null,
@@ -129,62 +135,61 @@ function rateFigure(sums: GroupSums | undefined, why: string): AgreementFigure {
       effective_trajectories: null,
       note: why,
     };
-  const interval = rateInterval(sums, sums.error);
+  const interval = intervalOf(sums, sums.error);
   return {
     value: sums.sum / sums.count,
     interval,
     count: sums.count,
     trajectories: sums.clusters,
     effective_trajectories: effectiveClusters(sums),
-    note: interval === null ? "One trajectory only: there is no interval." : null,
+    note: interval === null ? "There is no interval of one trajectory, nor of errors above 1." : null,
   };
 }
 
 async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewards> {
   const { recorded, predicted } = read;
   let without = 0;
-  const { dimension } = byStep(samples);
-  const all: number[] = [];
-  const byKey = dimension.keys.map((): number[] => []);
-  await visitRepeats(samples, together(samples), read, ({ index, repeat }) => {
-    if (Number.isNaN(recorded.reward[index])) return;
-    if (Number.isNaN(predicted.reward[repeat])) without += 1;
-    else {
-      all.push(repeat);
-      byKey[dimension.of[index] ?? -1]?.push(repeat);
-    }
+  const pairs: RewardPair[] = [];
+  await visitRepeats(samples, together(samples), read, ({ index, trajectory, repeat }) => {
+    const [real = Number.NaN, simulated = Number.NaN] = [recorded.reward[index], predicted.reward[repeat]];
+    if (Number.isNaN(real)) return;
+    if (Number.isNaN(simulated)) without += 1;
+    else pairs.push({ task: String(trajectory), simulated, real });
   });
-  const step: Rewards["step"] = [];
-  for (const [group, some] of byKey.entries()) {
-    if (some.length === 0) continue;
-    step.push({
-      key: Number(dimension.keys[group]),
-      ...(await numberFigures(rewardsOf(samples, read, some))),
-    });
-    await nextTurn();
-  }
-  return { ...(await numberFigures(rewardsOf(samples, read, all))), without, step };
+  const { absolute_error, spearman } = await rewardFigures(pairs);
+  return {
+    absolute_error: ofTrajectories(absolute_error),
+    spearman: ofTrajectories(spearman),
+    without,
+    step: await errorsByStep(samples, read),
+  };
 }
 
-/** The rewards of some predictions, beside those of their samples, and their trajectories. */
-function rewardsOf(
-  { count, trajectories }: RunSamples,
-  { recorded, predicted }: ReadEnds,
-  some: readonly number[],
-): PairedNumbers {
-  const repeats = predicted.reward.length / count;
-  const sampleOf = (at: number) => Math.floor(at / repeats);
-  const numbers = new Map<number, number>();
-  const clusters = Int32Array.from(some, (at) => {
-    const trajectory = trajectories.of[sampleOf(at)] ?? 0;
-    const number = numbers.get(trajectory) ?? numbers.size;
-    numbers.set(trajectory, number);
-    return number;
+async function errorsByStep(samples: RunSamples, read: ReadEnds): Promise<Rewards["step"]> {
+  const { dimension } = byStep(samples);
+  const errors = createClusterSums(dimension.keys.length);
+  let largest = 0;
+  await visitRepeats(samples, dimension, read, ({ group, trajectory, index, repeat }) => {
+    const error = Math.abs((read.predicted.reward[repeat] ?? 0) - (read.recorded.reward[index] ?? 0));
+    if (Number.isNaN(error)) return;
+    errors.add(group, trajectory, error);
+    largest = Math.max(largest, error);
   });
+  const found = errors.end();
+  const interval = largest > 1 ? () => null : scoreInterval;
+  return dimension.keys.flatMap((key, group) => {
+    const sums = found.get(group);
+    return sums ? [{ key: Number(key), absolute_error: figureOf(sums, "", interval) }] : [];
+  });
+}
+
+/** A figure of episodes by task, in the words of predictions by trajectory. */
+function ofTrajectories({ tasks, effective_tasks, note, ...figure }: PairFigure): Figure {
   return {
-    one: Float64Array.from(some, (at) => predicted.reward[at] ?? 0),
-    other: Float64Array.from(some, (at) => recorded.reward[sampleOf(at)] ?? 0),
-    clusters,
+    ...figure,
+    trajectories: tasks,
+    effective_trajectories: effective_tasks,
+    note: note?.replaceAll("tasks", "trajectories").replace("episode", "prediction") ?? null,
   };
 }
 
@@ -198,7 +203,7 @@ function describeDone({ counts, agreement: { value, interval, count, note } }: D
 
 function describeRewards({ absolute_error: error, spearman }: Rewards): string {
   if (error.value === null) return error.note ?? "";
-  const of = ({ value, interval }: AgreementFigure) =>
+  const of = ({ value, interval }: Figure) =>
     `${value?.toFixed(2)}${interval === null ? "" : ` (${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)})`}`;
   const ranked = spearman.value === null ? "" : `; rank correlation ${of(spearman)}`;
   return `Rewards are off by ${of(error)} on average${ranked}.`;

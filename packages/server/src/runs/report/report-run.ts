@@ -205,7 +205,7 @@ export type RunFindings = Omit<RunReport, "run">;
 /** Of the arrays by sample, and by repeat; and of what is small. */
 const bytesPerSample = 180;
 const bytesPerRepeat = 10;
-const bytesOfEnds = 100;
+const bytesOfEnds = 200;
 const bytesOfReport = 4_000_000;
 
 /** The memory that a report takes while it is made. */

@@ -216,6 +216,7 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
   await insert("reality_episodes", {
     ...{ check_id: idOf.realityCheck, position: 1, ...checked, steps: 1, diverged_at: 1 },
     ...{ simulated_reward: awkwardScore, real_reward: awkwardScore, verbs: JSON.stringify([awkward]) },
+    checked_at: writtenAt,
   });
   await insert("reality_replays", {
     ...{ check_id: idOf.realityCheck, position: 2, episode_id: null, trajectory_id: awkward, error: awkward },

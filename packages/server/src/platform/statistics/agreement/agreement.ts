@@ -13,12 +13,12 @@ interface Interval {
   upper: number;
 }
 
-/** A figure of labels, or of predictions, in trajectories. */
+/** A figure of labels in trajectories. */
 export interface AgreementFigure {
   /** Null where it is not defined. */
   value: number | null;
   interval: Interval | null;
-  /** Labelled verdicts, or predictions, that it is made of. */
+  /** Labelled verdicts that it is made of. */
   count: number;
   trajectories: number;
   effective_trajectories: number | null;
@@ -233,7 +233,7 @@ interface ClusterWeight {
 }
 
 /** What each figure says of how much it is made of. */
-export function madeOf(clusters: readonly ClusterWeight[]) {
+function madeOf(clusters: readonly ClusterWeight[]) {
   const effective = effectiveClusters(
     momentsOfClusters(clusters.map(({ weight }) => ({ count: weight, sum: 0 }))),
   );
@@ -244,15 +244,14 @@ export function madeOf(clusters: readonly ClusterWeight[]) {
   };
 }
 
-/** Why a figure has a value without an interval. */
-export const whyNoInterval = {
+const whyNoInterval = {
   few: "There is no interval with fewer than 6 trajectories.",
   undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
   alike: "All trajectories are alike, which does not show how far others would differ.",
 };
 
 /** A figure from −1 to 1: ± t of G* − 1 degrees of freedom times the jackknife's standard error. */
-export function coefficientFigure(
+function coefficientFigure(
   value: number,
   without: readonly number[],
   clusters: readonly ClusterWeight[],

@@ -131,6 +131,7 @@ export const migrations: Record<string, Migration> = {
     "alter table reality_episodes add column steps bigint",
     "alter table reality_episodes add column diverged_at bigint",
     "alter table reality_episodes add column verbs text",
+    "alter table reality_episodes add column checked_at bigint",
     "create index reality_episodes_of_an_episode on reality_episodes (episode_id)",
     `create table reality_replays (
         check_id text not null, position bigint not null, episode_id text, trajectory_id text, error text,

@@ -54,6 +54,8 @@ export interface RealityEpisodesTable {
   diverged_at: number | null;
   /** JSON: the first words or tools of its actions. */
   verbs: string | null;
+  /** Null: by a version that did not store it. */
+  checked_at: Micros | null;
 }
 
 /** An episode that is still to be replayed, or could not be. Once it was, its row in `reality_episodes` is in its place. */

@@ -1,7 +1,6 @@
 import type { RunReport } from "@presage/sdk";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import type { CurvePoint } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
@@ -23,10 +22,9 @@ export function EndsCard({ report: { ends, run } }: { report: RunReport }) {
         {note !== null && <p className="text-ink-2">{note}</p>}
       </div>
       {done !== null && <DoneFigures done={done} />}
-      {reward !== null && reward.step.length > 1 && (
+      {reward !== null && (
         <StepCurve
-          label="Error of rewards by step"
-          note={`The mean of |predicted − recorded|. ${clustered}`}
+          name="Error of rewards"
           steps={reward.step.map(({ key, absolute_error }) => ({ key, figure: absolute_error }))}
           format={(value) => value.toFixed(2)}
         />
@@ -76,14 +74,11 @@ function DoneFigures({ done }: { done: Done }) {
         format={formatShare}
         formatTick={(value) => `${Math.round(value * 100)}`}
       />
-      {step.length > 1 && (
-        <StepCurve
-          label="Ends alike by step"
-          note={`The share of predictions that end where the real environment ends, and only there. ${clustered}`}
-          steps={step.map(({ key, agreement: figure }) => ({ key, figure }))}
-          format={formatShare}
-        />
-      )}
+      <StepCurve
+        name="Ends alike"
+        steps={step.map(({ key, agreement: figure }) => ({ key, figure }))}
+        format={formatShare}
+      />
     </>
   );
 }
@@ -98,27 +93,22 @@ function toRow(label: string, { value, interval, count, trajectories, note }: Fi
 }
 
 interface StepCurveProps {
-  label: string;
-  note: string;
+  name: string;
   steps: readonly { key: number; figure: Figure }[];
   format(value: number): string;
 }
 
-function StepCurve({ label, note, steps, format }: StepCurveProps) {
-  const points = steps.map(({ key, figure: { value, interval, count } }): CurvePoint => {
-    const bounds = { lower: interval?.lower, upper: interval?.upper };
-    return { x: key, value, ...bounds, basis: `${formatCount(count)} predictions` };
-  });
+function StepCurve({ name, steps, format }: StepCurveProps) {
+  if (steps.length < 2) return null;
+  const points = steps.map(({ key, figure }) => ({ x: key, ...toRow(name, figure) }));
+  const series = [{ key: "run", label: "This run", points }];
   return (
     <CurveChart
-      shape="line"
-      label={label}
-      xLabel="Step"
-      yLabel={label.replace(" by step", "")}
-      series={[{ key: "run", label: "This run", points }]}
-      format={format}
+      {...{ shape: "line", xLabel: "Step", series, format }}
+      label={`${name} by step`}
+      yLabel={name}
       formatTick={format}
-      note={note}
+      note={clustered}
     />
   );
 }

@@ -1,3 +1,0 @@
-export function firstWord(action: string): string {
-  return action.split(" ")[0] ?? "";
-}
