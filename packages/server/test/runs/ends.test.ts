@@ -118,7 +118,7 @@ onEachDatabase((database) => {
     expect(ends?.reward?.spearman).toMatchObject({
       value: 1,
       interval: null,
-      note: "All trajectories are alike, which does not show how far others would differ.",
+      note: "All trajectories differ alike, which does not show how far others would.",
     });
   });
 

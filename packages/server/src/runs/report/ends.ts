@@ -120,6 +120,9 @@ async function doneBy(
   }));
 }
 
+const oneTrajectory = "One trajectory only: there is no interval.";
+const largeErrors = "By step, errors above 1 have no interval.";
+
 /** A mean of predictions; of shares, with the interval of a pass rate. */
 function figureOf(
   sums: GroupSums | undefined,
@@ -142,7 +145,7 @@ function figureOf(
     count: sums.count,
     trajectories: sums.clusters,
     effective_trajectories: effectiveClusters(sums),
-    note: interval === null ? "There is no interval of one trajectory, nor of errors above 1." : null,
+    note: interval === null ? (sums.clusters === 1 ? oneTrajectory : largeErrors) : null,
   };
 }
 
