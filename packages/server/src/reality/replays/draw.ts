@@ -15,7 +15,7 @@ import {
 } from "./replays-store.ts";
 
 /** Whether an episode is drawn: by its id alone, never by how it ended, and the same wherever it is asked. */
-export function isDrawn(episodeId: string, share: number): boolean {
+function isDrawn(episodeId: string, share: number): boolean {
   return Number(Bun.hash.wyhash(episodeId)) / 2 ** 64 < share;
 }
 
