@@ -152,6 +152,7 @@ const fill = async (databaseFile: string, episodes: number): Promise<void> => {
             error_category: null,
             deployment: "default",
             model: "m",
+            sent_model: "m",
           },
           ...{
             replica: null,
