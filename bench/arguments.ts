@@ -13,6 +13,7 @@ import { cachePart } from "./predictions/cache.ts";
 import { peersPart } from "./predictions/peers.ts";
 import { predictionsPart } from "./predictions/predictions-report.ts";
 import { workersPart } from "./predictions/workers.ts";
+import { realityPart } from "./reality/reality.ts";
 import { replicasPart } from "./replicas/replicas-report.ts";
 import { retentionPart } from "./retention/retention-report.ts";
 import { runsPart } from "./runs/runs-report.ts";
@@ -35,6 +36,7 @@ export const parts = {
   uploads: uploadsPart,
   worlds: worldsPart,
   episodes: episodesPart,
+  reality: realityPart,
   retention: retentionPart,
   dashboard: dashboardPart,
   questions: questionsPart,
