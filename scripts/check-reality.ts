@@ -8,7 +8,7 @@ import { eventually } from "../packages/server/test/support/eventually.ts";
 import { freePort } from "../packages/server/test/support/free-port.ts";
 import { outputOf } from "../packages/server/test/support/keep-folder.ts";
 import { startPresage } from "../packages/server/test/support/presage/presage.ts";
-import { pythonEnvironment } from "../packages/server/test/support/python/python-environment.ts";
+import { realPythons } from "../packages/server/test/support/reality/real-servers.ts";
 
 const seed = 7;
 /** Of each task, as many for the world's records and as many others to play. */
@@ -28,13 +28,7 @@ interface Trajectory {
   steps: { action: string; observation: string; reward: number; done: boolean }[];
 }
 
-const openenv = [
-  "fastapi==0.165.0",
-  "fastmcp-slim[client,server]==3.4.10",
-  "uvicorn==0.54.0",
-  "websockets==15.0.1",
-];
-const python = await pythonEnvironment([...openenv, "scienceworld==1.2.3"], ["openenv-core==0.3.0"]);
+const python = await realPythons.openenv("scienceworld==1.2.3");
 if (python === undefined || Bun.which("java") === null) {
   process.stdout.write(
     "This needs Java and Python (Debian: apt-get install default-jre-headless python3-venv).\n",

@@ -1,7 +1,7 @@
 """Walks through ScienceWorld and prints what happened, a trajectory a line: collect.py SEED VARIATIONS TASK…
 
-Of the variations for training, as many as are asked for, the gold path and a random walk; of those for tests also the gold path without
-one of its actions but the last.
+Of the variations for training, as many as are asked for, the gold path and a random walk; of those for tests also the
+gold path without one of its actions but the last.
 """
 
 import json
