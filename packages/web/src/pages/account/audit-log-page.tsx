@@ -116,7 +116,6 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     value: describeDetail,
     widthPx: 220,
     isElastic: true,
-    isWideOnly: true,
   },
   {
     id: "object",
@@ -130,7 +129,6 @@ const auditColumns: DataColumn<AuditEvent>[] = [
       </span>
     ),
     widthPx: 88,
-    isWideOnly: true,
     isSortable: false,
   },
 ];

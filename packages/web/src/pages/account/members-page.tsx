@@ -96,7 +96,6 @@ function costColumns(spending: SpendingResponse | undefined): DataColumn<Member>
       cell: (member) => formatCost(value(member), currency),
       widthPx: 96,
       isNumber: true,
-      isWideOnly: true,
     },
   ];
 }
@@ -136,7 +135,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ email }) => email ?? "–",
       widthPx: 116,
       isElastic: true,
-      isWideOnly: true,
     },
     {
       id: "seen",
@@ -145,7 +143,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ last_seen_at }) => last_seen_at,
       cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : "Never"),
       widthPx: 124,
-      isWideOnly: true,
       isNewestFirst: true,
     },
     {
@@ -154,7 +151,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ created_at }) => created_at,
       cell: ({ created_at }) => <Time at={created_at} />,
       widthPx: 124,
-      isWideOnly: true,
       isNewestFirst: true,
     },
     {
@@ -165,7 +161,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       cell: ({ active_keys = 0 }) => formatCount(active_keys),
       widthPx: 60,
       isNumber: true,
-      isWideOnly: true,
     },
     ...costColumns(spending),
     {

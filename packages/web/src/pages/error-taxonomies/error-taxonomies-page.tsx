@@ -111,7 +111,7 @@ interface TaxonomyTableProps {
 
 export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTableProps) {
   return (
-    <Table label={label} className="min-w-4xl table-fixed">
+    <Table label={label} isStacked className="min-w-4xl table-fixed">
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Name</HeaderCell>

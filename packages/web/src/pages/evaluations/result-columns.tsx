@@ -63,8 +63,7 @@ const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
-  cell: ({ evaluation_run_id: id }, tabIndex) =>
-    id === null ? <None /> : <RunLink id={id} tabIndex={tabIndex} />,
+  cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
   widthPx: 192,
 };
 const sample: DataColumn<ResultRow> = {

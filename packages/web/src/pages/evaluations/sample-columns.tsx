@@ -133,16 +133,14 @@ export function sampleColumns(
       isSortable: false,
       isElastic: true,
       widthPx: 140,
-      isWideOnly: true,
     },
     {
       id: "run",
       label: "Run",
       value: ({ runId }) => runId,
-      cell: ({ runId }, tabIndex) => (runId === null ? "–" : <RunLink id={runId} tabIndex={tabIndex} />),
+      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
       isSortable: false,
       widthPx: 136,
-      isWideOnly: true,
     },
   ];
 }

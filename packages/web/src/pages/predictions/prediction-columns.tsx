@@ -44,7 +44,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
     widthPx: 130,
-    isWideOnly: true,
   },
   {
     id: "verdicts",
@@ -52,7 +51,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
     cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
     widthPx: 84,
-    isWideOnly: true,
   },
   {
     id: "who",
@@ -60,7 +58,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
     widthPx: 132,
-    isWideOnly: true,
   },
   {
     id: "cost",
@@ -69,9 +66,8 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ cost }) => cost,
     cell: ({ cost, currency }) =>
       cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
-    widthPx: 76,
+    widthPx: 96,
     isNumber: true,
-    isWideOnly: true,
   },
   {
     id: "status",

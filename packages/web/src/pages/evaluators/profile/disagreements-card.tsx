@@ -81,7 +81,6 @@ const columns: readonly DataColumn<Disagreement>[] = [
     value: ({ revision }) => revision,
     cell: ({ revision }) => (revision === null ? "–" : `r${revision}`),
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 92,
   },
   {
@@ -90,7 +89,6 @@ const columns: readonly DataColumn<Disagreement>[] = [
     value: ({ correction }) => correction.created_at,
     cell: ({ correction }) => <Time at={correction.created_at} />,
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 128,
   },
 ];

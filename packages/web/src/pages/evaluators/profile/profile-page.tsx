@@ -11,6 +11,7 @@ import {
 import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { periodLabels } from "../../../format/times.ts";
 import { humanizeName } from "../../../format/words.ts";
+import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
@@ -90,15 +91,19 @@ function Profile({ revisions, newest }: ProfileProps) {
       actions={<ProfileActions family={family} profile={newest} />}
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
-      <RateByDayCard
-        period={period}
-        rates={rates.data?.direct}
-        title={`Pass rate by day, last ${periodLabels[period]}`}
-        chosen={rate ?? newestRate(rates.data?.direct)}
-        onChoose={(id) => change({ rate: id })}
-      />
+      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data}>
+        <Agreement of={{ evaluator: newest.evaluator_family, profile_name: newest.name }} />
+      </RevisionsCard>
       <RunRatesCard figures={runs.data} />
+      {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
+        <RateByDayCard
+          period={period}
+          rates={rates.data.direct}
+          title={`Pass rate by day, last ${periodLabels[period]}`}
+          chosen={rate ?? newestRate(rates.data.direct)}
+          onChoose={(id) => change({ rate: id })}
+        />
+      )}
       <DisagreementsCard
         publicId={newest.public_id}
         openId={search.result}
@@ -175,7 +180,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
     <Card
       title="Pass rate by run"
       hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
-      className="flex h-60 flex-col print:h-auto"
+      className="flex max-h-60 min-h-28 flex-col print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
         {figures === undefined && <SkeletonRows count={3} className="h-9" />}

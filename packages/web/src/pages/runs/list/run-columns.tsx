@@ -58,10 +58,27 @@ const columns: DataColumn<RunRow>[] = [
         <span className="font-medium text-ink" title={run.name}>
           <InlineText text={run.name} />
         </span>
+        {isActive(run) ? (
+          <span className="block max-w-60" title={run.status_reason ?? undefined}>
+            <span className="flex justify-between gap-2 text-xs text-ink-2 tabular-nums">
+              {run.status}
+              <span className="text-ink-3">
+                {formatCount(run.progress.evaluated)} / {formatCount(run.progress.samples)}
+              </span>
+            </span>
+            <ProgressBar progress={run.progress} />
+          </span>
+        ) : (
+          run.status !== "finished" && (
+            <span className="ml-2">
+              <RunStatus status={run.status} />
+            </span>
+          )
+        )}
         <Trouble run={run} />
       </>
     ),
-    widthPx: 140,
+    widthPx: 200,
     isElastic: true,
     isFixed: true,
   },
@@ -69,21 +86,8 @@ const columns: DataColumn<RunRow>[] = [
     id: "status",
     label: "Status",
     value: ({ run }) => run.status,
-    cell: ({ run }) =>
-      isActive(run) ? (
-        <span className="flex flex-col gap-1" title={run.status_reason ?? undefined}>
-          <span className="flex justify-between gap-2 text-xs tabular-nums">
-            {run.status}
-            <span className="text-ink-3">
-              {formatCount(run.progress.evaluated)} / {formatCount(run.progress.samples)}
-            </span>
-          </span>
-          <ProgressBar progress={run.progress} />
-        </span>
-      ) : (
-        <RunStatus status={run.status} />
-      ),
     widthPx: 96,
+    isExtra: true,
   },
   {
     id: "target",
@@ -97,7 +101,6 @@ const columns: DataColumn<RunRow>[] = [
       </>
     ),
     widthPx: 128,
-    isWideOnly: true,
   },
   {
     id: "mode",
@@ -111,14 +114,8 @@ const columns: DataColumn<RunRow>[] = [
     id: "dataset",
     label: "Dataset",
     value: ({ dataset }) => dataset,
-    cell: ({ run, dataset }) => (
-      <span title={dataset}>
-        <InlineText text={dataset} />
-        {run.revision !== null && <span className="text-ink-3"> r{run.revision}</span>}
-      </span>
-    ),
     widthPx: 105,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "goal",
@@ -127,7 +124,6 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
     widthPx: 124,
-    isWideOnly: true,
   },
   {
     id: "no_change",
@@ -147,7 +143,6 @@ const columns: DataColumn<RunRow>[] = [
     cell: ({ run }) => formatCount(run.progress.samples),
     isNumber: true,
     widthPx: 96,
-    isWideOnly: true,
   },
   {
     id: "failed",
@@ -164,7 +159,6 @@ const columns: DataColumn<RunRow>[] = [
       ),
     isNumber: true,
     widthPx: 72,
-    isWideOnly: true,
   },
   {
     id: "started",
@@ -173,7 +167,6 @@ const columns: DataColumn<RunRow>[] = [
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
     widthPx: 130,
-    isWideOnly: true,
   },
 ];
 

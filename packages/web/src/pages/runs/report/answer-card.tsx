@@ -7,6 +7,7 @@ import { differenceOf, useBaselineDifference } from "../../../data/comparisons.t
 import { useCreateRun } from "../../../data/runs.ts";
 import { formatP, formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { Agreement } from "../../../parts/label-sample.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -82,6 +83,9 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
+        <Agreement
+          of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
+        />
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div

@@ -95,7 +95,6 @@ const rest: DataColumn<RunSample>[] = [
     cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
     isSortable: false,
     widthPx: 88,
-    isWideOnly: true,
   },
   {
     id: "changes",
@@ -116,7 +115,6 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 84,
-    isWideOnly: true,
   },
   {
     id: "latency",
@@ -128,7 +126,6 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 88,
-    isWideOnly: true,
   },
 ];
 
