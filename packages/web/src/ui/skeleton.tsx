@@ -50,4 +50,4 @@ export function SkeletonTableRows({ count, columnCount }: { count: number; colum
   );
 }
 
-const cellClass = "wide h-10 border-b border-line px-3 py-1.5 first:pl-4 last:pr-4 max-md:nth-[n+4]:hidden";
+const cellClass = "wide h-10 border-b border-line px-3 py-1.5 first:pl-4 last:pr-4 phone:nth-[n+4]:hidden";

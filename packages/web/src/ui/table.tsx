@@ -44,7 +44,7 @@ export function Table({
 
 /** Each cell has the name of its column, for a phone to show. */
 function labelCells(table: HTMLTableElement | null): void {
-  const names = [...(table?.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent ?? "");
+  const names = [...(table?.querySelectorAll("thead th") ?? [])].map((cell) => cell.textContent ?? "");
   for (const cell of table?.querySelectorAll<HTMLTableCellElement>("tbody td") ?? [])
     cell.dataset.label = names[cell.cellIndex] ?? "";
 }

@@ -47,7 +47,7 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
         </Cell>
         {only !== undefined && <ReplicaCells replica={only} />}
         {replicas !== undefined && only === undefined && (
-          <td colSpan={columnCount} className="max-md:hidden" />
+          <td colSpan={columnCount} className="phone:hidden" />
         )}
       </tr>
       {only === undefined &&

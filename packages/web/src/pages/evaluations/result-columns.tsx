@@ -4,7 +4,7 @@ import { formatScore } from "../../format/numbers.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../ui/verdict.tsx";
 
 const verdict: DataColumn<ResultRow> = {
@@ -94,18 +94,6 @@ export const resultColumns = (nameOf: (id: string) => string): DataColumn<Result
   when,
 ];
 
-/** On a phone the output is in sight, and the rest follows. */
-export const narrowResultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
-  { ...verdict, widthPx: 152 },
-  { ...score, widthPx: 76 },
-  output,
-  evaluator(nameOf),
-  app,
-  run,
-  sample,
-  when,
-];
-
 function verdictOf({ corrected, pass, status }: ResultRow): string {
   const counted = corrected?.pass ?? pass;
   if (status !== "success") return status;
@@ -139,11 +127,7 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
     );
   }
   if (excerpt === null) return <span className="text-ink-3">No output</span>;
-  return (
-    <span className="font-mono text-xs text-ink">
-      <InlineText text={excerpt} />
-    </span>
-  );
+  return <Beginning text={excerpt} />;
 }
 
 function None() {

@@ -7,7 +7,7 @@ import { withoutVersion } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
 /** As the server lists them, by time: no column is sorted. */
@@ -193,15 +193,6 @@ function Answer({ prediction }: { prediction: LoggedPrediction }) {
       <span className="truncate">
         <Beginning text={output ?? error_message} />
       </span>
-    </span>
-  );
-}
-
-function Beginning({ text }: { text: string | null | undefined }) {
-  if (text == null) return <Nothing />;
-  return (
-    <span className="font-mono text-xs text-ink">
-      <InlineText text={text} />
     </span>
   );
 }

@@ -65,7 +65,7 @@ export function IntervalTable(props: IntervalTableProps) {
       >
         <table className="w-full border-collapse text-sm tabular-nums">
           <thead>
-            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 max-md:*:nth-[n+4]:hidden md:*:last:pr-10">
+            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10">
               <th scope="col" className="text-left">
                 {rowLabel}
               </th>
@@ -105,7 +105,7 @@ export function IntervalTable(props: IntervalTableProps) {
             {shown.map((row) => (
               <tr
                 key={row.key}
-                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 max-md:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
+                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
               >
                 <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
                   {row.shown ?? row.label}
@@ -116,7 +116,7 @@ export function IntervalTable(props: IntervalTableProps) {
                 <td className="text-right font-medium whitespace-nowrap">
                   <Explained text={row.basis}>{show(row.value, format)}</Explained>
                   {hasIntervals && (
-                    <span aria-hidden className="block text-xs font-normal text-ink-2 md:hidden">
+                    <span aria-hidden className="hidden text-xs font-normal text-ink-2 phone:block">
                       {intervalText(row, format)}
                     </span>
                   )}

@@ -193,8 +193,10 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
               const { evaluation_run_id: id, evaluator_id, evaluator_profile_revision: revision } = of.key;
               return (
                 <tr key={`${id} ${evaluator_id} ${revision}`} className="border-b border-line last:border-0">
-                  <RowHeader>{id && <RunLink id={id} />}</RowHeader>
-                  <Cell className="text-ink-3">revision {revision}</Cell>
+                  <RowHeader>
+                    {id && <RunLink id={id} />}
+                    <span className="block text-xs text-ink-3">revision {revision}</span>
+                  </RowHeader>
                   <Cell>
                     <PassRate figures={of} />
                   </Cell>

@@ -42,7 +42,12 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const { evaluators } = report;
   const known = useBaselineDifference(run);
   const difference = differenceOf(known?.comparison, chosen);
-  const answer = answerOf(chosen, difference);
+  const isComparing =
+    known === undefined ||
+    (known.baseline !== null && known.comparison === undefined && known.error === null);
+  const answer: Answer = isComparing
+    ? { outcome: "unknown", title: "Comparing with no change …", detail: "" }
+    : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
   const rows = evaluators.map((one) => ({

@@ -1,7 +1,7 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import { formatCount, formatDuration } from "../../../format/numbers.ts";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
-import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
 import { type RunVerdict, verdictOf } from "../run-verdicts.tsx";
 import { evaluatorColumnId } from "./matrix-request.ts";
@@ -79,9 +79,7 @@ const rest: DataColumn<RunSample>[] = [
       status === "failed" ? (
         <span className="text-warn">Failed{error_category !== null && `: ${error_category}`}</span>
       ) : (
-        <span className="font-mono text-xs text-ink">
-          <InlineText text={excerpt ?? ""} />
-        </span>
+        <Beginning text={excerpt} />
       ),
     isSortable: false,
     isElastic: true,
