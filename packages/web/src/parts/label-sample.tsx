@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ClipboardCheck } from "lucide-react";
 import { usePresage } from "../data/client.ts";
-import { agreementQuery } from "../data/review.ts";
+import { agreementQuery } from "../data/runs.ts";
 import { counted } from "../format/numbers.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";

@@ -17,7 +17,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 126,
+    widthPx: 118,
     isFixed: true,
   },
   {
@@ -25,7 +25,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Action",
     value: ({ action }) => action,
     cell: ({ action }) => <Beginning text={action} />,
-    widthPx: 140,
+    widthPx: 110,
     isElastic: true,
   },
   {
@@ -34,7 +34,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "The beginning of what was predicted, or why there is no prediction.",
     value: ({ output, error_message }) => output ?? error_message,
     cell: (row) => <Answer prediction={row} />,
-    widthPx: 180,
+    widthPx: 130,
     isElastic: true,
   },
   {
@@ -43,21 +43,21 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "What the dataset of its run has as the next state.",
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
-    widthPx: 130,
+    widthPx: 100,
   },
   {
     id: "verdicts",
     label: "Verdicts",
     value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
     cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
-    widthPx: 84,
+    widthPx: 80,
   },
   {
     id: "who",
     label: "By",
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
-    widthPx: 132,
+    widthPx: 116,
   },
   {
     id: "cost",

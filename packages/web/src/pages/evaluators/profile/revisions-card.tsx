@@ -32,7 +32,7 @@ export function RevisionsCard({ revisions, figures, agreement, children }: Revis
       title="Revisions"
       hint="Of direct evaluations, with people’s corrections; runs are below, each by itself. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
     >
-      <Table label="Revisions" isStacked className="min-w-4xl">
+      <Table label="Revisions" isStacked className="min-w-184">
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Revision</HeaderCell>

@@ -38,7 +38,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
-    widthPx: 196,
+    widthPx: 164,
   };
 }
 
@@ -78,7 +78,7 @@ const columns: DataColumn<RunRow>[] = [
         <Trouble run={run} />
       </>
     ),
-    widthPx: 200,
+    widthPx: 160,
     isElastic: true,
     isFixed: true,
   },
@@ -123,7 +123,7 @@ const columns: DataColumn<RunRow>[] = [
     hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
-    widthPx: 124,
+    widthPx: 112,
   },
   {
     id: "no_change",
@@ -140,25 +140,27 @@ const columns: DataColumn<RunRow>[] = [
     label: "Predictions",
     hint: "Samples times repeats.",
     value: ({ run }) => run.progress.samples,
-    cell: ({ run }) => formatCount(run.progress.samples),
+    cell: ({ run: { progress } }) => (
+      <>
+        {formatCount(progress.samples)}
+        {progress.failed > 0 && (
+          <span className="block text-xs text-warn" title={describeFailures(progress).join(", ")}>
+            {formatCount(progress.failed)} failed
+          </span>
+        )}
+      </>
+    ),
     isNumber: true,
-    widthPx: 96,
+    widthPx: 92,
   },
   {
     id: "failed",
     label: "Failed",
     hint: "Failed predictions, and predictions without a verdict of some evaluator.",
     value: ({ run }) => run.progress.failed,
-    cell: ({ run }) =>
-      run.progress.failed === 0 ? (
-        <span className="text-ink-3">0</span>
-      ) : (
-        <span className="text-warn" title={describeFailures(run.progress).join(", ")}>
-          {formatCount(run.progress.failed)}
-        </span>
-      ),
     isNumber: true,
     widthPx: 72,
+    isExtra: true,
   },
   {
     id: "started",
@@ -166,7 +168,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 130,
+    widthPx: 116,
   },
 ];
 
