@@ -18,7 +18,7 @@ const serverFloors = {
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
-  reality: ["http", "environments"],
+  reality: ["http", "upstream", "datasets", "environments"],
   config: ["upstream"],
   app: [
     ...[

@@ -19,7 +19,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 await ensureInstalled({ forDevelopment: false });
-buildDashboard();
+await buildDashboard();
 
 const dist = join(root, "dist");
 mkdirSync(dist, { recursive: true });

@@ -6,7 +6,7 @@ import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
 await ensureInstalled({ forDevelopment: true });
-buildDashboard();
+await buildDashboard();
 
 const dist = join(root, "dist");
 const parts = [

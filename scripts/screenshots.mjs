@@ -5,7 +5,7 @@ import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
 await ensureInstalled({ forDevelopment: true });
-buildDashboard();
+await buildDashboard();
 const folders = process.argv.slice(2).map((path) => resolve(path));
 const { status } = spawnSync(bun, [join(root, "packages/web/screenshots/main.ts"), ...folders], {
   stdio: "inherit",

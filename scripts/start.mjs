@@ -5,7 +5,7 @@ import { buildServer } from "./build-server.mjs";
 import { bun, ensureInstalled } from "./ensure-installed.mjs";
 
 await ensureInstalled({ forDevelopment: false });
-buildDashboard();
+await buildDashboard();
 
 const server = spawn(bun, [buildServer(), "serve", ...process.argv.slice(2)], { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => server.kill(signal));

@@ -1,6 +1,6 @@
 // `npm test` runs every check, even if one fails, so that one run reports all problems. `npm run test:all` runs the slow tests too, and
 // those of any database on both.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,6 @@ import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
 await ensureInstalled({ forDevelopment: true });
-buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests spend their time waiting, so more of them run at once than there are processors.
@@ -20,8 +19,6 @@ const reports = mkdtempSync(join(tmpdir(), "presage-test-reports-"));
 const junit = join(reports, "junit.xml");
 /** A change that breaks something fails in more files, or fails again. */
 const maxUnsteadyFiles = 3;
-const bundle = bundleServer();
-const postgres = await startPostgres();
 // Several checkers work out the same types of what they share: one takes two thirds of the processor time.
 const tsc = (project, name) => [
   ...[tool("tsc"), "--noEmit", "--checkers", "1", "--project", project],
@@ -56,12 +53,22 @@ const tests = {
   command: [...test, ...workers, timings, ...leftOut, ...reporter, ...given],
 };
 
+// The checks that read the sources begin at once, and show their output at the end: tests leave processors idle.
+const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined) }));
+const [postgres, bundle] = await Promise.all([startPostgres(), buildDashboard().then(bundleServer)]);
 const failed = bundle === undefined ? ["bundle of the server"] : [];
 let unsteady = [];
-// The checks that read the sources run at once, and show their output at the end.
-const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined) }));
+const environment = {
+  // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
+  BUN_JSC_useFTLJIT: "0",
+  ...(runsAll ? { PRESAGE_TEST_DATABASES: "both" } : {}),
+  ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
+  ...(bundle === undefined
+    ? {}
+    : { PRESAGE_TEST_MAIN: bundle.main, PRESAGE_TEST_EXECUTABLE: bundle.executable }),
+};
+await report(tests.name, async () => await rerunFailed(await run(tests.command, process, environment)));
 for (const { name, ran } of read) await report(name, () => ran);
-await report(tests.name, async () => await rerunFailed(await run(tests.command, process)));
 postgres.stop();
 rmSync(reports, { recursive: true });
 if (unsteady.length > 0)
@@ -91,7 +98,7 @@ async function rerunFailed(ran) {
   const files = failedFiles(ran);
   if (files.length === 0 || files.length > maxUnsteadyFiles) return ran;
   process.stdout.write(`\n== once more, alone: ${files.join(", ")}\n`);
-  const again = await run([...test, ...files.map((file) => `./${file}`), ...options], process);
+  const again = await run([...test, ...files.map((file) => `./${file}`), ...options], process, environment);
   if (again.code === 0) unsteady = files;
   return { ...again, output: ran.output + again.output, tookMs: ran.tookMs + again.tookMs };
 }
@@ -109,10 +116,12 @@ function failedFiles({ code, output }) {
 }
 
 /** The server in few files and as one executable, for the hundreds of processes that the tests start; undefined if that fails. */
-function bundleServer() {
+async function bundleServer() {
   const script = join(root, "packages/server/test/support/presage/bundle-server.ts");
-  const { status, stdout } = spawnSync(bun, [script], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-  return status === 0 ? JSON.parse(String(stdout)) : undefined;
+  const { code, output } = await run([bun, script], undefined);
+  if (code === 0) return JSON.parse(output.trim().split("\n").at(-1));
+  process.stderr.write(output);
+  return undefined;
 }
 
 /** One PostgreSQL for all workers. If it does not start, each worker that needs one tries to start its own and reports the error. */
@@ -145,22 +154,13 @@ function withoutPasses(target) {
 }
 
 /** Runs a command; its output goes to the streams of `shown`, if any, as it comes. */
-function run([file, ...args], shown) {
+function run([file, ...args], shown, environment = {}) {
   const startedAtMs = Date.now();
   return new Promise((resolve) => {
     let output = "";
     const end = (code) =>
       resolve({ code, output, tookMs: Date.now() - startedAtMs, wasShown: shown !== undefined });
-    const env = {
-      ...process.env,
-      // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
-      BUN_JSC_useFTLJIT: "0",
-      ...(runsAll ? { PRESAGE_TEST_DATABASES: "both" } : {}),
-      ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
-      ...(bundle === undefined
-        ? {}
-        : { PRESAGE_TEST_MAIN: bundle.main, PRESAGE_TEST_EXECUTABLE: bundle.executable }),
-    };
+    const env = { ...process.env, ...environment };
     const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const [stream, target] of [
       [child.stdout, shown?.stdout],

@@ -11,6 +11,7 @@ export * from "./environments/episode.ts";
 export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
 export * from "./environments/reality.ts";
+export * from "./environments/reality-figures.ts";
 export * from "./evaluation/comparison.ts";
 export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";

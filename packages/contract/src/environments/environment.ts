@@ -18,6 +18,7 @@ import {
   shortText,
   storableText,
 } from "../text.ts";
+import { RealityState } from "./reality-figures.ts";
 
 /** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
@@ -109,6 +110,28 @@ export const EnvironmentTool = z
   .meta({ id: "EnvironmentTool" });
 export type EnvironmentTool = z.infer<typeof EnvironmentTool>;
 
+/** The real environment that an environment simulates. */
+export const RealTarget = z
+  .strictObject({
+    name: shortText(64).meta({
+      description: "A real environment that the operator declares, as `GET /v1/real-environments` names it.",
+    }),
+    share: z.number().min(0).max(1).nullish().meta({
+      default: 0,
+      description:
+        "Each ended episode is replayed there with this probability, which a hash of its id decides and never how it ended.",
+    }),
+    false_success_limit: z.number().gt(0).lt(1).nullish().meta({
+      description: "The share of simulated successes that may fail in reality. Above it is an alarm.",
+    }),
+    on_alarm: z.enum(["warn", "refuse"]).nullish().meta({
+      default: "warn",
+      description: "`refuse`: no new episodes start while there is an alarm. Those that run go on.",
+    }),
+  })
+  .meta({ id: "RealTarget" });
+export type RealTarget = z.infer<typeof RealTarget>;
+
 const configFields = {
   description: boundedText(maxDescriptionCharacters)
     .nullish()
@@ -152,6 +175,7 @@ const configFields = {
   tool: EnvironmentTool.nullish().meta({
     description: "The tool that agents act with; `act(action)` if not given.",
   }),
+  real: RealTarget.nullish().meta({ description: "The real environment that it is checked against." }),
 };
 
 /** What an environment is made of. */
@@ -188,6 +212,14 @@ export const Environment = z
   })
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
+
+/** Response of `GET /v1/environments/{name}`. */
+export const EnvironmentDetail = Environment.extend({
+  reality: RealityState.nullable().meta({
+    description: "How often successes in this revision are real. Null without a limit.",
+  }),
+}).meta({ id: "EnvironmentDetail" });
+export type EnvironmentDetail = z.infer<typeof EnvironmentDetail>;
 
 /** Path of `/v1/environments/{name}`. */
 export const EnvironmentPath = z.object({

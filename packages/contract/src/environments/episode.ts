@@ -4,6 +4,7 @@ import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
+import { RealityState } from "./reality-figures.ts";
 
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;
@@ -15,6 +16,11 @@ const expired = `\`expired\`: nothing happened for ${episodeIdleMinutes} minutes
 /** Whether an episode can be continued; one that no one continued in time is expired. */
 export const EpisodeStatus = z.enum(["open", "finished", "expired"]);
 export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
+
+/** A label of the agent that acts. */
+export const policyLabel = shortText(200);
+export const policyDescription =
+  "A label of the agent that acts, such as `step-400`. Figures of reality go by it.";
 
 /** Body of `POST /v1/episodes`. */
 export const EpisodeCreateRequest = z
@@ -31,6 +37,7 @@ export const EpisodeCreateRequest = z
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",
     }),
+    policy: policyLabel.nullish().meta({ description: policyDescription }),
   })
   .meta({ id: "EpisodeCreateRequest" });
 export type EpisodeCreateRequest = z.infer<typeof EpisodeCreateRequest>;
@@ -88,6 +95,9 @@ export const EpisodeStart = z
         prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
         max_steps: z.int().meta({ description: "When the episode is truncated." }),
+        reality: RealityState.omit({ policies: true }).nullable().meta({
+          description: "How often successes in the environment are real. Null without a limit.",
+        }),
       })
       .meta({ description: "What else is known at the start." }),
   })
@@ -127,6 +137,7 @@ const episodeFields = {
   split: TaskSplitName.meta({ description: "The task's split." }),
   index: z.int().nullable().meta({ description: described.index }),
   seed: z.int().nullable().meta({ description: "As given." }),
+  policy: z.string().nullable().meta({ description: "As given." }),
   status: EpisodeStatus.meta({ description: expired }),
   outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),
   stop_reason: z.string().nullable().meta({ description: "Why it ended." }),
@@ -173,6 +184,7 @@ export const describedFilter = {
   revision: "Only of this revision of the environment.",
   split: "Only with tasks of this split.",
   index: "Only with the task at this place in its split.",
+  policy: "Only of this policy.",
   status: `Only in this state. ${expired}`,
   outcome: "Only with this outcome. `none`: ended without one, because they were cut short.",
   from: "Only episodes that were started at this time or later.",
@@ -189,6 +201,7 @@ export const EpisodeListQuery = z.object({
   index: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
     .optional()
     .meta({ description: describedFilter.index }),
+  policy: storableText().optional().meta({ description: describedFilter.policy }),
   status: EpisodeStatus.optional().meta({ description: describedFilter.status }),
   outcome: EpisodeEnding.optional().meta({ description: describedFilter.outcome }),
   from: dateTime().optional().meta({ description: describedFilter.from }),
@@ -216,6 +229,7 @@ export const EpisodeSelection = z
     revision: z.int().min(1).nullish().meta({ description: describedFilter.revision }),
     split: TaskSplitName.nullish().meta({ description: describedFilter.split }),
     index: z.int().min(0).nullish().meta({ description: describedFilter.index }),
+    policy: policyLabel.nullish().meta({ description: describedFilter.policy }),
     status: EpisodeStatus.nullish().meta({ description: describedFilter.status }),
     outcome: EpisodeEnding.nullish().meta({ description: describedFilter.outcome }),
     from: dateTime().nullish().meta({ description: describedFilter.from }),

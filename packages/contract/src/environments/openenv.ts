@@ -17,7 +17,7 @@ export const OpenEnvAction = z
   .meta({ title: "MessageAction" });
 export type OpenEnvAction = z.infer<typeof OpenEnvAction>;
 
-const { split, index, seed } = EpisodeCreateRequest.shape;
+const { split, index, seed, policy } = EpisodeCreateRequest.shape;
 
 /** How an episode is begun or continued. Other fields are ignored, as OpenEnv's own server does. */
 export const OpenEnvReset = z
@@ -29,6 +29,7 @@ export const OpenEnvReset = z
     split,
     index,
     seed,
+    policy,
   })
   .meta({ id: "OpenEnvReset" });
 export type OpenEnvReset = z.infer<typeof OpenEnvReset>;

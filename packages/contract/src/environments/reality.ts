@@ -1,7 +1,10 @@
 import { z } from "zod";
-import { intervalOf } from "../evaluation/run-report.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
-import { instant, shortText, storableText } from "../text.ts";
+import { list } from "../custom-schemas.ts";
+import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../query.ts";
+import { dateTime, instant, shortText, storableText } from "../text.ts";
+import { TaskSplitName } from "./environment.ts";
+import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
+import { RealityFigures, RealityState } from "./reality-figures.ts";
 
 const count = (description: string) => z.int().meta({ description });
 
@@ -10,7 +13,7 @@ export const RealityPair = z
   .strictObject({
     task_id: shortText(200).meta({ description: "The task. Intervals are clustered by it." }),
     episode_id: shortText(200).nullish().meta({ description: "The episode's id." }),
-    policy: shortText(200).nullish().meta({ description: "A label of the agent, such as `step-400`." }),
+    policy: policyLabel.nullish().meta({ description: policyDescription }),
     simulated: z.boolean().meta({ description: "Whether it succeeded in simulation." }),
     real: z.boolean().meta({ description: "Whether it succeeded in the real environment." }),
     replayed: z.boolean().nullish().meta({
@@ -29,91 +32,82 @@ const falseSuccessLimit = z.number().gt(0).lt(1).nullish().meta({
   description: "The share of simulated successes that may fail in reality.",
 });
 
+/** Which ended episodes of an environment are replayed in the real one. */
+export const RealityEpisodeSelection = z
+  .strictObject({
+    ids: list(shortText(64)).min(1).max(1_000).nullish().meta({ description: "Only these episodes." }),
+    outcome: EpisodeEnding.nullish().meta({ description: describedFilter.outcome }),
+    policy: policyLabel.nullish().meta({ description: describedFilter.policy }),
+    split: TaskSplitName.nullish().meta({ description: describedFilter.split }),
+    from: dateTime().nullish().meta({ description: describedFilter.from }),
+    to: dateTime().nullish().meta({ description: describedFilter.to }),
+  })
+  .meta({ id: "RealityEpisodeSelection" });
+export type RealityEpisodeSelection = z.infer<typeof RealityEpisodeSelection>;
+
+const sources = ["pairs", "episodes", "dataset_id"] as const;
+
 /** Body of `POST /v1/reality-checks`. */
 export const RealityCheckRequest = z
   .strictObject({
-    name: checkName,
+    name: checkName
+      .nullish()
+      .meta({ description: "A name for people; made of what is compared if not given." }),
     environment: shortText(200).nullish().meta({
-      description: "The environment that simulated the episodes, by its name.",
+      description: "The environment that simulates, by its name. Needed but for `pairs`.",
+    }),
+    environment_revision: z.int().min(1).nullish().meta({
+      description:
+        "One of its revisions: only its episodes, or what plays recordings. The latest if not given.",
     }),
     false_success_limit: falseSuccessLimit,
     pairs: z
       .array(RealityPair)
       .min(1)
       .max(maxRealityPairs)
+      .nullish()
       .meta({ description: "Episodes whose two outcomes are known. No two of a task, episode and policy." }),
+    episodes: RealityEpisodeSelection.nullish().meta({
+      description:
+        "Ended episodes, drawn from those that satisfy all of it: their actions are sent to the real environment.",
+    }),
+    dataset_id: shortText(200).nullish().meta({
+      description:
+        "A dataset of recorded transitions: the environment plays the actions of each trajectory from its first state.",
+    }),
+    revision: z.int().min(1).nullish().meta({ description: "Of the dataset; the latest if not given." }),
+    success_reward: z.number().nullish().meta({
+      default: 1,
+      description:
+        "A recorded trajectory succeeded with this last reward, unless the environment has a rule of success.",
+    }),
+    limit: z.int().min(1).max(maxRealityPairs).nullish().meta({
+      default: 1_000,
+      description: "At most so many episodes or trajectories are drawn.",
+    }),
+    seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
+      default: 0,
+      description: "The same seed draws the same ones.",
+    }),
+  })
+  .refine((body) => sources.filter((name) => body[name]).length === 1, {
+    path: ["pairs"],
+    error: "Give one of pairs, episodes and dataset_id",
+  })
+  .refine(({ pairs, name }) => !pairs || name, { path: ["name"], error: "Pairs need a name" })
+  .refine(({ pairs, environment }) => pairs || environment, {
+    path: ["environment"],
+    error: "Name the environment that simulates",
   })
   .meta({ id: "RealityCheckRequest" });
 export type RealityCheckRequest = z.infer<typeof RealityCheckRequest>;
 
-/** A figure of episodes. */
-export const RealityFigure = z
-  .object({
-    value: z.number().nullable().meta({ description: "Null if it is not defined." }),
-    interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
-    count: count("Episodes that it is made of."),
-    tasks: count("Their tasks."),
-    effective_tasks: z.number().nullable().meta({
-      description: "The number of tasks with equally many episodes that would carry as much information.",
-    }),
-    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
-  })
-  .meta({ id: "RealityFigure" });
-export type RealityFigure = z.infer<typeof RealityFigure>;
+/** Where the two outcomes of a check's episodes are from. */
+export const RealityCheckSource = z.enum(["pairs", "episodes", "recordings", "continuous"]);
+export type RealityCheckSource = z.infer<typeof RealityCheckSource>;
 
-const outcomes = {
-  counts: z
-    .object({
-      both: count("Succeeded in both."),
-      only_simulated: count("Succeeded in simulation alone: false successes."),
-      only_real: count("Succeeded in reality alone: missed successes."),
-      neither: count("Failed in both."),
-    })
-    .meta({ description: "Episodes by their two outcomes." }),
-  false_success_rate: RealityFigure.meta({
-    description: "Of the episodes that succeeded in simulation, the share that fails in reality.",
-  }),
-  missed_success_rate: RealityFigure.meta({
-    description: "Of the episodes that failed in simulation, the share that succeeds in reality.",
-  }),
-  agreement: RealityFigure.meta({ description: "The share of episodes that end alike." }),
-  bias: RealityFigure.meta({
-    description: "Simulated less real success rate, from −1 to 1; its interval is of flipped signs.",
-  }),
-};
-
-/** What a reality check says. */
-export const RealityFigures = z
-  .object({
-    sentence: z.string().meta({ description: "How often success in simulation is real." }),
-    outcome: z.enum(["above", "below", "undecided"]).nullable().meta({
-      description:
-        "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit.",
-    }),
-    ...outcomes,
-    phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
-    cohen_kappa: RealityFigure.meta({ description: "Their agreement beyond chance." }),
-    consistency: z
-      .object({
-        replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
-        real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
-        ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
-      })
-      .nullable()
-      .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." }),
-    policies: z
-      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...outcomes }))
-      .meta({ description: "The same for each policy, in the order in which they came; at most 200." }),
-    policy_order: z
-      .object({
-        kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),
-        policies: count("How many policies it is of."),
-        note: z.string().nullable().meta({ description: "Why there is none." }),
-      })
-      .meta({ description: "Whether simulation ranks policies by success as reality does." }),
-  })
-  .meta({ id: "RealityFigures" });
-export type RealityFigures = z.infer<typeof RealityFigures>;
+export const RealityCheckStatus = z.enum(["running", "paused", "cancelled", "completed"]);
+export type RealityCheckStatus = z.infer<typeof RealityCheckStatus>;
 
 /** A comparison of simulated episodes with the real environment. */
 export const RealityCheck = z
@@ -121,8 +115,20 @@ export const RealityCheck = z
     id: z.uuid().meta({ description: "The reality check's id." }),
     name: checkName,
     environment: z.string().nullable().meta({ description: "The environment that simulated, if known." }),
+    environment_revision: z.int().nullable().meta({ description: "Its revision; null for any." }),
+    source: RealityCheckSource.meta({
+      description:
+        "`pairs`: known before. `episodes`: replayed in a real environment. `recordings`: recorded trajectories that the environment plays. `continuous`: its episodes are drawn as they end.",
+    }),
+    real: z.string().nullable().meta({ description: "The real environment that episodes are replayed in." }),
+    status: RealityCheckStatus.meta({
+      description: "A continuous check runs until its environment is revised.",
+    }),
+    reason: z.string().nullable().meta({ description: "Why it is paused." }),
     false_success_limit: z.number().nullable().meta({ description: "As given." }),
-    episodes: count("The number of its episodes."),
+    episodes: count("Episodes whose two outcomes are known."),
+    waiting: count("Episodes that are still to be replayed."),
+    failed: count("Episodes that could not be replayed. They are no part of any figure."),
     created_by: z.uuid().meta({ description: "The id of the user who made it." }),
     created_at: instant.meta({ description: "When it was made." }),
   })
@@ -159,8 +165,84 @@ export const RealityCheckListResponse = z
   .meta({ id: "RealityCheckListResponse" });
 export type RealityCheckListResponse = z.infer<typeof RealityCheckListResponse>;
 
+const known = z.boolean().nullable();
+
+/** One episode of a reality check. */
+export const RealityEpisode = z
+  .object({
+    position: count("Its place in the check, from 1."),
+    episode_id: z.string().nullable().meta({ description: "The simulated episode." }),
+    task_id: z.string().nullable().meta({ description: "Its task. Null until it was replayed." }),
+    policy: z.string().nullable().meta({ description: "The label of its agent." }),
+    simulated: known.meta({ description: "Whether it succeeded in simulation. Null until it was replayed." }),
+    real: known.meta({ description: "Whether it succeeded in reality. Null until it was replayed." }),
+    simulated_reward: z.number().nullable().meta({ description: "The sum of its simulated rewards." }),
+    real_reward: z.number().nullable().meta({ description: "The sum of its real rewards." }),
+    steps: z.int().nullable().meta({ description: "Steps that were compared. Null for pairs." }),
+    diverged_at: z.int().nullable().meta({
+      description: "The first step, from 1, whose observation differs. Null: none does, or it is not known.",
+    }),
+    error: z.string().nullable().meta({ description: "Why it could not be replayed." }),
+  })
+  .meta({ id: "RealityEpisode" });
+export type RealityEpisode = z.infer<typeof RealityEpisode>;
+
+/** Query of `GET /v1/reality-checks/{id}/episodes`. */
+export const RealityEpisodeListQuery = z.object({
+  show: z.enum(["all", "false-successes", "failed"]).optional().meta({
+    default: "all",
+    description:
+      "`all`: those that were checked. `false-successes`: of them, those that succeeded in simulation alone. `failed`: those that could not be replayed.",
+  }),
+  ...numberedPageQuery({ noun: "episodes", default: defaultPageLimit, first: 1 }),
+});
+export type RealityEpisodeListQuery = z.infer<typeof RealityEpisodeListQuery>;
+
+/** Response of `GET /v1/reality-checks/{id}/episodes`. */
+export const RealityEpisodeListResponse = z
+  .object({
+    data: z.array(RealityEpisode).meta({ description: "The episodes, by position." }),
+    next: nextCursor,
+  })
+  .meta({ id: "RealityEpisodeListResponse" });
+export type RealityEpisodeListResponse = z.infer<typeof RealityEpisodeListResponse>;
+
+/** Response of `GET /v1/episodes/{id}/reality`. */
+export const EpisodeReality = RealityEpisode.omit({ error: true })
+  .extend({
+    check_id: z.uuid().meta({ description: "The newest reality check that has replayed it." }),
+    real_environment: z.string().nullable().meta({ description: "Null for a recorded trajectory." }),
+    first_observation: z
+      .string()
+      .nullable()
+      .meta({ description: "What is seen in reality before any action." }),
+    real_steps: z
+      .array(
+        z.object({
+          step: count("Counts from 1."),
+          action: z.string().meta({ description: "What was sent." }),
+          observation: z.string().meta({ description: "What was seen." }),
+          reward: z.number().nullable().meta({ description: "Null without one." }),
+          done: z.boolean().meta({ description: "Whether the real episode ended with it." }),
+          latency_ms: z.number().nullable().meta({ description: "From the action to its observation." }),
+        }),
+      )
+      .meta({ description: "What happened in the real environment." }),
+  })
+  .meta({ id: "EpisodeReality" });
+export type EpisodeReality = z.infer<typeof EpisodeReality>;
+
+/** Response of `GET /v1/environments/{name}/reality`. */
+export const EnvironmentReality = RealityFigures.extend({
+  state: RealityState.nullable().meta({
+    description: "Of the latest revision alone: whether there is an alarm. Null without a limit.",
+  }),
+}).meta({ id: "EnvironmentReality" });
+export type EnvironmentReality = z.infer<typeof EnvironmentReality>;
+
 /** Query of `GET /v1/environments/{name}/reality`. */
 export const EnvironmentRealityQuery = z.object({
   policy: storableText().optional().meta({ description: "Only episodes of this policy." }),
+  from: dateTime().optional().meta({ description: "Only of checks that were made at this time or later." }),
 });
 export type EnvironmentRealityQuery = z.infer<typeof EnvironmentRealityQuery>;

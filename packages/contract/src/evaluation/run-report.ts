@@ -131,7 +131,8 @@ export const RunEvaluatorReport = z
   .meta({ id: "RunEvaluatorReport" });
 export type RunEvaluatorReport = z.infer<typeof RunEvaluatorReport>;
 
-const SurvivalStep = z
+/** A step of a survival curve. */
+export const SurvivalStep = z
   .object({
     step: count("A step at which a trajectory diverged, or after which nothing of it is known."),
     at_risk: count("Trajectories with a verdict at this step that had not diverged before it."),

@@ -2,6 +2,7 @@ import type {
   Environment,
   EnvironmentConfig,
   EnvironmentCreateRequest,
+  EnvironmentDetail,
   EnvironmentListResponse,
   EnvironmentRevision,
   EnvironmentRevisionListResponse,
@@ -39,7 +40,7 @@ export interface Environments {
   /** Lists all environments, newest first, and the built-in one: `GET /v1/environments`. */
   list(options?: ListOptions): Promise<Environment[]>;
   /** Gets one environment in its latest revision: `GET /v1/environments/{name}`. */
-  get(name: string, options?: CallOptions): Promise<Environment>;
+  get(name: string, options?: CallOptions): Promise<EnvironmentDetail>;
   /** Lists what it was made of in each revision, the highest number first: `GET /v1/environments/{name}/revisions`. */
   listRevisions(name: string, options?: ListOptions): Promise<EnvironmentRevision[]>;
   /** Creates an environment without tasks: `POST /v1/environments`. */

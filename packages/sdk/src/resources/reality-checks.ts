@@ -1,10 +1,14 @@
 import type {
+  EnvironmentReality,
   EnvironmentRealityQuery,
+  EpisodeReality,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListResponse,
   RealityCheckRequest,
-  RealityFigures,
+  RealityEpisode,
+  RealityEpisodeListQuery,
+  RealityEpisodeListResponse,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
@@ -18,6 +22,17 @@ export interface RealityChecks {
   create(request: RealityCheckRequest, options?: WriteOptions): Promise<RealityCheck>;
   /** Gets a reality check with what it says: `GET /v1/reality-checks/{id}`. */
   get(id: string, options?: CallOptions): Promise<RealityCheckDetail>;
+  /** Lists a reality check's episodes, by position: `GET /v1/reality-checks/{id}/episodes`. */
+  episodes(
+    id: string,
+    options?: ListOptions & { show?: RealityEpisodeListQuery["show"] },
+  ): Promise<RealityEpisode[]>;
+  /** Gets what really happened to an episode's actions: `GET /v1/episodes/{id}/reality`. */
+  ofEpisode(id: string, options?: CallOptions): Promise<EpisodeReality>;
+  /** Ends a reality check before its time: `POST /v1/reality-checks/{id}/cancel`. */
+  cancel(id: string, options?: CallOptions): Promise<RealityCheck>;
+  /** Goes on with a paused reality check: `POST /v1/reality-checks/{id}/resume`. */
+  resume(id: string, options?: CallOptions): Promise<RealityCheck>;
   /** Deletes a reality check: `DELETE /v1/reality-checks/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Gets what all reality checks of an environment say together: `GET /v1/environments/{name}/reality`. */
@@ -25,7 +40,7 @@ export interface RealityChecks {
     name: string,
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
-  ): Promise<RealityFigures>;
+  ): Promise<EnvironmentReality>;
 }
 
 const path = "/v1/reality-checks";
@@ -41,6 +56,15 @@ export function realityChecks({ json }: Transport): RealityChecks {
       ),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     get: (id, options) => json(get(pathOf(id)), options),
+    episodes: (id, { atMost, show, ...options } = {}) =>
+      listAllPages(
+        (query) =>
+          json<RealityEpisodeListResponse>(get(`${pathOf(id)}/episodes`, { ...query, show }), options),
+        atMost,
+      ),
+    ofEpisode: (id, options) => json(get(`/v1/episodes/${encodeURIComponent(id)}/reality`), options),
+    cancel: (id, options) => json({ method: "POST", path: `${pathOf(id)}/cancel` }, options),
+    resume: (id, options) => json({ method: "POST", path: `${pathOf(id)}/resume` }, options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id) }, options);
     },

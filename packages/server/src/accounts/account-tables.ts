@@ -155,6 +155,18 @@ export const accountTables: readonly AccountTable[] = [
     rowsAtOnce: many,
   },
   {
+    table: "reality_replays",
+    key: ["position"],
+    owner: { of: "reality_checks", column: "check_id" },
+    rowsAtOnce: many,
+  },
+  {
+    table: "reality_steps",
+    key: ["position", "step"],
+    owner: { of: "reality_checks", column: "check_id" },
+    rowsAtOnce: few,
+  },
+  {
     table: "runs",
     key: ["id"],
     owner: ofAccount,

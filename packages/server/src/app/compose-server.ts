@@ -25,6 +25,7 @@ import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } 
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
+import { composeReplays, composeWatch } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
@@ -74,7 +75,20 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
   const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
   const usage = await composeUsage(config, log, store.database, prices);
-  return { prices, rereadPrices, metrics, memory, instanceId, tracing, store, redis, limits, usage };
+  const realEnvironments = { find: () => undefined };
+  return {
+    prices,
+    rereadPrices,
+    metrics,
+    memory,
+    instanceId,
+    tracing,
+    store,
+    redis,
+    limits,
+    usage,
+    realEnvironments,
+  };
 }
 
 /** How users sign in, and with what. */
@@ -118,7 +132,7 @@ async function composeFeatures(
   base: Base,
   { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
 ) {
-  const { store, metrics, memory, limits, tracing, usage } = base;
+  const { store, metrics, memory, limits, tracing, usage, realEnvironments } = base;
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
   const {
     dispose: disposeEvaluation,
@@ -153,6 +167,17 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const reality = composeWatch(log, store);
+  const realityOf = reality.stateOf;
+  const replays = composeReplays(
+    log,
+    { ...evaluation, ...environments, ...worlds, store, deployments, realEnvironments, realityOf },
+    {
+      liveInFlight: limits.predictions.inFlight,
+      maxInFlight: config.prediction.maxInFlight,
+      recordCall: usage.recordCallsOf("run"),
+    },
+  );
   return {
     keyVerifier,
     recordUsage: usage.record,
@@ -164,11 +189,13 @@ async function composeFeatures(
     deletions,
     environments,
     worlds,
+    replays,
+    reality,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
-      await runs.dispose();
+      await Promise.all([runs.dispose(), replays.stop()]);
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();
       await stopSandbox();
@@ -249,6 +276,9 @@ function toServices(
     ...features.environments,
     ...features.worlds,
     worldUses,
+    realEnvironments: base.realEnvironments,
+    replays: features.replays,
+    realityOf: features.reality.stateOf,
     runStreams: createRunStreams(),
     sockets,
     sessionCookie: access.sessionCookie,

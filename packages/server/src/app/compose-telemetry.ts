@@ -11,6 +11,7 @@ import {
   type ReplicaFigures,
   watchBudgets,
   watchCounts,
+  watchFalseSuccess,
   watchReplicas,
 } from "../platform/observability/metrics.ts";
 import type { LogExport } from "../platform/observability/otlp.ts";
@@ -19,6 +20,7 @@ import type { PriceList } from "../platform/prices.ts";
 import { usualIntervalMs } from "../platform/storage/batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Capture } from "../predictions/capture.ts";
+import type { RealityWatch, WatchedEnvironment } from "../reality/watch.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
@@ -94,13 +96,15 @@ interface Watched {
   completions: Pick<CompletionCache, "bytes">;
   worlds: Pick<WorldParts, "indexes">;
   usage: { spending: Pick<Spending, "all"> };
+  reality: Pick<RealityWatch, "all">;
 }
 
 /** Metrics that are read when `/metrics` is requested. */
 export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
-  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage }: Watched,
+  { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage, reality }: Watched,
 ): void {
+  watchFalseSuccess(registry, () => reality.all().map(falseSuccessOf));
   watchBudgets(registry, () => usage.spending.all().flatMap(usedRatio));
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
@@ -130,6 +134,10 @@ export function countWorldAnswer(
 function usedRatio(budget: SpentBudget) {
   const ratio = usedShare(budget);
   return ratio === null ? [] : [{ accountId: budget.account_id, keyId: budget.api_key_id, ratio }];
+}
+
+function falseSuccessOf({ accountId, environment, state: { value, state } }: WatchedEnvironment) {
+  return { accountId, environment, ratio: value, isAlarm: state === "alarm" };
 }
 
 /** What the metrics say of a deployment's replicas. */

@@ -1,10 +1,11 @@
+import { sql } from "kysely";
 import { selectAccountIds } from "../accounts/users-store.ts";
 import { deleteOldEpisodes } from "../environments/episodes/episode.ts";
 import type { EpisodePosition } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {
   type CountsPosition,
@@ -12,7 +13,7 @@ import {
   deleteMatchingResults,
   deleteOldResults,
 } from "../results/delete/delete-results.ts";
-import { type AgePosition, forgetDeletions } from "../results/delete/deleted-results-store.ts";
+import { type AgePosition, countsTables, forgetDeletions } from "../results/delete/deleted-results-store.ts";
 import { deleteEndedShares } from "../shares/shares-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
 
@@ -98,7 +99,23 @@ export async function deleteWhatIsChosen(work: DeletionWork, signal: AbortSignal
   await deleteAll(work, { kind: "chosen results" }, signal);
 }
 
+/** Where a kind is stored that every server looks for. */
+const tablesOf: Partial<Record<DeletionStep["kind"], readonly (keyof Tables)[]>> = {
+  predictions: ["predictions"],
+  "empty counts": countsTables,
+};
+
+/** In an SQLite file a step starts a thread, which a server without any such rows does without. */
+async function mayFind(database: Database, kind: DeletionStep["kind"]): Promise<boolean> {
+  for (const table of tablesOf[kind] ?? []) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(database);
+    if (rows.length > 0) return true;
+  }
+  return tablesOf[kind] === undefined;
+}
+
 async function deleteAll(work: DeletionWork, what: DeletionTarget, signal: AbortSignal): Promise<void> {
+  if (!(await mayFind(work.database, what.kind))) return;
   await deleteInBatches<Place>(
     work.database,
     // A step returns the kind of place that the next one of its kind takes.

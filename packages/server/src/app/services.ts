@@ -16,6 +16,8 @@ import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
+import type { RealEnvironments } from "../reality/real/real-environment.ts";
+import type { RealityWatch } from "../reality/watch.ts";
 import type { KeysInFlight } from "../results/evaluate.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { CountsMerger } from "../results/write/merge-counts.ts";
@@ -78,6 +80,10 @@ export interface Services
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another, as far as they are known. */
   pricedModels(): string[];
+  readonly realEnvironments: Pick<RealEnvironments, "find">;
+  readonly realityOf: RealityWatch["stateOf"];
+  /** Replays what reality checks wait for. */
+  readonly replays: { wake(): void };
   readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
   readonly sockets: OpenSockets;

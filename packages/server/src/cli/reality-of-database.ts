@@ -1,13 +1,16 @@
-import { findEnvironment } from "../environments/environments.ts";
 import type { Changer } from "../platform/audit.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { createCheck, InvalidPairError } from "../reality/checks.ts";
-import { describeCheck, describeEnvironment, toCheck } from "../reality/checks-route.ts";
+import { createCheck, InvalidCheckError } from "../reality/checks.ts";
+import { countedCheck, describeCheck, describeEnvironment } from "../reality/show-check.ts";
+import { watchReality } from "../reality/watch.ts";
 import { CommandError } from "./command.ts";
 import type { Client } from "./connect.ts";
 
 /** A command of its own shares its memory with nobody. */
 const reserve = () => {};
+
+/** What is replayed takes a server. */
+const withoutServer = { realEnvironments: { find: () => undefined }, replays: { wake() {} } };
 
 /** The owner's reality checks in an opened database, as a server has them. */
 export function realityOfDatabase(
@@ -15,19 +18,25 @@ export function realityOfDatabase(
   requester: Changer,
   userId: string,
 ): Client["realityChecks"] {
+  const realityOf = watchReality(services, () => {}).stateOf;
   return {
     async create(request) {
-      if (request.environment) await findEnvironment(services, requester, request.environment);
-      const made = createCheck(services, requester, { ...request, userId });
-      return toCheck(
-        await made.catch((error: unknown) => {
-          throw error instanceof InvalidPairError
-            ? new CommandError(`Pair ${error.index + 1}: ${error.message}.`)
-            : error;
-        }),
+      if (!request.pairs)
+        throw new CommandError("Episodes and recordings are replayed by a server. Start one: presage serve");
+      const wanted = { ...request, userId };
+      const check = await createCheck({ ...services, ...withoutServer }, requester, wanted).catch(
+        (error: unknown) => {
+          throw error instanceof InvalidCheckError ? new CommandError(describe(error)) : error;
+        },
       );
+      return await countedCheck(services, requester, check);
     },
     get: (id) => describeCheck(services, requester, id, reserve),
-    ofEnvironment: (name, query) => describeEnvironment(services, requester, name, query ?? {}, reserve),
+    ofEnvironment: (name, query) =>
+      describeEnvironment({ ...services, realityOf }, requester, name, query ?? {}, reserve),
   };
+}
+
+function describe({ path: [, index], message }: InvalidCheckError): string {
+  return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
 }

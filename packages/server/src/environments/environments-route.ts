@@ -5,6 +5,7 @@ import {
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentDeleteQuery,
+  EnvironmentDetail,
   EnvironmentListQuery,
   EnvironmentListResponse,
   EnvironmentPath,
@@ -37,6 +38,7 @@ import {
   listEnvironments,
   measureEnvironmentRevisions,
   measureEnvironments,
+  type RealityServices,
   reviseEnvironment,
 } from "./environments.ts";
 import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
@@ -139,9 +141,15 @@ const getEnvironment = route({
   summary: "Show an environment",
   description: "Returns an environment in its latest revision.",
   params: EnvironmentPath,
-  responses: { "200": response("The environment", Environment, example), ...noSuch("environment") },
-  handle: async (services: Services, { requester, params: { name } }) =>
-    reply(200, toEnvironment(await findEnvironment(services, requester, name))),
+  responses: {
+    "200": response("The environment", EnvironmentDetail, { ...example, reality: null }),
+    ...noSuch("environment"),
+  },
+  async handle(services: Services & RealityServices, { requester, params: { name } }) {
+    const environment = await findEnvironment(services, requester, name);
+    const reality = (await services.realityOf(requester, environment)) ?? null;
+    return reply(200, { ...toEnvironment(environment), reality });
+  },
 });
 
 const reviseEnvironmentRoute = route({

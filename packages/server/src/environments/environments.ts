@@ -2,6 +2,7 @@ import {
   type EnvironmentConfig,
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
+  type RealityState,
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
@@ -50,6 +51,14 @@ export interface ConfigServices {
   registry: Registry;
   deployments: { find(name: string): unknown };
   knownWorlds: Pick<KnownWorlds, "find">;
+  realEnvironments: { find(name: string): unknown };
+}
+
+/** What is known of an environment beside itself. */
+export interface RealityServices {
+  store: Store;
+  /** Whether its successes are false too often; undefined: it has no limit. */
+  realityOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
 }
 
 const ofWorlds = ["deployment", "context", "params"] as const;
@@ -85,8 +94,13 @@ async function withWorld(
 async function checkConfig(
   services: ConfigServices,
   accountId: string,
-  { deployment, params, stop, reward }: EnvironmentConfig,
+  { deployment, params, stop, reward, real }: EnvironmentConfig,
 ): Promise<void> {
+  if (real && services.realEnvironments.find(real.name) === undefined)
+    throw new InvalidEnvironmentError(
+      ["real", "name"],
+      "The operator declares no real environment of this name",
+    );
   if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
   if (params?.stream === true)
@@ -108,14 +122,16 @@ async function checkConfig(
   }
 }
 
-/** An environment of the account in its latest revision, or the built-in one. */
+/** An environment of the account, or the built-in one; the latest revision unless a number is given. */
 export async function findEnvironment(
   { store }: { store: Store },
   requester: Requester,
   name: string,
+  revision?: number,
 ): Promise<EnvironmentRevision> {
-  if (name === sandboxName) return sandboxEnvironment;
-  const found = await selectEnvironment(store.briefReader(requester), requester.accountId, { name });
+  if (name === sandboxName && (revision ?? 1) === 1) return sandboxEnvironment;
+  const wanted = { name, revision };
+  const found = await selectEnvironment(store.briefReader(requester), requester.accountId, wanted);
   if (found === undefined) throw noSuchEnvironment();
   return found;
 }

@@ -75,6 +75,7 @@ const serviceStatus: Record<
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   conflict: { status: 409, shouldRetry: false },
+  reality_alarm: { status: 409, shouldRetry: false },
   // No category: `context_exceeded` is for a model's context only.
   body_too_large: { status: 413 },
   evaluation_too_large: { status: 413 },

@@ -287,7 +287,7 @@ export class InvalidRequestError extends Error {
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  where: "body" | "path" | "query",
+  where: "body" | "path" | "query" | "header",
 ): z.input<Schema> {
   if (z.validate(compiled(schema), value)) return value as z.input<Schema>;
   const parsed = schema.safeParse(value, { error: nameNarrowType });

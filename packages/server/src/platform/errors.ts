@@ -8,6 +8,8 @@ export type ServiceErrorCode =
   | "forbidden"
   | "not_found"
   | "conflict"
+  /** Successes in the environment are false too often, and it is to refuse then. */
+  | "reality_alarm"
   | "method_not_allowed"
   | "unsupported"
   | "malformed_host"

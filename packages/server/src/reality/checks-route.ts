@@ -1,33 +1,52 @@
 import {
+  defaultPageLimit,
   EnvironmentPath,
+  EnvironmentReality,
   EnvironmentRealityQuery,
+  EpisodePath,
+  EpisodeReality,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListQuery,
   RealityCheckListResponse,
   RealityCheckPath,
   RealityCheckRequest,
+  type RealityEpisode,
+  RealityEpisodeListQuery,
+  RealityEpisodeListResponse,
   type RealityFigure,
-  RealityFigures,
+  type RealityFigures,
 } from "@presage/contract";
-import { findEnvironment } from "../environments/environments.ts";
-import { noSuch, page, response } from "../http/describe.ts";
+import type { RealityServices } from "../environments/environments.ts";
+import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { RealityChecksTable } from "../platform/storage/schema/runs.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import { createCheck, deleteCheck, findCheck, InvalidPairError, toPair } from "./checks.ts";
+import type { Store } from "../platform/storage/store.ts";
 import {
-  countEpisodes,
-  selectChecks,
-  selectEpisodesOf,
-  selectEpisodesOfEnvironment,
-} from "./checks-store.ts";
-import { realityFigures } from "./figures.ts";
+  type CheckServices,
+  cancelCheck,
+  createCheck,
+  deleteCheck,
+  findCheck,
+  InvalidCheckError,
+  resumeCheck,
+} from "./checks.ts";
+import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
+import { countReplays, selectFailed } from "./replays/replays-store.ts";
+import {
+  countedCheck,
+  describeCheck,
+  describeEnvironment,
+  toCheck,
+  toEpisodeReality,
+  toFailedEpisode,
+  toRealityEpisode,
+} from "./show-check.ts";
 
+/** What reading takes. */
 interface Services {
   store: Store;
 }
@@ -51,6 +70,33 @@ const exampleFigures: RealityFigures = {
   ...outcomes,
   phi: figure(0.6, 0.38, 0.82, 60),
   cohen_kappa: figure(0.59, 0.37, 0.81, 60),
+  reward: { absolute_error: figure(0.14, 0.08, 0.2, 60), spearman: figure(0.71, 0.52, 0.9, 60) },
+  divergence: {
+    sentence:
+      "Of 60 episodes in 20 tasks, 31 see something that reality does not show. Half of all have by step 9.",
+    ...{ count: 60, tasks: 20, diverged: 31, median: 9 },
+    steps: [
+      {
+        ...{ step: 9, at_risk: 52, diverged: 23, censored: 0, survival: 0.48 },
+        interval: { level: 0.95, lower: 0.33, upper: 0.63 },
+      },
+    ],
+  },
+  exploits: {
+    sentence: '"force" is in 8 of the 9 false successes and in 1 of the 31 true ones.',
+    ...{ false_successes: 9, true_successes: 31, tasks: 20, tested: 12 },
+    verbs: [
+      {
+        ...{ verb: "force", false_successes: 8, true_successes: 1, log_odds_ratio: figure(4.8, 2.6, 6.9) },
+        ...{ p_value: 0.0002, p_adjusted: 0.0024 },
+        examples: [
+          {
+            ...{ episode_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42", check_id: null, position: 4 },
+          },
+        ],
+      },
+    ],
+  },
   consistency: null,
   policies: [{ policy: "step-400", ...outcomes }],
   policy_order: { kendall_tau: null, policies: 1, note: "An order takes three policies." },
@@ -59,8 +105,10 @@ const example: RealityCheck = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
   name: "step 400 in the lab",
   environment: "sandbox",
+  environment_revision: 1,
+  ...{ source: "pairs", real: null, status: "completed", reason: null },
   false_success_limit: 0.1,
-  episodes: 60,
+  ...{ episodes: 60, waiting: 0, failed: 0 },
   created_by: "019aa5f0-3a52-7000-8d1c-5b1f3f6a2e10",
   created_at: "2026-11-28T09:12:44.120Z",
 };
@@ -74,16 +122,15 @@ const createRealityCheck = route({
   tag,
   summary: "Compare simulated with real outcomes",
   description:
-    "Stores how episodes ended in simulation and in the real environment, and says how often success in simulation is real.",
+    "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is none, and its episodes are counted apart.",
   body: RealityCheckRequest,
   bodyExample: { name: example.name, environment: "sandbox", false_success_limit: 0.1, pairs: [pair] },
   once: "create reality check",
   responses: { "201": response("The reality check", RealityCheck, { ...example, episodes: 1 }) },
-  async handle(services: Services, { call, requester, body, once }) {
-    if (body.environment) await findEnvironment(services, requester, body.environment).catch(refuseField);
+  async handle(services: CheckServices, { call, requester, body, once }) {
     const wanted = { ...body, userId: call.caller.userId };
-    const check = await createCheck(services, requester, wanted, once).catch(refusePair);
-    return reply(201, toCheck(check));
+    const check = await createCheck(services, requester, wanted, once).catch(refuseCheck);
+    return reply(201, await countedCheck(services, requester, check));
   },
 });
 
@@ -102,7 +149,11 @@ const listRealityChecks = route({
     const reader = store.briefReader(requester);
     const { accountId } = requester;
     const { rows, next } = await selectChecks(reader, accountId, query.environment, readKeysetPage(query));
-    return reply(200, { data: rows.map(toCheck), next: toCursor(next) });
+    const counts = await countReplays(
+      reader,
+      rows.map(({ id }) => id),
+    );
+    return reply(200, { data: rows.map((row) => toCheck(row, counts)), next: toCursor(next) });
   },
 });
 
@@ -142,10 +193,131 @@ const deleteRealityCheck = route({
   },
 });
 
-/** As many episodes of an environment are read at most. */
-const mostEpisodes = 100_000;
-/** Of an episode while figures are made of it. */
-const bytesPerEpisode = 600;
+const cancelRealityCheck = route({
+  method: "POST",
+  path: "/v1/reality-checks/:id/cancel",
+  needs: "evaluate",
+  id: "cancelRealityCheck",
+  tag,
+  summary: "Cancel a reality check",
+  description: "Ends a reality check before its time. What was replayed stays.",
+  params: RealityCheckPath,
+  responses: {
+    "200": response("The reality check", RealityCheck, { ...example, status: "cancelled" }),
+    "409": errorResponse("It has ended", "The reality check has ended."),
+    ...noSuch("reality check"),
+  },
+  async handle(services: CheckServices, { requester, params: { id } }) {
+    return reply(200, await countedCheck(services, requester, await cancelCheck(services, requester, id)));
+  },
+});
+
+const resumeRealityCheck = route({
+  method: "POST",
+  path: "/v1/reality-checks/:id/resume",
+  needs: "evaluate",
+  id: "resumeRealityCheck",
+  tag,
+  summary: "Resume a reality check",
+  description: "Goes on with a paused reality check. What could not be replayed is tried again.",
+  params: RealityCheckPath,
+  responses: {
+    "200": response("The reality check", RealityCheck, { ...example, status: "running" }),
+    "409": errorResponse(
+      "It is not paused",
+      "Only a paused reality check can be resumed; this one is completed.",
+    ),
+    ...noSuch("reality check"),
+  },
+  async handle(services: CheckServices, { requester, params: { id } }) {
+    return reply(200, await countedCheck(services, requester, await resumeCheck(services, requester, id)));
+  },
+});
+
+const replayed = {
+  ...{ position: 1, episode_id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41", task_id: "train/3" },
+  ...{ policy: "step-400", simulated: true, real: false, simulated_reward: 1, real_reward: 0 },
+  ...{ steps: 6, diverged_at: 4 },
+};
+const exampleEpisode: RealityEpisode = { ...replayed, error: null };
+
+const listRealityEpisodes = route({
+  method: "GET",
+  path: "/v1/reality-checks/:id/episodes",
+  needs: "read",
+  id: "listRealityEpisodes",
+  tag,
+  summary: "List the episodes of a reality check",
+  description:
+    "Lists a reality check's episodes with how each ended in simulation and in reality, by position.",
+  params: RealityCheckPath,
+  query: RealityEpisodeListQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The episodes", RealityEpisodeListResponse, page(exampleEpisode)),
+    ...noSuch("reality check"),
+  },
+  async handle(services: Services, { requester, params: { id }, query }) {
+    await findCheck(services, requester, id);
+    const limit = Number(query.limit ?? defaultPageLimit);
+    const wanted = { after: Number(query.after ?? 0), limit: limit + 1 };
+    const reader = services.store.briefReader(requester);
+    const falseSuccesses = query.show === "false-successes";
+    const found =
+      query.show === "failed"
+        ? (await selectFailed(reader, id, wanted)).map(toFailedEpisode)
+        : (await selectEpisodePage(reader, id, { ...wanted, falseSuccesses })).map(toRealityEpisode);
+    const data = found.slice(0, limit);
+    const next = found.length > limit ? String(data.at(-1)?.position) : null;
+    return reply(200, { data, next });
+  },
+});
+
+/** As many characters a real observation may have take this many bytes at most while a response is written. */
+const bytesPerRealStep = 10_000;
+
+const getEpisodeReality = route({
+  method: "GET",
+  path: "/v1/episodes/:id/reality",
+  needs: "read",
+  id: "getEpisodeReality",
+  tag,
+  summary: "Show what really happened to an episode's actions",
+  description:
+    "Returns what the real environment, or a recording, said to the actions of an episode, as its newest reality check has it.",
+  params: EpisodePath,
+  responses: {
+    "200": response("What really happened", EpisodeReality, {
+      ...replayed,
+      ...{
+        check_id: example.id,
+        real_environment: "lab",
+        first_observation: "This room is called the workshop.",
+      },
+      real_steps: [
+        ...[
+          {
+            step: 1,
+            action: "open chest",
+            observation: "It is locked.",
+            reward: 0,
+            done: false,
+            latency_ms: 8,
+          },
+        ],
+      ],
+    }),
+    ...noSuch("replay"),
+  },
+  async handle({ store }: Services, { call, requester, params: { id } }) {
+    const reader = store.briefReader(requester);
+    const found = await selectReplayOf(reader, requester.accountId, id);
+    if (found === undefined)
+      throw new ServiceError("not_found", "No reality check has replayed the episode.");
+    reserveBytes(call.exchange, Number(found.steps) * bytesPerRealStep);
+    return reply(200, toEpisodeReality(found, await selectRealSteps(reader, found)));
+  },
+});
 
 const getEnvironmentReality = route({
   method: "GET",
@@ -159,8 +331,11 @@ const getEnvironmentReality = route({
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
-  responses: { "200": response("The figures", RealityFigures, exampleFigures), ...noSuch("environment") },
-  async handle(services: Services, { call, requester, params: { name }, query }) {
+  responses: {
+    "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
+    ...noSuch("environment"),
+  },
+  async handle(services: RealityServices, { call, requester, params: { name }, query }) {
     const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, await describeEnvironment(services, requester, name, query, reserve));
   },
@@ -171,51 +346,14 @@ export const realityRoutes = [
   listRealityChecks,
   getRealityCheck,
   deleteRealityCheck,
+  cancelRealityCheck,
+  resumeRealityCheck,
+  listRealityEpisodes,
+  getEpisodeReality,
   getEnvironmentReality,
 ];
 
-/** A reality check with what it says. */
-export async function describeCheck(
-  services: Services,
-  requester: Requester,
-  id: string,
-  reserve: (bytes: number) => void,
-): Promise<RealityCheckDetail> {
-  const check = await findCheck(services, requester, id);
-  reserve(Number(check.episodes) * bytesPerEpisode);
-  const episodes = await selectEpisodesOf(services.store.reader(requester), id);
-  const figures = await realityFigures(episodes.map(toPair), check.false_success_limit);
-  return { ...toCheck(check), figures };
-}
-
-/** What all reality checks of an environment say together. */
-export async function describeEnvironment(
-  services: Services,
-  requester: Requester,
-  name: string,
-  { policy }: EnvironmentRealityQuery,
-  reserve: (bytes: number) => void,
-): Promise<RealityFigures> {
-  await findEnvironment(services, requester, name);
-  const reader = services.store.reader(requester);
-  const episodes = await countEpisodes(reader, requester.accountId, name);
-  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
-  const wanted = { environment: name, policy };
-  const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
-  return await realityFigures(found.map(toPair), null);
-}
-
-export function toCheck({ account_id: _, created_at, episodes, ...check }: RealityChecksTable): RealityCheck {
-  return { ...check, episodes: Number(episodes), created_at: toIsoInstant(Number(created_at)) };
-}
-
-function refuseField(): never {
-  throw new InvalidRequestError([
-    valueError(["body", "environment"], "There is no environment of this name"),
-  ]);
-}
-
-function refusePair(error: unknown): never {
-  if (!(error instanceof InvalidPairError)) throw error;
-  throw new InvalidRequestError([valueError(["body", "pairs", error.index], error.message)]);
+function refuseCheck(error: unknown): never {
+  if (!(error instanceof InvalidCheckError)) throw error;
+  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
 }

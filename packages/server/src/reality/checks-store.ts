@@ -1,10 +1,47 @@
+import { sql } from "kysely";
+import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import { insertRows } from "../platform/storage/rows.ts";
-import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/runs.ts";
+import type {
+  RealityChecksTable,
+  RealityEpisodesTable,
+  RealityStepsTable,
+} from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
+/** One that is there already, by its id, stays as it is. */
 export async function insertCheck(transaction: Database, row: RealityChecksTable): Promise<void> {
-  await transaction.insertInto("reality_checks").values(row).execute();
+  await transaction
+    .insertInto("reality_checks")
+    .values(row)
+    .onConflict((of) => of.column("id").doNothing())
+    .execute();
+}
+
+/** Checks that draw episodes as they end. */
+export async function selectContinuousChecks(database: Database): Promise<RealityChecksTable[]> {
+  return await database
+    .selectFrom("reality_checks")
+    .selectAll()
+    .where("status", "=", sql.lit("running"))
+    .where("source", "=", "continuous")
+    .execute();
+}
+
+/** Notes until when a continuous check has looked for ended episodes. Returns false if another process did so meanwhile. */
+export async function updateDrawn(
+  transaction: Database,
+  { id, drawn_until: before }: RealityChecksTable,
+  until: Micros,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("reality_checks")
+    .set({ drawn_until: until })
+    .where("id", "=", id)
+    .where("status", "=", "running")
+    .where("drawn_until", "=", before)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows) > 0;
 }
 
 const rowsAtOnce = 500;
@@ -54,26 +91,86 @@ export async function selectEpisodesOf(reader: Database, checkId: string): Promi
     .execute();
 }
 
-/** How many episodes the reality checks of an environment have. */
+/** Episodes of a check whose outcomes are known, behind a position; of them, if wanted, only false successes. */
+export async function selectEpisodePage(
+  reader: Database,
+  checkId: string,
+  { after, limit, falseSuccesses }: { after: number; limit: number; falseSuccesses: boolean },
+): Promise<RealityEpisodesTable[]> {
+  return await reader
+    .selectFrom("reality_episodes")
+    .selectAll()
+    .where("check_id", "=", checkId)
+    .where("position", ">", after)
+    .$if(falseSuccesses, (query) => query.where("simulated", "=", 1).where("real", "=", 0))
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+}
+
+/** The newest check's row of an episode that was replayed, with what the check says of the real environment. */
+export async function selectReplayOf(
+  reader: Database,
+  accountId: string,
+  episodeId: string,
+): Promise<(RealityEpisodesTable & { real_environment: string | null }) | undefined> {
+  return await reader
+    .selectFrom("reality_episodes as episode")
+    .innerJoin("reality_checks as check", "check.id", "episode.check_id")
+    .selectAll("episode")
+    .select("check.real as real_environment")
+    .where("check.account_id", "=", accountId)
+    .where("episode.episode_id", "=", episodeId)
+    .where("episode.steps", "is not", null)
+    .orderBy("check.created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** What happened in the real environment, from the step 0. */
+export async function selectRealSteps(
+  reader: Database,
+  { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
+): Promise<RealityStepsTable[]> {
+  return await reader
+    .selectFrom("reality_steps")
+    .selectAll()
+    .where("check_id", "=", check_id)
+    .where("position", "=", position)
+    .orderBy("step")
+    .execute();
+}
+
+/** How many episodes the reality checks of an environment, or of one of its revisions, have. */
 export async function countEpisodes(
   reader: Database,
   accountId: string,
-  environment: string,
+  { environment, revision }: Pick<EnvironmentEpisodes, "environment" | "revision">,
 ): Promise<number> {
   const { episodes } = await reader
     .selectFrom("reality_checks")
     .select(({ fn }) => fn.sum<number | null>("episodes").as("episodes"))
     .where("account_id", "=", accountId)
     .where("environment", "=", environment)
+    .$if(revision !== undefined, (query) => query.where("environment_revision", "=", revision ?? 0))
     .executeTakeFirstOrThrow();
   return Number(episodes);
+}
+
+/** Which episodes of an environment's checks; absent fields: all. */
+export interface EnvironmentEpisodes {
+  environment: string;
+  revision?: number | undefined;
+  policy?: string | undefined;
+  /** Of checks that were made at this time or later. */
+  from?: Micros | undefined;
 }
 
 /** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. */
 export async function selectEpisodesOfEnvironment(
   reader: Database,
   accountId: string,
-  { environment, policy }: { environment: string; policy: string | undefined },
+  { environment, revision, policy, from }: EnvironmentEpisodes,
   most: number,
 ): Promise<RealityEpisodesTable[]> {
   const rows = await reader
@@ -82,7 +179,9 @@ export async function selectEpisodesOfEnvironment(
     .selectAll("episode")
     .where("check.account_id", "=", accountId)
     .where("check.environment", "=", environment)
+    .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0))
     .$if(policy !== undefined, (query) => query.where("episode.policy", "=", policy ?? ""))
+    .$if(from !== undefined, (query) => query.where("check.created_at", ">=", from ?? 0))
     .orderBy("check.created_at", "desc")
     .orderBy("check.id", "desc")
     .orderBy("episode.position", "desc")
@@ -104,6 +203,7 @@ export async function deleteCheckRows(
     .returning("name")
     .executeTakeFirst();
   if (deleted === undefined) return undefined;
-  await transaction.deleteFrom("reality_episodes").where("check_id", "=", id).execute();
+  for (const table of ["reality_steps", "reality_replays", "reality_episodes"] as const)
+    await transaction.deleteFrom(table).where("check_id", "=", id).execute();
   return deleted.name;
 }

@@ -1,59 +1,202 @@
 import type { RealityCheckRequest, RealityPair } from "@presage/contract";
+import { findRevision } from "../datasets/datasets.ts";
+import { listTrajectories } from "../datasets/samples.ts";
+import type { EnvironmentRevision } from "../environments/environment.ts";
+import { findEnvironment } from "../environments/environments.ts";
+import { listEpisodes } from "../environments/episodes/episode.ts";
+import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/runs.ts";
+import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, insertEpisodes, selectCheck } from "./checks-store.ts";
+import type { RealEnvironments } from "./real/real-environment.ts";
+import { drawBySeed } from "./replays/draw.ts";
+import type { Recordings } from "./replays/recordings.ts";
+import { deleteWaiting, insertReplays, resumeRows, stopCheck } from "./replays/replays-store.ts";
 
-/** A pair that cannot be used, and why. */
-export class InvalidPairError extends Error {
-  readonly index: number;
+/** A field of a check that cannot be used, and why. */
+export class InvalidCheckError extends Error {
+  readonly path: readonly (string | number)[];
 
-  constructor(index: number, message: string) {
+  constructor(path: readonly (string | number)[], message: string) {
     super(message);
-    this.name = "InvalidPairError";
-    this.index = index;
+    this.name = "InvalidCheckError";
+    this.path = path;
   }
+}
+
+export interface CheckServices {
+  store: Store;
+  realEnvironments: Pick<RealEnvironments, "find">;
+  replays: { wake(): void };
 }
 
 function noSuchCheck(): ServiceError {
   return new ServiceError("not_found", "There is no such reality check.");
 }
 
-/** Stores episodes whose two outcomes are known. Throws an `InvalidPairError` for one that is there twice. */
+/** What a check begins with. */
+interface Begun {
+  check: Pick<RealityChecksTable, "name" | "source" | "real" | "recordings">;
+  insert(transaction: Database, id: string): Promise<void>;
+  /** How many episodes are known, or are to be replayed. */
+  episodes: number;
+}
+
+/** Makes a check: of known pairs, or of what is then replayed. Throws an `InvalidCheckError` for what cannot be used. */
 export async function createCheck(
-  { store }: { store: Store },
+  services: CheckServices,
   requester: Changer,
-  { name, environment, false_success_limit, pairs, userId }: RealityCheckRequest & { userId: string },
+  { userId, ...wanted }: RealityCheckRequest & { userId: string },
   once?: Once,
 ): Promise<RealityChecksTable> {
-  refuseRepeated(pairs);
   const { accountId } = requester;
-  return await doOnce(store.writer(requester), once, {
+  const environment = await findSimulated(services, requester, wanted);
+  const begun = await begin(services, requester, environment, wanted);
+  const isKnown = begun.check.source === "pairs";
+  return await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
       const check: RealityChecksTable = {
-        ...{ id: Bun.randomUUIDv7(), account_id: accountId, name, environment: environment ?? null },
-        ...{ false_success_limit: false_success_limit ?? null, episodes: pairs.length },
-        ...{ created_by: userId, created_at: nowMicros() },
+        ...{ id: Bun.randomUUIDv7(), account_id: accountId, ...begun.check },
+        ...{ environment: environment?.name ?? null, environment_id: environment?.id ?? null },
+        environment_revision: environment?.revision ?? null,
+        ...{ status: isKnown ? "completed" : "running", reason: null, drawn_until: null },
+        false_success_limit:
+          wanted.false_success_limit ?? environment?.config.real?.false_success_limit ?? null,
+        ...{ episodes: isKnown ? begun.episodes : 0, created_by: userId, created_at: nowMicros() },
       };
       await insertCheck(transaction, check);
-      await insertEpisodes(
-        transaction,
-        pairs.map((pair, index) => toRow(check.id, index + 1, pair)),
-      );
+      await begun.insert(transaction, check.id);
       await recordChange(transaction, requester, {
         action: "reality_check.create",
         objectId: check.id,
-        detail: { name, episodes: pairs.length },
+        detail: { name: check.name, episodes: begun.episodes },
       });
       return check;
     },
     toReceipt: ({ id }) => ({ id }),
-    recall: async (receipt) => findCheck({ store }, requester, String(receipt.id)),
+    recall: async (receipt) => findCheck(services, requester, String(receipt.id)),
+  }).finally(services.replays.wake);
+}
+
+async function findSimulated(
+  services: CheckServices,
+  requester: Requester,
+  { environment: name, environment_revision: revision }: RealityCheckRequest,
+): Promise<EnvironmentRevision | undefined> {
+  if (!name) return undefined;
+  return await findEnvironment(services, requester, name, revision ?? undefined).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+    throw revision
+      ? new InvalidCheckError(["environment_revision"], "The environment has no such revision")
+      : new InvalidCheckError(["environment"], "There is no environment of this name");
   });
+}
+
+async function begin(
+  services: CheckServices,
+  requester: Requester,
+  environment: EnvironmentRevision | undefined,
+  wanted: RealityCheckRequest,
+): Promise<Begun> {
+  if (wanted.pairs) return beginWithPairs(wanted.pairs, wanted.name ?? "");
+  if (environment === undefined) throw new Error("The schema asks for an environment");
+  if (wanted.episodes) return await beginWithEpisodes(services, requester, environment, wanted);
+  return await beginWithRecordings(services, requester, environment, wanted);
+}
+
+function beginWithPairs(pairs: readonly RealityPair[], name: string): Begun {
+  refuseRepeated(pairs);
+  return {
+    check: { name, source: "pairs", real: null, recordings: null },
+    insert: (transaction, id) =>
+      insertEpisodes(
+        transaction,
+        pairs.map((pair, index) => toRow(id, index + 1, pair)),
+      ),
+    episodes: pairs.length,
+  };
+}
+
+const defaultLimit = 1_000;
+const pageLimit = 1_000;
+
+async function beginWithEpisodes(
+  services: CheckServices,
+  requester: Requester,
+  { name, revision, config }: EnvironmentRevision,
+  { episodes, environment_revision, limit, seed, name: given }: RealityCheckRequest,
+): Promise<Begun> {
+  const real = config.real?.name;
+  if (real === undefined || services.realEnvironments.find(real) === undefined)
+    throw new InvalidCheckError(["environment"], "It names no real environment that the operator declares");
+  const filter = toWantedEpisodes({ ...episodes, environment: name, revision: environment_revision });
+  const ids: string[] = [];
+  let after: Parameters<typeof listEpisodes>[3]["after"];
+  do {
+    const page = { limit: pageLimit, after };
+    const { rows, next } = await listEpisodes(services, requester, { ...filter, status: "finished" }, page);
+    ids.push(...rows.map(({ id }) => id));
+    after = next;
+  } while (after !== undefined);
+  if (ids.length === 0) throw new InvalidCheckError(["episodes"], "No ended episode matches");
+  const drawn = drawBySeed(ids, seed ?? 0, limit ?? defaultLimit);
+  return {
+    check: {
+      name: given ?? `${name}, revision ${revision}, against ${real}`,
+      ...{ source: "episodes", real, recordings: null },
+    },
+    insert: (transaction, id) =>
+      insertReplays(
+        transaction,
+        id,
+        drawn.map((episode_id) => ({ episode_id, trajectory_id: null })),
+      ),
+    episodes: drawn.length,
+  };
+}
+
+async function beginWithRecordings(
+  services: CheckServices,
+  requester: Requester,
+  environment: EnvironmentRevision,
+  { dataset_id, revision: asked, success_reward, limit, seed, name }: RealityCheckRequest,
+): Promise<Begun> {
+  const wanted = { id: dataset_id ?? "", number: asked ?? undefined };
+  const { number: revision } = await findRevision(services, requester, wanted).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+    throw new InvalidCheckError(["dataset_id"], error.message);
+  });
+  const ids: string[] = [];
+  let after: Parameters<typeof listTrajectories>[3]["after"];
+  do {
+    const page = { contains: undefined, order: "trajectory_id" as const, limit: pageLimit, after };
+    const found = await listTrajectories(services, requester, { ...wanted, number: revision }, page);
+    for await (const trajectories of found.trajectories.read())
+      ids.push(...trajectories.map((one) => one.trajectory_id));
+    after = found.next;
+  } while (after !== undefined);
+  const drawn = drawBySeed(ids, seed ?? 0, limit ?? defaultLimit);
+  const recordings: Recordings = {
+    ...{ datasetId: wanted.id, revision, successReward: success_reward ?? 1 },
+  };
+  return {
+    check: {
+      name: name ?? `${environment.name}, revision ${environment.revision}, against recordings`,
+      ...{ source: "recordings", real: null, recordings: JSON.stringify(recordings) },
+    },
+    insert: (transaction, id) =>
+      insertReplays(
+        transaction,
+        id,
+        drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
+      ),
+    episodes: drawn.length,
+  };
 }
 
 function refuseRepeated(pairs: readonly RealityPair[]): void {
@@ -62,7 +205,10 @@ function refuseRepeated(pairs: readonly RealityPair[]): void {
     const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
     const before = seen.get(key);
     if (before !== undefined)
-      throw new InvalidPairError(index, `The same task, episode and policy are in pair ${before + 1}`);
+      throw new InvalidCheckError(
+        ["pairs", index],
+        `The same task, episode and policy are in pair ${before + 1}`,
+      );
     seen.set(key, index);
   }
 }
@@ -77,6 +223,14 @@ function toRow(
     ...{ check_id, position, task_id, episode_id: episode_id ?? null, policy: policy ?? null },
     ...{ simulated: flag(simulated), real: flag(real) },
     replayed: typeof replayed === "boolean" ? flag(replayed) : null,
+    ...{
+      simulated_reward: null,
+      real_reward: null,
+      steps: null,
+      diverged_at: null,
+      verbs: null,
+      checked_at: nowMicros(),
+    },
   };
 }
 
@@ -88,6 +242,51 @@ export async function findCheck(
   const found = await selectCheck(store.briefReader(requester), requester.accountId, id);
   if (found === undefined) throw noSuchCheck();
   return found;
+}
+
+/** Ends a check before its time. What was replayed stays. */
+export async function cancelCheck(
+  services: CheckServices,
+  requester: Changer,
+  id: string,
+): Promise<RealityChecksTable> {
+  const { name } = await findCheck(services, requester, id);
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
+        throw new ServiceError("conflict", "The reality check has ended.");
+      await deleteWaiting(transaction, id);
+      await recordChange(transaction, requester, {
+        ...{ action: "reality_check.cancel", objectId: id, detail: { name } },
+      });
+    });
+  return await findCheck(services, requester, id);
+}
+
+/** Goes on with a paused check. What could not be replayed is tried again. */
+export async function resumeCheck(
+  services: CheckServices,
+  requester: Changer,
+  id: string,
+): Promise<RealityChecksTable> {
+  const { name, status } = await findCheck(services, requester, id);
+  await services.store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      if (!(await resumeRows(transaction, id)))
+        throw new ServiceError(
+          "conflict",
+          `Only a paused reality check can be resumed; this one is ${status}.`,
+        );
+      await recordChange(transaction, requester, {
+        ...{ action: "reality_check.resume", objectId: id, detail: { name } },
+      });
+    });
+  services.replays.wake();
+  return await findCheck(services, requester, id);
 }
 
 /** Deletes a reality check. The episodes that it is of stay. */
@@ -108,19 +307,4 @@ export async function deleteCheck(
         detail: { name },
       });
     });
-}
-
-/** An episode as figures take it. */
-export function toPair({
-  task_id,
-  policy,
-  simulated,
-  real,
-  replayed,
-}: Pick<RealityEpisodesTable, "task_id" | "policy" | "simulated" | "real" | "replayed">): OutcomePair {
-  const outcomes = { simulated: Number(simulated) === 1, real: Number(real) === 1 };
-  return {
-    ...{ task: task_id, policy, ...outcomes },
-    ...(replayed !== null && { replayed: Number(replayed) === 1 }),
-  };
 }

@@ -1,36 +1,57 @@
 import type { RealityFigures } from "@presage/contract";
 import {
   consistencyOf,
-  kendallTau,
-  type OutcomePair,
+  fewestTasks,
   type PairFigure,
   type PairFigures,
   pairFigures,
 } from "../platform/statistics/outcome-pairs.ts";
+import { kendallTau, rewardFigures } from "../platform/statistics/rank-correlation.ts";
+import { bootstrapSurvival, type FirstDivergence } from "../platform/statistics/survival.ts";
 import { countOf } from "../platform/words.ts";
+import { type ActedEpisode, exploitsOf } from "./exploits.ts";
+
+/** An episode that was checked. */
+export interface CheckedEpisode extends ActedEpisode {
+  /** Of the whole episode. Null: it had none. */
+  simulatedReward: number | null;
+  realReward: number | null;
+  /** Steps compared. Null: only the outcomes are known. */
+  steps: number | null;
+  /** The first step, from 1, whose observation differs. Null: none does. */
+  divergedAt: number | null;
+}
 
 /** More are no comparison of agents, and their order takes as many steps as there are pairs of them. */
 const mostPolicies = 200;
 
-/** What episodes with two outcomes say. Policies are in the order in which they came, the first of them. */
+/** What checked episodes say. Policies are in the order in which they came, the first of them. */
 export async function realityFigures(
-  pairs: readonly OutcomePair[],
+  episodes: readonly CheckedEpisode[],
   limit: number | null,
 ): Promise<RealityFigures> {
-  const { counts, ...figures } = await pairFigures(pairs);
-  const named = pairs.flatMap((pair) => (pair.policy === null ? [] : [{ ...pair, policy: pair.policy }]));
+  const { counts, ...figures } = await pairFigures(episodes);
   const policies: RealityFigures["policies"] = [];
-  const byPolicy = [...Map.groupBy(named, (pair) => pair.policy)];
+  const byPolicy = [...Map.groupBy(episodes, ({ policy }) => policy)].filter(([policy]) => policy !== null);
   for (const [policy, of] of byPolicy.slice(0, mostPolicies)) {
     const { phi: _, cohen_kappa: __, counts: its, ...shown } = await pairFigures(of);
-    policies.push({ policy, counts: toCounts(its), ...shown });
+    policies.push({ policy: policy ?? "", counts: toCounts(its), ...shown });
   }
   return {
-    sentence: describeFalseSuccess(figures.false_success_rate, counts),
+    sentence: describeFalseSuccess(figures.false_success_rate, counts.onlyFirst),
     outcome: limit === null ? null : outcomeOf(figures.false_success_rate, limit),
     counts: toCounts(counts),
     ...figures,
-    consistency: consistencyOf(pairs) ?? null,
+    reward: await rewardFigures(
+      episodes.flatMap(({ task, simulatedReward, realReward }) =>
+        simulatedReward === null || realReward === null
+          ? []
+          : [{ task, simulated: simulatedReward, real: realReward }],
+      ),
+    ),
+    divergence: await divergenceOf(episodes),
+    exploits: exploitsOf(episodes),
+    consistency: consistencyOf(episodes) ?? null,
     policies,
     policy_order: policyOrder(policies, byPolicy.length),
   };
@@ -47,21 +68,52 @@ function outcomeOf({ interval }: PairFigure, limit: number): "above" | "below" |
   return interval.upper < limit ? "below" : "undecided";
 }
 
-function describeFalseSuccess(
-  { value, interval, count, tasks }: PairFigure,
-  { onlyFirst }: PairFigures["counts"],
+export function describeFalseSuccess(
+  { value, interval, count, tasks }: Pick<PairFigure, "value" | "interval" | "count" | "tasks">,
+  failed: number,
+  kind = "95 %",
 ): string {
   if (value === null) return "No episode succeeded in simulation.";
   const succeeded = `${countOf(count, "episode")} in ${countOf(tasks, "task")} that succeeded in simulation`;
   const sure =
     interval === null
       ? "too few tasks for an interval"
-      : `95 % interval ${percent(interval.lower)} to ${percent(interval.upper)}`;
-  return `Of ${succeeded}, ${onlyFirst} failed in reality: ${percent(value)} (${sure}).`;
+      : `${kind} interval ${percent(interval.lower)} to ${percent(interval.upper)}`;
+  return `Of ${succeeded}, ${failed} failed in reality: ${percent(value)} (${sure}).`;
 }
 
 function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
+}
+
+/** Any will do; the same one makes the same figure. */
+const bootstrapSeed = 1;
+
+/** The steps until the observation first differs. Episodes of a task depend on each other, so intervals are of resampled tasks. */
+async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<RealityFigures["divergence"]> {
+  const compared = episodes.filter(({ steps }) => steps !== null);
+  if (compared.length === 0) return null;
+  const byTask = [...Map.groupBy(compared, ({ task }) => task).values()];
+  const ends = byTask.map((of) => of.map(endOf));
+  const { steps, median } = await bootstrapSurvival(ends, bootstrapSeed);
+  const hasIntervals = byTask.length >= fewestTasks;
+  const diverged = compared.filter(({ divergedAt }) => divergedAt !== null).length;
+  const half =
+    median === null
+      ? "More than half have not by the last step compared"
+      : `Half of all have by step ${median}`;
+  return {
+    sentence: `Of ${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}, ${diverged} see something that reality does not show. ${half}.`,
+    ...{ count: compared.length, tasks: byTask.length, diverged, median },
+    steps: steps.map(({ atRisk, interval, ...step }) => ({
+      ...{ ...step, at_risk: atRisk, interval: hasIntervals ? interval : null },
+    })),
+  };
+}
+
+function endOf({ steps, divergedAt }: CheckedEpisode): FirstDivergence {
+  if (divergedAt !== null) return { lastStep: divergedAt, ending: "diverged" };
+  return { lastStep: steps === 0 ? null : steps, ending: "recording-ended" };
 }
 
 const fewestPolicies = 3;

@@ -203,6 +203,11 @@ onAnyDatabase((database) => {
 
     const pairs = [{ task_id: secret, simulated: true, real: false }];
     const check = await change("POST /v1/reality-checks", "reality_check.create", {}, { name: "lab", pairs });
+    const ofCheck = { id: check.id };
+    await store.database.updateTable("reality_checks").set({ status: "paused" }).execute();
+    await change("POST /v1/reality-checks/:id/resume", "reality_check.resume", ofCheck);
+    await store.database.updateTable("reality_checks").set({ status: "paused" }).execute();
+    await change("POST /v1/reality-checks/:id/cancel", "reality_check.cancel", ofCheck);
     await change("DELETE /v1/reality-checks/:id", "reality_check.delete", { id: check.id });
     const ofGoal = { run_name: "nightly" };
     const goal = { evaluator: "exact-match", pass_rate: 0.8 };

@@ -42,6 +42,8 @@ const table: Row[] = [
       GET /v1/deployments
       GET /v1/reality-checks
       GET /v1/reality-checks/:id
+      GET /v1/reality-checks/:id/episodes
+      GET /v1/episodes/:id/reality
       GET /v1/environments/:name/reality
       GET /v1/worlds
       GET /v1/worlds/:name
@@ -191,6 +193,8 @@ const table: Row[] = [
       DELETE /v1/shares/:id
       POST /v1/reality-checks
       DELETE /v1/reality-checks/:id
+      POST /v1/reality-checks/:id/cancel
+      POST /v1/reality-checks/:id/resume
       POST /v1/worlds
       POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name

@@ -177,6 +177,13 @@ function successesOf({ responses }: Operation): string[] {
   return Object.keys(responses).filter((status) => status.startsWith("2"));
 }
 
+const testedElsewhere = [
+  // They need predictions through the world: the test of confidences makes them.
+  ...["calibrateWorld", "getWorldCalibration"],
+  // They need a check that is paused, and one that has replayed the episode: the tests of reality make them.
+  ...["cancelRealityCheck", "resumeRealityCheck", "getEpisodeReality"],
+];
+
 /** Sends the example of each operation and returns what differs from the document. */
 async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: string): Promise<string[]> {
   const document = await readDocument(presage.url);
@@ -198,8 +205,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   const documented = document.operations.filter(({ path }) => !(path in openRewardStandardPaths()));
   for (const operation of inOrder(documented)) {
     const { id, method } = operation;
-    // They need predictions through the world: the test of confidences makes them.
-    if (id === "calibrateWorld" || id === "getWorldCalibration") continue;
+    if (testedElsewhere.includes(id)) continue;
     const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
     const path = pathOf(operation, { ...ids, ...runs.idOf(id) }) + runs.queryOf(id);
     const response = await presage.call(method, path, bodyOf(operation, ids, runs), headers);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 /** Of each task: one success that is real, one that is not, one failure in both; every fifth task succeeds in reality alone. */
 const pairs = Array.from({ length: 20 }, (_, task) => [
@@ -10,7 +10,7 @@ const pairs = Array.from({ length: 20 }, (_, task) => [
   { task_id: `t${task}`, policy: "none", simulated: false, real: task % 5 === 0 },
 ]).flat();
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
 
   async function create(body: object): Promise<RealityCheck> {

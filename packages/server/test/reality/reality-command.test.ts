@@ -52,7 +52,7 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   const nowhere = await reality("nowhere", "--pairs", file, "--name", "n");
   expect([nowhere.code, nowhere.stderr]).toEqual([
     1,
-    expect.stringMatching(/^(http\S+ )?body\.environment: .*|^There is no such environment\.\n$/),
+    expect.stringMatching(/^(http\S+ )?body\.environment: .*|^There is no environment of this name\.\n$/),
   ]);
   expect(await reality("sandbox", "--pairs", file, "--name", "n")).toMatchObject({ code: 0 });
   const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");

@@ -140,7 +140,7 @@ onEachDatabase((database) => {
     const url = await database.create();
     await using opened = await openStore(url);
     const { account_id } = opened.owner;
-    const fields = Array.from({ length: 1_500 }, (_, index) => ({
+    const fields = Array.from({ length: 400 }, (_, index) => ({
       ...resultAt(index),
       createdAt: old + index,
     }));
@@ -158,11 +158,11 @@ onEachDatabase((database) => {
       return Number(count);
     };
     const killed = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
-    await expectEventually(async () => (await countResults()) < 1_550, true);
+    await expectEventually(async () => (await countResults()) < 450, true);
     killed.kill("SIGKILL");
     await killed.exited;
     await using rest = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
-    // The busier the machine, the fewer rows are deleted at once.
+    // The busier the machine, the fewer rows are deleted at once: at worst one.
     await expectEventually(countResults, 50, 300_000);
     // Counts change until then.
     await expectEventually(() => hasEnded(rest), true);

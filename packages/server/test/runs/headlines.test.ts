@@ -5,7 +5,7 @@ import { selectRunWithoutHeadline } from "../../src/runs/headlines/headlines-sto
 import type { RunTarget } from "../../src/runs/run.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import {
   evaluatorNamed,
@@ -35,7 +35,7 @@ function predictionsOf(passed: number, failed = 0): StoredRun["predictions"] {
   });
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let revision: StoredRevision;
 

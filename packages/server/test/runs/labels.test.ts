@@ -5,7 +5,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const key = "bootstrap-key-of-the-tests-0123456789";
 /** Ten trajectories of four steps. */
@@ -22,7 +22,7 @@ const predictionOf = (index: number) => {
   return index % 3 === 0 ? `State, the: ${index + 1}` : "nothing";
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const { create, end } = runClient(presage);

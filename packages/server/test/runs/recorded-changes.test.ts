@@ -3,7 +3,7 @@ import { Dataset, RunReport } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const cup = { name: "cup", uuid: 1, properties: { isOpen: false, heat: [1, 2] }, contains: ["tea", "milk"] };
 const lamp = { name: "lamp", uuid: 2, properties: {}, contains: [] };
@@ -28,7 +28,7 @@ const transitions = ticks.map(([after, next_score_state], state_id) => ({
   ...{ current_score_state: score, next_score_state },
 }));
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const { create, end, samples } = runClient(presage);

@@ -4,7 +4,7 @@ import { createPresage } from "@presage/sdk";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import {
   evaluatorNamed,
@@ -23,7 +23,7 @@ const samples = Array.from({ length: 80 }, (_, index) => ({
 }));
 const isRight = (index: number) => index % 3 === 0;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const { create, end, samples: list, exported } = runClient(presage);

@@ -7,7 +7,7 @@ import { nowMicros } from "../../src/platform/storage/columns.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { makeKey, makeUser } from "../support/sign-in/make-user.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredRun, type StoredSample, storeRevision, storeRun } from "../support/store/store-run.ts";
 
@@ -21,7 +21,7 @@ const samples: StoredSample[] = ["a", "b", "c"].flatMap((trajectory) =>
 );
 const judged = (pass: boolean) => [{ verdicts: [{ pass, score: pass ? 1 : 0 }] }];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let runs: string[] = [];
 

@@ -1,14 +1,53 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections and to servers that name none, which would take one in between. */
-const [lowest, above] = [10_000, 32_000];
+/** Below the ports that systems give to outgoing connections and to servers that name none; above the last that browsers refuse. */
+const [lowest, above] = [10_100, 32_000];
+/** How many of them a process has to itself, so that no test ever reaches a server of another process, not even one that has ended. */
+const ownPorts = 250;
+
+let first: number | undefined;
+let taken = 0;
+
+/** A port of the loopback interface that no other process is given. Something may listen on it. */
+function nextPort(): number {
+  first ??= takeOwnPorts();
+  taken += 1;
+  return first + 1 + (taken % (ownPorts - 1));
+}
+
+/** Returns the first of a range, and listens on it as long as the process lives: nobody else can, so the range is its own. */
+function takeOwnPorts(): number {
+  const ranges = Math.floor((above - lowest) / ownPorts);
+  const start = randomInt(ranges);
+  for (let range = 0; range < ranges; range += 1) {
+    const port = lowest + ((start + range) % ranges) * ownPorts;
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).unref();
+      return port;
+    } catch {
+      // Another process has it.
+    }
+  }
+  throw new Error("Other processes have all ports for tests.");
+}
 
 /** A port of the loopback interface on which nothing listens. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(lowest, above);
+    const port = nextPort();
     if (await isFree(port)) return port;
+  }
+}
+
+/** Calls `listen` with ports until nothing else listens on one. */
+export function listenOnFreePort<Server>(listen: (port: number) => Server): Server {
+  for (;;) {
+    try {
+      return listen(nextPort());
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -65,7 +65,7 @@ const predictAt = async (server: { call: typeof callOf }, headers?: Record<strin
   (await server.call("POST", "/v1/predict", prediction, headers)).status;
 declare const callOf: Awaited<ReturnType<typeof startPresage>>["call"];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test.concurrent("a budget that stops refuses what would cost more, with the reason, the amount and its end", async () => {
     await using server = await startServers(await database.create());
     expect(await server.set({ limit: 2.5 * costOfOne, stops: true })).toMatchObject([

@@ -5,7 +5,7 @@ import { startPresage } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { startPostgres } from "../support/store/postgres.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -14,7 +14,7 @@ const outageMs = 5_500;
 
 const evaluation = { evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = startUpstream();
   afterAll(() => upstream.stop());
 

@@ -6,7 +6,7 @@ import type { StoredPredictionDetail, World, WorldModelPrediction, WorldPreview 
 import { eventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -25,7 +25,7 @@ const lines = ["alpha", "beta", "gamma"].flatMap((word, trajectory) =>
 );
 const interaction = { state: "The cart has 1 things.", action: "add plate" };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
 
   async function post<Body>(path: string, body: unknown, status = 200): Promise<Body> {

@@ -102,7 +102,10 @@ export function useSaveEnvironment({ onSuccess }: { onSuccess(): void }) {
         : presage.environments.revise(save.name, save.changes),
     onSuccess(environment) {
       onSuccess();
-      queryClient.setQueryData(environmentQuery(presage, environment.name).queryKey, environment);
+      queryClient.setQueryData(environmentQuery(presage, environment.name).queryKey, {
+        ...environment,
+        reality: null,
+      });
       void queryClient.invalidateQueries({ queryKey: [...environmentsKey, "all"] });
     },
   });

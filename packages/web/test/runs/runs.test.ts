@@ -278,6 +278,8 @@ dashboardTest(
     const compare = page.getByRole("link", { name: "Compare 2 runs" });
     await compare.waitFor();
     const again = await visit(new URL(page.url()).pathname + new URL(page.url()).search);
+    // Nothing is ticked before the runs of the address are there.
+    await again.getByRole("link", { name: "Compare 2 runs" }).waitFor();
     const ticked = again.getByRole("checkbox", { name: "Select first of two" });
     expect(await ticked.isChecked()).toBe(true);
     // From the tick, one key and no way back through the table.
@@ -292,6 +294,8 @@ dashboardTest(
     await page.getByRole("menuitem", { name: "Cancel the run" }).click();
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await page.getByText("Cancelled").waitFor();
+    // Until the question is gone, it takes the click.
+    await page.getByRole("alertdialog").waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete the run" }).click();
     await page.getByRole("button", { name: "Delete the run" }).click();

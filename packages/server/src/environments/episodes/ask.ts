@@ -6,7 +6,7 @@ import type { Store } from "../../platform/storage/store.ts";
 import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
 import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
 import type { Deployment, Deployments } from "../../upstream/deployments.ts";
-import type { Complete, Sharing } from "../../upstream/upstream.ts";
+import type { Complete, CompletionOptions, Sharing } from "../../upstream/upstream.ts";
 import {
   completeThroughWorld,
   findIn,
@@ -31,15 +31,26 @@ export function askDeployment(
   services: AskServices,
   { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
 ): Ask {
+  return askAs(services, spenderOf(caller), (complete, options) =>
+    measureCompletion(complete, exchange, options),
+  );
+}
+
+/** Asks a deployment or a world for a step on behalf of a spender; `measure` counts each call. */
+export function askAs(
+  services: AskServices,
+  spender: { accountId: string; keyId: string },
+  measure: (complete: Complete, options: CompletionOptions) => Complete,
+): Ask {
   const { deployments } = services;
-  const { accountId } = caller;
+  const { accountId } = spender;
   return async ({ messages, params, acceptsTruncated, failsOnAbstention, session, ...question }, signal) => {
     const asked = await findAsked(services, { accountId, signal }, question);
     const sharing: Sharing | undefined = deployments.areCached() ? { accountId, maxAgeS: anyAge } : undefined;
-    const complete = measureCompletion(asked.complete, exchange, {
+    const complete = measure(asked.complete, {
       session: { name: "x-session-id", value: session },
       sharing,
-      spender: spenderOf(caller),
+      spender,
     });
     const fields = upstreamFields(asked.paramsOf(params));
     const startedAtMs = performance.now();

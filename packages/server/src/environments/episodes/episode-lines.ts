@@ -104,18 +104,20 @@ function tagsOf({ row }: Episode): Record<string, string> {
     split: row.split,
     ...(index !== undefined && { task: String(index) }),
     status: statusOf(row),
+    ...(row.policy !== null && { policy: row.policy }),
     ...(row.status === "finished" && { outcome: row.outcome ?? "none" }),
   };
 }
 
 /** Which episodes are selected. */
-function toWantedEpisodes(selection: EpisodeSelection): WantedEpisodes {
-  const { environment, revision, split, index, status, outcome, from, to, ids } = selection;
+export function toWantedEpisodes(selection: EpisodeSelection): WantedEpisodes {
+  const { environment, revision, split, index, policy, status, outcome, from, to, ids } = selection;
   return defined({
     environment: environment ?? undefined,
     revision: revision ?? undefined,
     split: split ?? undefined,
     position: index ?? undefined,
+    policy: policy ?? undefined,
     status: status ?? undefined,
     outcome: outcome ?? undefined,
     from: from ? readInstant(from) : undefined,

@@ -1,4 +1,9 @@
-import { type EnvironmentConfig, type EpisodeStatus, episodeIdleMinutes } from "@presage/contract";
+import {
+  type EnvironmentConfig,
+  type EpisodeStatus,
+  episodeIdleMinutes,
+  type RealityState,
+} from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
@@ -39,6 +44,8 @@ export interface Episode {
   row: EpisodesTable;
   config: EnvironmentConfig;
   task: Task;
+  /** Of its environment when it started; undefined: without a limit, or it started before. */
+  reality?: RealityState | undefined;
 }
 
 /** An episode of the account, with what its environment was made of when it started. */

@@ -62,6 +62,7 @@ const summary: EpisodeSummary = {
   split: "train",
   index: 0,
   seed: null,
+  policy: null,
   status: "finished",
   outcome: "success",
   stop_reason: "output_contains: {goal}",
@@ -140,6 +141,7 @@ const startEpisodeRoute = route({
         prompt: "Turn on the lantern.",
         metadata: null,
         max_steps: 20,
+        reality: null,
       },
     }),
     "404": errorResponse(
@@ -152,6 +154,7 @@ const startEpisodeRoute = route({
       environment: body.environment,
       ...readTask(body),
       seed: body.seed ?? undefined,
+      policy: body.policy ?? undefined,
       apiKeyId: keyIdOf(call.caller),
     };
     return reply(201, toEpisodeStart(await startEpisode(services, requester, wanted, once)));
@@ -293,6 +296,7 @@ export function readEpisodeFilter({
   revision,
   split,
   index,
+  policy,
   status,
   outcome,
   from,
@@ -303,6 +307,7 @@ export function readEpisodeFilter({
     revision: revision === undefined ? undefined : Number(revision),
     split,
     position: index === undefined ? undefined : Number(index),
+    policy,
     status,
     outcome,
     from: from === undefined ? undefined : readInstant(from),

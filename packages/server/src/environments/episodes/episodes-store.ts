@@ -46,7 +46,7 @@ export async function selectEpisode(
 /** Which episodes; absent fields: all. */
 export interface EpisodeFilter
   extends Partial<
-    Pick<EpisodesTable, "environment_id" | "revision" | "split" | "position"> & {
+    Pick<EpisodesTable, "environment_id" | "revision" | "split" | "position" | "policy"> & {
       ids: readonly string[];
       status: EpisodeStatus;
       outcome: EpisodeEnding;
@@ -68,6 +68,7 @@ const summaryColumns = [
   "split",
   "position",
   "seed",
+  "policy",
   "status",
   "outcome",
   "stop_reason",
@@ -237,6 +238,16 @@ export async function endFailedEpisode(
   return ended !== undefined;
 }
 
+/** Ends an episode that nobody will continue. */
+export async function endUnfinished(database: Database, id: string, stop_reason: string): Promise<void> {
+  await database
+    .updateTable("episodes")
+    .set({ status: "finished", stop_reason })
+    .where("id", "=", id)
+    .where("status", "=", "open")
+    .execute();
+}
+
 /** A step of the episode could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {
   await database
@@ -326,6 +337,13 @@ export function lockInOrder(ids: string): string {
   return `select id from episodes where id = any(${ids}) order by id for update`;
 }
 
+/** What real environments said to their actions. How both ended stays in the figures of their checks. */
+async function deleteRealSteps(transaction: Database, ids: readonly string[]): Promise<void> {
+  await sql`delete from reality_steps where exists (select 1 from reality_episodes as checked
+    where checked.check_id = reality_steps.check_id and checked.position = reality_steps.position
+      and checked.episode_id in (${sql.join(ids)}))`.execute(transaction);
+}
+
 /** With their steps and predictions. Returns how many there were. */
 export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
@@ -339,6 +357,7 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
     .execute();
   await transaction.deleteFrom("predictions").where("run_id", "in", ids).execute();
   await transaction.deleteFrom("episode_steps").where("episode_id", "in", ids).execute();
+  await deleteRealSteps(transaction, ids);
   const { numDeletedRows } = await transaction
     .deleteFrom("episodes")
     .where("id", "in", ids)

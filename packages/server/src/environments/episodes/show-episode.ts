@@ -5,6 +5,7 @@ import {
   type EpisodeStart,
   type EpisodeStep,
   type EpisodeSummary,
+  type RealityState,
   readInstant,
   type TaskSplitName,
   type Episode as WholeEpisode,
@@ -20,7 +21,7 @@ import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./e
 import { type EpisodeCounts, selectEpisodeCounts } from "./figures-store.ts";
 import { endOf, type StepResult } from "./step-episode.ts";
 
-export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
+export function toEpisodeStart({ row, config, task, reality }: Episode): EpisodeStart {
   return {
     episode_id: row.id,
     observation: task.initial_state,
@@ -32,8 +33,13 @@ export function toEpisodeStart({ row, config, task }: Episode): EpisodeStart {
       prompt: task.prompt ?? null,
       metadata: task.metadata ?? null,
       max_steps: config.max_steps ?? environmentDefaults.maxSteps,
+      reality: reality === undefined ? null : withoutPolicies(reality),
     },
   };
+}
+
+function withoutPolicies({ policies: _, ...state }: RealityState) {
+  return state;
 }
 
 export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
@@ -44,6 +50,7 @@ export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
     split: row.split,
     index: indexOf(row) ?? null,
     seed: row.seed === null ? null : Number(row.seed),
+    policy: row.policy,
     status: statusOf(row),
     outcome: row.outcome,
     stop_reason: row.stop_reason,

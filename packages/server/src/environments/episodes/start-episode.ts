@@ -8,7 +8,7 @@ import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
-import { findEnvironment, noSuchEnvironment } from "../environments.ts";
+import { findEnvironment, noSuchEnvironment, type RealityServices } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
@@ -19,17 +19,20 @@ export interface NewEpisode {
   /** Undefined: a new one. */
   id?: string;
   environment: string;
+  /** Undefined: the latest. */
+  revision?: number;
   split: TaskSplitName;
   /** One that the environment does not have; undefined: one of its own. */
   task?: Task | undefined;
   /** Undefined: drawn by the seed, or at random. */
   index: number | undefined;
   seed: number | undefined;
+  /** A label of the agent. */
+  policy: string | undefined;
   apiKeyId: string | undefined;
 }
 
-export interface StartServices {
-  store: Store;
+export interface StartServices extends RealityServices {
   /** Whose turn it is to start an episode. */
   startTurns: FairSlots;
   /** Stores an episode at its start, many together. Says whether this one was stored. */
@@ -85,12 +88,18 @@ export function createStartTurns(): FairSlots {
 
 /** An episode at its start, not stored. */
 export async function composeEpisode(
-  services: { store: Store },
+  services: RealityServices,
   requester: Requester,
   wanted: NewEpisode,
 ): Promise<Episode> {
   const { accountId } = requester;
-  const environment = await findEnvironment(services, requester, wanted.environment);
+  const environment = await findEnvironment(services, requester, wanted.environment, wanted.revision);
+  const reality = await services.realityOf(requester, environment);
+  if (reality?.state === "alarm" && environment.config.real?.on_alarm === "refuse")
+    throw new ServiceError(
+      "reality_alarm",
+      `${reality.sentence} No further episode starts until it is better.`,
+    );
   const { index, task } =
     wanted.task === undefined
       ? await findTask(services, requester, environment, wanted)
@@ -106,6 +115,7 @@ export async function composeEpisode(
     position: index,
     task: JSON.stringify(task),
     seed: wanted.seed ?? null,
+    policy: wanted.policy ?? null,
     status: "open" as const,
     outcome: null,
     stop_reason: null,
@@ -117,7 +127,7 @@ export async function composeEpisode(
     created_at: now,
     last_active_at: now,
   };
-  return { row, config: environment.config, task };
+  return { row, config: environment.config, task, reality };
 }
 
 async function findTask(

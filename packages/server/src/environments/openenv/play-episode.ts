@@ -127,6 +127,7 @@ export async function resetEpisode(
       split: wanted.split ?? "train",
       index: wanted.index ?? undefined,
       seed: wanted.seed ?? undefined,
+      policy: wanted.policy ?? undefined,
       apiKeyId: keyIdOf(caller),
     }),
   );

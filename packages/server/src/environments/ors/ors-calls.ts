@@ -10,7 +10,7 @@ import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { type AskServices, askDeployment } from "../episodes/ask.ts";
 import { toStep } from "../episodes/show-episode.ts";
-import { type OpenSession, openSession } from "./ors-sessions.ts";
+import { type OpenSession, openSession, type SessionServices } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
 import {
   comment,
@@ -57,6 +57,7 @@ const commentEveryMs = 10_000;
 
 type Services = HttpServices &
   CallServices &
+  SessionServices &
   AskServices & {
     admission: Admission;
     /** Notes that results were sent whole; those of many sessions share a commit. */

@@ -19,6 +19,7 @@ import {
   environmentRoutes,
   playRoute,
   readEnvironmentName,
+  readPolicy,
   readSessionId,
   readWantedSession,
   toEvent,
@@ -94,8 +95,8 @@ export const orsSessionRoutes = [
   playRoute("POST", "/create", async (services: Services, call) => {
     const sid = readSessionId(call);
     const wanted = await readWantedSession(call, services.settings.maxShortBodyBytes);
-    const apiKeyId = keyIdOf(call.caller);
-    await createSession(services, requesterOf(call), { sessionId: sid, apiKeyId, ...wanted });
+    const own = { sessionId: sid, policy: readPolicy(call), apiKeyId: keyIdOf(call.caller) };
+    await createSession(services, requesterOf(call), { ...own, ...wanted });
     return Response.json({ sid });
   }),
   playRoute("POST", "/delete", async (services: Services, call) => {

@@ -11,7 +11,7 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { lruLimit } from "../../platform/words.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { sandboxEnvironment, sandboxName } from "../environment.ts";
-import { findEnvironment, listEnvironments } from "../environments.ts";
+import { findEnvironment, listEnvironments, type RealityServices } from "../environments.ts";
 import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
 import {
@@ -24,8 +24,7 @@ import {
 } from "./ors-sessions-store.ts";
 import { readTaskIndex } from "./task-catalog.ts";
 
-export interface SessionServices {
-  store: Store;
+export interface SessionServices extends RealityServices {
   ors: {
     ids: SessionIds;
     known: KnownSessions;
@@ -117,6 +116,8 @@ export interface WantedSession {
   environment: string | undefined;
   split: string;
   index: number;
+  /** A label of the agent. */
+  policy: string | undefined;
   apiKeyId: string | undefined;
 }
 
@@ -128,7 +129,7 @@ export async function createSession(
 ): Promise<void> {
   const { ors } = services;
   const id = storedIdOf(services, requester, wanted.sessionId);
-  const { environment, split, index } = wanted;
+  const { environment, split, index, policy } = wanted;
   const episode =
     environment === undefined
       ? await refuseUnknownTask(services, requester, wanted)
@@ -137,7 +138,7 @@ export async function createSession(
   const row: OrsSessionsTable = {
     id,
     account_id: requester.accountId,
-    wanted: JSON.stringify({ environment, split, index }),
+    wanted: JSON.stringify({ environment, split, index, policy }),
     environment: environment ?? null,
     delivered_steps: 0,
     created_at: now,
@@ -155,7 +156,7 @@ export async function createSession(
 async function composeSessionEpisode(
   services: SessionServices,
   requester: Requester,
-  wanted: { id: string; environment: string; split: string; index: number; apiKeyId: string | undefined },
+  wanted: Omit<WantedSession, "sessionId"> & { id: string; environment: string },
 ): Promise<Episode> {
   const environment = await findEnvironment(services, requester, wanted.environment);
   const task = readTaskIndex(environment, wanted);
@@ -273,7 +274,7 @@ export async function openSession(
   const session = await findSession(services, requester, wanted.sessionId);
   const { environment, apiKeyId } = wanted;
   if (session.environment === null) {
-    const place = JSON.parse(session.wanted) as { split: string; index: number };
+    const place = JSON.parse(session.wanted) as Pick<WantedSession, "split" | "index" | "policy">;
     const episode = await composeSessionEpisode(services, requester, {
       ...place,
       id: session.id,

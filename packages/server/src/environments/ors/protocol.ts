@@ -1,4 +1,4 @@
-import { OrsCreateRequest, OrsPath } from "@presage/contract";
+import { OrsCreateRequest, OrsPath, policyLabel } from "@presage/contract";
 import { type Call, environmentParameter, keepOpen } from "../../http/call.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { readJsonBody } from "../../http/request.ts";
@@ -40,6 +40,14 @@ export function readSessionId({ request }: Call): string {
   if (id) return id;
   throw new ServiceError("bad_request", "The header X-Session-ID is required.");
 }
+
+/** The agent's label, in a header: the protocol's own bodies have no place for it. */
+export function readPolicy({ request }: Call): string | undefined {
+  const label = request.headers.get(policyHeader)?.trim();
+  return label ? validate(policyLabel, label, "header") : undefined;
+}
+
+const policyHeader = "x-presage-policy";
 
 export interface WantedPlace {
   environment: string | undefined;

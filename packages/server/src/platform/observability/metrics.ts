@@ -315,6 +315,35 @@ export function watchBudgets(
   });
 }
 
+/** How often successes in environments with a limit are false. */
+export function watchFalseSuccess(
+  registry: Registry,
+  read: () => { accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[],
+): void {
+  const labelNames = ["account", "environment"];
+  const shared = { labelNames, aggregator: "max" as const, registers: [registry] };
+  new Gauge({
+    name: "presage_reality_false_success_ratio",
+    help: "Of checked episodes that succeeded in simulation, the share that fails in reality, where the environment has a limit.",
+    ...shared,
+    collect() {
+      this.reset();
+      for (const { accountId: account, environment, ratio } of read())
+        if (ratio !== null) this.set({ account, environment }, ratio);
+    },
+  });
+  new Gauge({
+    name: "presage_reality_alarm",
+    help: "1 while that share is shown to be above the environment's limit, otherwise 0.",
+    ...shared,
+    collect() {
+      this.reset();
+      for (const { accountId: account, environment, isAlarm } of read())
+        this.set({ account, environment }, Number(isAlarm));
+    },
+  });
+}
+
 export function watchCounts(registry: Registry, counts: Record<keyof typeof watched, () => number>): void {
   for (const name of Object.keys(watched) as (keyof typeof watched)[])
     watchFigure(registry, counts[name], { name, help: watched[name] });

@@ -14,6 +14,16 @@ export function tQuantile(probability: number, degreesOfFreedom: number): number
   return Math.sqrt((degreesOfFreedom * (1 - x)) / x);
 }
 
+/** The probability of a t at least as far from 0, with degrees of freedom that may be a fraction. */
+export function tProbability(t: number, degreesOfFreedom: number): number {
+  if (degreesOfFreedom < fewestDegrees) return 1;
+  return distributionsLibrary().incbet(
+    degreesOfFreedom / 2,
+    0.5,
+    degreesOfFreedom / (degreesOfFreedom + t * t),
+  );
+}
+
 /** 95 % of the standard normal distribution lie between minus and plus this. */
 export const z95 = 1.959963984540054;
 
@@ -88,13 +98,14 @@ export function momentsOfClusters(clusters: Iterable<ClusterSum>): ClusteredMome
   return moments;
 }
 
-function addCluster(moments: ClusteredMoments, count: number, sum: number): void {
-  moments.clusters += 1;
-  moments.count += count;
-  moments.sum += sum;
-  moments.sumSquares += sum * sum;
-  moments.countSums += count * sum;
-  moments.countSquares += count * count;
+/** Adds a cluster to moments; with a negative `times`, takes it out. */
+export function addCluster(moments: ClusteredMoments, count: number, sum: number, times: 1 | -1 = 1): void {
+  moments.clusters += times;
+  moments.count += times * count;
+  moments.sum += times * sum;
+  moments.sumSquares += times * sum * sum;
+  moments.countSums += times * count * sum;
+  moments.countSquares += times * count * count;
 }
 
 /**
@@ -145,9 +156,14 @@ export function effectiveClusters({ count, countSquares }: ClusteredMoments): nu
 /**
  * The interval of a rate, at 95 %: Wilson's with t of G* − 1 degrees of freedom, and with n divided by the design effect. That is as
  * measured by the standard error if the rarer verdict comes from many clusters; if from few, clusters that pass or fail as a whole
- * may be unseen, and a fifth of one is assumed. `docs/statistics.md` has the formula and how it covers.
+ * may be unseen, and a fifth of one is assumed. `docs/statistics.md` has the formula and how it covers. With a `critical` value of another
+ * level or kind it is the interval of that.
  */
-export function rateInterval(moments: ClusteredMoments, error: number | null): Interval | null {
+export function rateInterval(
+  moments: ClusteredMoments,
+  error: number | null,
+  critical?: number,
+): Interval | null {
   if (error === null) return null;
   const { count, sum, sumSquares, countSums, countSquares } = moments;
   const rate = sum / count;
@@ -159,7 +175,21 @@ export function rateInterval(moments: ClusteredMoments, error: number | null): I
   const seen = rarer === 0 ? 0 : (count * error * error) / (rate * (1 - rate));
   const assumed = (wholeClusters * count) / effective;
   const designEffect = Math.max(1, (seenIn * seen + assumed) / (seenIn + wholeClusters));
-  return wilsonBounds(rate, count / designEffect, criticalValue(effective));
+  return wilsonBounds(rate, count / designEffect, critical ?? criticalValue(effective));
+}
+
+/** An anytime-valid interval is narrowest where so many clusters are seen. */
+const plannedClusters = 100;
+
+/**
+ * The critical value of an interval that holds at all looks together with a probability of 1 − α: √(2(Gρ² + 1)/(Gρ²) · ln(√(Gρ² + 1)/α))
+ * with ρ² = (−2 ln α + ln(−2 ln α) + 1)/100 (I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas, "Time-uniform central limit
+ * theory and asymptotic confidence sequences", Annals of Statistics 52 (2024)).
+ */
+export function anytimeCriticalValue(clusters: number, alpha: number): number {
+  const deviance = -2 * Math.log(alpha);
+  const spread = (clusters * (deviance + Math.log(deviance) + 1)) / plannedClusters;
+  return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / alpha));
 }
 
 /**
@@ -175,6 +205,13 @@ export function scoreInterval(moments: ClusteredMoments, error: number | null): 
 function meanInterval(mean: number, error: number, effective: number): Interval {
   const trials = error === 0 ? effective : (mean * (1 - mean)) / (error * error);
   return wilsonBounds(mean, trials, criticalValue(effective));
+}
+
+/** The jackknife's standard error of any figure, from its values without each cluster. */
+export function leaveOneOutError(without: Float64Array): number {
+  const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
+  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  return Math.sqrt(((without.length - 1) / without.length) * squares);
 }
 
 /** With fewer clusters, a figure that is no mean has no interval. */
@@ -194,9 +231,7 @@ export function jackknifeInterval(
 ): { interval: Interval; why: null } | { interval: null; why: "few" | "undefined" } {
   if (without.length < fewestForJackknife) return { interval: null, why: "few" };
   if (without.some(Number.isNaN)) return { interval: null, why: "undefined" };
-  const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
-  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  const error = Math.sqrt(((without.length - 1) / without.length) * squares);
+  const error = leaveOneOutError(without);
   if (lowest === 0 && error < rounding) return { interval: meanInterval(value, 0, effective), why: null };
   if (lowest === 0 && value > rounding && value < 1 - rounding)
     return { interval: meanInterval(value, error, effective), why: null };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
-import { consistencyOf, kendallTau, type OutcomePair, pairFigures } from "./outcome-pairs.ts";
+import { consistencyOf, type OutcomePair, pairFigures } from "./outcome-pairs.ts";
 
 function seeded(seed: number): () => number {
   const random = mersenne(seed);
@@ -38,29 +38,4 @@ test("the consistency ratio divides replays by acting in reality", () => {
   expect([found?.replayed.value, found?.real.value, found?.ratio.value]).toEqual([0.25, 0.5, 0.5]);
   expect(found?.ratio.interval?.lower).toBeLessThan(0.5);
   expect(consistencyOf(simulate(7, 12, 0.3))).toBeUndefined();
-});
-
-test("Kendall's τ-b takes ties into account, as scipy's kendalltau does", () => {
-  expect(
-    kendallTau([
-      [1, 1],
-      [2, 2],
-      [3, 3],
-    ]),
-  ).toBe(1);
-  expect(
-    kendallTau([
-      [12, 1],
-      [2, 4],
-      [1, 7],
-      [12, 1],
-      [2, 0],
-    ]),
-  ).toBeCloseTo(-0.47140452079103173, 12);
-  expect(
-    kendallTau([
-      [1, 2],
-      [1, 3],
-    ]),
-  ).toBeNaN();
 });

@@ -9,7 +9,7 @@ import {
   sumOf,
 } from "./agreement/agreement.ts";
 import { overallSigns, pairedDifference } from "./differences.ts";
-import { effectiveClusters, momentsOfClusters, tQuantile } from "./intervals.ts";
+import { effectiveClusters, leaveOneOutError, momentsOfClusters, rounding, tQuantile } from "./intervals.ts";
 
 /** How one episode ended in simulation, and in the real environment. */
 export interface OutcomePair {
@@ -43,8 +43,9 @@ export interface PairFigures {
   cohen_kappa: PairFigure;
 }
 
-const fewestTasks = 6;
-const tooFew = "Too few tasks: an interval takes 6.";
+export const fewestTasks = 6;
+export const tooFew = "Too few tasks: an interval takes 6.";
+const allAlike = "All tasks differ alike, which does not show how far others would.";
 const noEpisodes = "There are no episodes.";
 const alwaysTheSame = "One of the two outcomes is always the same.";
 const undefinedWithout = "Without one of the tasks, the figure is not defined.";
@@ -113,16 +114,50 @@ async function bias(pairs: readonly OutcomePair[]): Promise<PairFigure> {
     sum: ofTask.reduce((sum, { simulated, real }) => sum + Number(simulated) - Number(real), 0),
   }));
   const { difference, interval } = await pairedDifference(clusters, overallSigns, seed);
-  const isFew = clusters.length < fewestTasks;
-  const note = isFew ? tooFew : "All tasks differ alike, which does not show how far others would.";
+  const note = clusters.length < fewestTasks ? tooFew : allAlike;
   return {
     value: difference,
     interval,
-    count: pairs.length,
-    tasks: clusters.length,
-    effective_tasks: clusters.length === 0 ? null : effectiveClusters(momentsOfClusters(clusters)),
+    ...madeOf(clusters.map((one) => one.count)),
     note: difference === null ? noEpisodes : interval === null ? note : null,
   };
+}
+
+/** What a figure is made of, by the number of episodes of each task. */
+function madeOf(sizes: readonly number[]) {
+  const moments = momentsOfClusters(sizes.map((count) => ({ count, sum: 0 })));
+  const { clusters: tasks, count } = moments;
+  return { count, tasks, effective_tasks: tasks === 0 ? null : effectiveClusters(moments) };
+}
+
+interface Estimate {
+  /** NaN: undefined. */
+  value: number;
+  /** The standard error; NaN: undefined. */
+  error: number;
+  /** The number of episodes of each task. */
+  sizes: readonly number[];
+  range?: readonly [lowest: number, highest: number];
+  /** Why there may be no value. */
+  why: string;
+}
+
+/** A figure whose interval is ± t of G* − 1 degrees of freedom times its standard error, within its range. */
+export function figureOfTasks({ value, error, sizes, range, why }: Estimate): PairFigure {
+  const made = madeOf(sizes);
+  if (Number.isNaN(value)) return { value: null, interval: null, ...made, note: why };
+  const without = (note: string) => ({ value, interval: null, ...made, note });
+  if (made.tasks < fewestTasks) return without(tooFew);
+  if (!Number.isFinite(error)) return without(undefinedWithout);
+  if (error < rounding) return without(allAlike);
+  const reach = tQuantile(0.975, (made.effective_tasks ?? 1) - 1) * error;
+  const [lowest, highest] = range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const interval = {
+    level: 0.95,
+    lower: Math.max(lowest, value - reach),
+    upper: Math.min(highest, value + reach),
+  };
+  return { value, interval, ...made, note: null };
 }
 
 export interface Consistency {
@@ -145,22 +180,15 @@ export function consistencyOf(all: readonly OutcomePair[]): Consistency | undefi
   const clusters = table.end();
   const replayed = share(clusters, { hit: ["bothPass", "onlyFirst"], of: cells }, noEpisodes);
   const real = share(clusters, { hit: ["bothPass", "onlySecond"], of: cells }, noEpisodes);
-  return { replayed, real, ratio: ratioFigure(clusters, replayed) };
+  return { replayed, real, ratio: ratioFigure(clusters) };
 }
 
-function ratioFigure(
-  clusters: readonly PairCluster[],
-  { count, tasks, effective_tasks }: PairFigure,
-): PairFigure {
+function ratioFigure(clusters: readonly PairCluster[]): PairFigure {
   const all = sumOf(clusters.map(({ counts }) => counts));
   const ratio = (table: PairTable) =>
     (table.bothPass + table.onlyFirst) / (table.bothPass + table.onlySecond);
-  const value = ratio(all);
-  const made = { count, tasks, effective_tasks };
-  if (!Number.isFinite(value))
-    return { value: null, interval: null, ...made, note: "Nothing succeeded in the real environment." };
-  if (tasks < fewestTasks) return { value, interval: null, ...made, note: tooFew };
-  const logs = clusters.map(({ counts }) =>
+  const value = Number.isFinite(ratio(all)) ? ratio(all) : Number.NaN;
+  const logs = Float64Array.from(clusters, ({ counts }) =>
     Math.log(
       ratio({
         bothPass: all.bothPass - counts.bothPass,
@@ -170,23 +198,19 @@ function ratioFigure(
       }),
     ),
   );
-  if (!logs.every(Number.isFinite) || value === 0)
-    return { value, interval: null, ...made, note: undefinedWithout };
-  const mean = logs.reduce((sum, one) => sum + one, 0) / tasks;
-  const squares = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  const reach = tQuantile(0.975, (effective_tasks ?? 1) - 1) * Math.sqrt(((tasks - 1) / tasks) * squares);
-  const [lower, upper] = [Math.exp(Math.log(value) - reach), Math.exp(Math.log(value) + reach)];
-  return { value, interval: { level: 0.95, lower, upper }, ...made, note: null };
-}
-
-/** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them ranks nothing. */
-export function kendallTau(values: readonly (readonly [one: number, other: number])[]): number {
-  let [concordant, onlyOne, onlyOther] = [0, 0, 0];
-  for (const [at, [a, b]] of values.entries())
-    for (const [c, d] of values.slice(at + 1)) {
-      concordant += Math.sign(a - c) * Math.sign(b - d);
-      if (a !== c) onlyOne += 1;
-      if (b !== d) onlyOther += 1;
-    }
-  return onlyOne === 0 || onlyOther === 0 ? Number.NaN : concordant / Math.sqrt(onlyOne * onlyOther);
+  const { interval, ...figure } = figureOfTasks({
+    value: Math.log(value),
+    error: leaveOneOutError(logs),
+    sizes: clusters.map(({ counts }) => cells.reduce((sum, cell) => sum + counts[cell], 0)),
+    why: "Nothing succeeded in the real environment.",
+  });
+  return {
+    ...figure,
+    value: figure.value === null ? null : value,
+    interval: interval && {
+      ...interval,
+      lower: Math.exp(interval.lower),
+      upper: Math.exp(interval.upper),
+    },
+  };
 }

@@ -20,10 +20,11 @@ import { doTogether } from "../../platform/storage/batches.ts";
 import { toFlag, toStorableText, trajectoryTag } from "../../platform/storage/columns.ts";
 import type { RunVerdictsTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Store } from "../../platform/storage/store.ts";
+import { verbOf } from "../../platform/words.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { countNames, noCounts, payerOf, type Run, type RunDataset, type WorkCounts } from "../run.ts";
-import { actionOf, digestOf, type Step, stateOf, toEvaluated, verbOf } from "./missing-work.ts";
+import { actionOf, digestOf, type Step, stateOf, toEvaluated } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
 /** What evaluating a step needs. */

@@ -225,32 +225,6 @@ export function memoryOf({ context, interaction, messages = [], next_state }: Da
   return characters * bytesPerCharacter;
 }
 
-const maxVerbCharacters = 100;
-
-/** The action's first word in lower case; of a JSON list, the name of its first call. */
-export function verbOf(action: string): string {
-  const word = nameOfCall(readList(action)[0]) ?? /\S+/.exec(action)?.[0] ?? "";
-  return toStorableText(word.toLowerCase(), maxVerbCharacters);
-}
-
-/** A call is `{name}`, `{function: {name}}` or `{function: name}`. */
-function nameOfCall(call: unknown): string | undefined {
-  if (typeof call !== "object" || call === null) return undefined;
-  const { name, function: called }: { name?: unknown; function?: unknown } = call;
-  if (typeof name === "string") return name;
-  return typeof called === "string" ? called : nameOfCall(called);
-}
-
-function readList(text: string): unknown[] {
-  if (!/^\s*\[/.test(text)) return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
-}
-
 /** The same for equal samples of any revision: runs are compared on these. */
 export function digestOf(sample: DatasetSample): string {
   return createHash("sha256").update(JSON.stringify(sample)).digest("base64url");

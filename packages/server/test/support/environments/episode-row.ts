@@ -12,6 +12,7 @@ export function episodeRow(id: string, at: number): EpisodesTable {
     position: 0,
     task: "{}",
     seed: null,
+    policy: null,
     status: "open",
     outcome: null,
     stop_reason: null,

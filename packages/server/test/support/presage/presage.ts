@@ -3,6 +3,7 @@ import { listen } from "../../../src/app/listen.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { RawEnvironment } from "../../../src/config/values.ts";
 import { createLog } from "../../../src/platform/observability/logger.ts";
+import { freePort } from "../free-port.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
 
 export const testKey = "bootstrap-key-of-the-tests-0123456789";
@@ -26,7 +27,7 @@ export interface TestPresage {
  */
 export async function startPresage(environment: RawEnvironment, patience = 0.1): Promise<TestPresage> {
   const read = readConfig({
-    PRESAGE_PORT: "0",
+    PRESAGE_PORT: String(await freePort()),
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_BOOTSTRAP_KEY: testKey,
     PRESAGE_LOG_LEVEL: "silent",

@@ -129,7 +129,13 @@ const readings: Reading[] = [
     "reality_checks",
     "GET",
     `/v1/reality-checks/${idOf.realityCheck}`,
-    { name: awkward, figures: { counts: { only_simulated: 1 }, policies: [{ policy: awkward }] } },
+    { name: awkward, failed: 1, figures: { counts: { only_simulated: 1 }, policies: [{ policy: awkward }] } },
+  ],
+  [
+    "reality_checks",
+    "GET",
+    `/v1/episodes/${idOf.episode}/reality`,
+    { real: false, diverged_at: 1, real_steps: [{ observation: awkward, reward: awkwardScore }] },
   ],
   ["environments", "GET", "/v1/environments/kitchen", { revision: 1, config: { description: awkward } }],
   [

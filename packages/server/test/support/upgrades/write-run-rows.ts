@@ -208,10 +208,23 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
   await insert("reality_checks", {
     ...own,
     ...{ id: idOf.realityCheck, name: awkward, environment: "kitchen" },
+    ...{ environment_id: idOf.environment, environment_revision: 1, source: "continuous", real: awkward },
+    ...{ recordings: null, status: "paused", reason: awkward, drawn_until: writtenAt },
     ...{ false_success_limit: awkwardScore, episodes: 1 },
   });
-  const checked = { task_id: awkward, episode_id: awkward, policy: awkward, ...outcomes };
-  await insert("reality_episodes", { check_id: idOf.realityCheck, position: 1, ...checked });
+  const checked = { task_id: awkward, episode_id: idOf.episode, policy: awkward, ...outcomes };
+  await insert("reality_episodes", {
+    ...{ check_id: idOf.realityCheck, position: 1, ...checked, steps: 1, diverged_at: 1 },
+    ...{ simulated_reward: awkwardScore, real_reward: awkwardScore, verbs: JSON.stringify([awkward]) },
+    checked_at: writtenAt,
+  });
+  await insert("reality_replays", {
+    ...{ check_id: idOf.realityCheck, position: 2, episode_id: null, trajectory_id: awkward, error: awkward },
+  });
+  await insert("reality_steps", {
+    ...{ check_id: idOf.realityCheck, position: 1, step: 1, action: awkward, observation: awkward },
+    ...{ reward: awkwardScore, done: 1, latency_micros: largestNumber },
+  });
   await insert("environment_tasks", { environment_id: idOf.environment, split: "train", position: 0, task });
   await insert("episodes", {
     ...own,
@@ -223,6 +236,7 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
     position: 0,
     task,
     seed: largestNumber,
+    policy: awkward,
     status: "finished",
     outcome: "success",
     stop_reason: awkward,

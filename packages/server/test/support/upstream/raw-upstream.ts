@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { freePort } from "../free-port.ts";
 import { upstreamHost } from "./as-replicas.ts";
 import { completion } from "./upstream.ts";
 
@@ -45,12 +46,8 @@ export async function startRawUpstream(behave: Behaviour): Promise<RawUpstream> 
       }
     });
   });
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, upstreamHost, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : 0);
-    });
-  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, upstreamHost, resolve));
   return {
     url: `http://127.0.0.1:${port}/v1`,
     received,

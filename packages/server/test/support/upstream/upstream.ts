@@ -1,3 +1,4 @@
+import { listenOnFreePort } from "../free-port.ts";
 import { upstreamHost } from "./as-replicas.ts";
 
 /** A request as the upstream received it. */
@@ -39,27 +40,29 @@ export function completion(content: unknown, more: Record<string, unknown> = {})
 export function startUpstream(
   answer: Answer = () => Response.json(completion("The door is open.")),
 ): TestUpstream {
-  const server = Bun.serve({
-    hostname: upstreamHost,
-    port: 0,
-    idleTimeout: 255,
-    async fetch(request) {
-      const path = new URL(request.url).pathname;
-      if (path === "/v1/models") {
-        return Response.json({ object: "list", data: upstream.models });
-      }
-      const text = await request.text();
-      const received = {
-        method: request.method,
-        path,
-        headers: request.headers,
-        text,
-        body: text ? JSON.parse(text) : undefined,
-      };
-      upstream.received.push(received);
-      return await upstream.answer(received, request);
-    },
-  });
+  const server = listenOnFreePort((port) =>
+    Bun.serve({
+      hostname: upstreamHost,
+      port,
+      idleTimeout: 255,
+      async fetch(request) {
+        const path = new URL(request.url).pathname;
+        if (path === "/v1/models") {
+          return Response.json({ object: "list", data: upstream.models });
+        }
+        const text = await request.text();
+        const received = {
+          method: request.method,
+          path,
+          headers: request.headers,
+          text,
+          body: text ? JSON.parse(text) : undefined,
+        };
+        upstream.received.push(received);
+        return await upstream.answer(received, request);
+      },
+    }),
+  );
   const upstream: TestUpstream = {
     url: `http://127.0.0.1:${server.port}/v1`,
     received: [],

@@ -193,7 +193,7 @@ export async function until<Found>(
 ): Promise<Found> {
   const deadlineMs = performance.now() + patience;
   let refusal: unknown;
-  for (let pauseMs = 5; ; pauseMs = Math.min(50, pauseMs * 1.5)) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(150, pauseMs * 1.3)) {
     try {
       const found = probe();
       if (found !== undefined) return found;

@@ -114,6 +114,33 @@ export const migrations: Record<string, Migration> = {
         simulated integer not null, real integer not null, replayed integer,
         constraint reality_episodes_by_position primary key (check_id, position))`,
   ),
+  "043-replays": inOrder(
+    "alter table episodes add column policy text",
+    "create index episodes_by_end on episodes (environment_id, last_active_at) where status = 'finished'",
+    "alter table reality_checks add column environment_id text",
+    "alter table reality_checks add column environment_revision bigint",
+    "alter table reality_checks add column source text not null default 'pairs'",
+    "alter table reality_checks add column real text",
+    "alter table reality_checks add column recordings text",
+    "alter table reality_checks add column status text not null default 'completed'",
+    "alter table reality_checks add column reason text",
+    "alter table reality_checks add column drawn_until bigint",
+    "create index reality_checks_at_work on reality_checks (id) where status = 'running'",
+    "alter table reality_episodes add column simulated_reward double precision",
+    "alter table reality_episodes add column real_reward double precision",
+    "alter table reality_episodes add column steps bigint",
+    "alter table reality_episodes add column diverged_at bigint",
+    "alter table reality_episodes add column verbs text",
+    "alter table reality_episodes add column checked_at bigint",
+    "create index reality_episodes_of_an_episode on reality_episodes (episode_id)",
+    `create table reality_replays (
+        check_id text not null, position bigint not null, episode_id text, trajectory_id text, error text,
+        constraint reality_replays_by_position primary key (check_id, position))`,
+    `create table reality_steps (
+        check_id text not null, position bigint not null, step bigint not null, action text not null,
+        observation text not null, reward double precision, done integer not null, latency_micros bigint,
+        constraint reality_steps_by_step primary key (check_id, position, step))`,
+  ),
 };
 
 /** A migration of these statements. */

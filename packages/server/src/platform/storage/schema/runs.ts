@@ -31,34 +31,6 @@ export interface RunTables {
   ors_sessions: OrsSessionsTable;
   worlds: WorldsTable;
   world_revisions: WorldRevisionsTable;
-  reality_checks: RealityChecksTable;
-  reality_episodes: RealityEpisodesTable;
-}
-
-export interface RealityChecksTable {
-  id: string;
-  account_id: string;
-  name: string;
-  /** Its name: the environment may be gone. */
-  environment: string | null;
-  false_success_limit: number | null;
-  /** The number of its rows in `reality_episodes`. */
-  episodes: number;
-  created_by: string;
-  created_at: Micros;
-}
-
-/** How one episode ended in simulation and in reality. */
-export interface RealityEpisodesTable {
-  check_id: string;
-  /** From 1. */
-  position: number;
-  task_id: string;
-  episode_id: string | null;
-  policy: string | null;
-  simulated: Flag;
-  real: Flag;
-  replayed: Flag | null;
 }
 
 export interface WorldsTable {
@@ -195,6 +167,8 @@ export interface EpisodesTable {
   /** JSON: a copy of the task. */
   task: string;
   seed: number | null;
+  /** A label of the agent. */
+  policy: string | null;
   /** An open episode that is idle for some time expires. */
   status: "open" | "finished";
   outcome: EpisodeOutcome | null;

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Micros } from "../columns.ts";
 import type { AccountTables } from "./accounts.ts";
+import type { RealityTables } from "./reality.ts";
 import type { ResultTables } from "./results.ts";
 import type { RunTables } from "./runs.ts";
 
@@ -64,7 +65,7 @@ export interface EvaluatorProfileRevisionsTable {
   created_at: Micros;
 }
 
-export interface Tables extends AccountTables, EvaluatorTables, ResultTables, RunTables {
+export interface Tables extends AccountTables, EvaluatorTables, ResultTables, RunTables, RealityTables {
   settings: SettingsTable;
   idempotent_requests: IdempotentRequestsTable;
   leases: LeasesTable;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually } from "../support/eventually.ts";
-import { spawnPresage } from "../support/presage/spawn-presage.ts";
-import { datasetClient } from "../support/resources/datasets.ts";
-import { runClient } from "../support/resources/runs.ts";
-import { makeFixtures, openLedger } from "../support/store/change-ledger.ts";
-import { connectTo, type PostgresServer, startPostgres } from "../support/store/postgres.ts";
-import { completion } from "../support/upstream/upstream.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { datasetClient } from "../../support/resources/datasets.ts";
+import { runClient } from "../../support/resources/runs.ts";
+import { makeFixtures, openLedger } from "../../support/store/change-ledger.ts";
+import { connectTo, type PostgresServer, startPostgres } from "../../support/store/postgres.ts";
+import { completion } from "../../support/upstream/upstream.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 let postgres: PostgresServer;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { DeploymentListResponse } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
-import { startPresage, testKey } from "../support/presage/presage.ts";
-import { chatRequest } from "../support/presage/presage-with-raw-upstream.ts";
-import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startPresage, testKey } from "../../support/presage/presage.ts";
+import { chatRequest } from "../../support/presage/presage-with-raw-upstream.ts";
+import { startLightUpstream } from "../../support/upstream/start-light-upstream.ts";
 
 const sessions = Array.from({ length: 64 }, (_, place) => `rollout-${place}`);
 

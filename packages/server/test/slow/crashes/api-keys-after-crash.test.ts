@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { ApiKeyCreateResponse, ApiKeyListResponse } from "@presage/contract";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../../support/store/databases.ts";
 
 /** Creates keys, sixteen at a time, until the server is gone; `created` has every one that got a 201. */
 async function createKeysUntilGone(presage: SpawnedPresage, created: ApiKeyCreateResponse[]): Promise<void> {

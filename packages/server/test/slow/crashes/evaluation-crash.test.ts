@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult, EvaluationResultSearchResponse } from "@presage/contract";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { seeded } from "../support/seeded.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { seeded } from "../../support/seeded.ts";
+import { onEachDatabase } from "../../support/store/databases.ts";
 
 /** For a longer test: PRESAGE_TEST_CRASHES=100. */
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 4);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
-import { confidenceCard } from "./confidence.ts";
-import type { JudgedConfidences } from "./sorted-confidences.ts";
+import { confidenceCard } from "../../src/platform/statistics/confidence.ts";
+import type { JudgedConfidences } from "../../src/platform/statistics/sorted-confidences.ts";
 
 /**
- * How often the intervals contain the figure of a million predictions of the same kind. `npm test` makes a few sets, for which chance
+ * How often the intervals contain the figure of a million predictions of the same kind. `npm run test:all` makes a few sets, for which chance
  * allows less; `PRESAGE_TEST_CONFIDENCE_SETS=1000` makes as many as the bounds of docs/statistics.md are of, and prints the shares.
  */
 const sets = Number(process.env.PRESAGE_TEST_CONFIDENCE_SETS ?? 40);

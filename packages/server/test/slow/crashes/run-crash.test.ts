@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { eventually } from "../support/eventually.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { datasetClient } from "../support/resources/datasets.ts";
-import { runClient } from "../support/resources/runs.ts";
-import { seeded } from "../support/seeded.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
-import { completion } from "../support/upstream/upstream.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { datasetClient } from "../../support/resources/datasets.ts";
+import { runClient } from "../../support/resources/runs.ts";
+import { seeded } from "../../support/seeded.ts";
+import { onEachDatabase } from "../../support/store/databases.ts";
+import { openStore } from "../../support/store/open-store.ts";
+import { completion } from "../../support/upstream/upstream.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
 /** For a longer test: PRESAGE_TEST_CRASHES=20. */
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 2);

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { intervalOf, SurvivalStep } from "../evaluation/run-report.ts";
+import { instant } from "../text.ts";
+
+const count = (description: string) => z.int().meta({ description });
+
+/** A figure of episodes. */
+export const RealityFigure = z
+  .object({
+    value: z.number().nullable().meta({ description: "Null if it is not defined." }),
+    interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
+    count: count("Episodes that it is made of."),
+    tasks: count("Their tasks."),
+    effective_tasks: z.number().nullable().meta({
+      description: "The number of tasks with equally many episodes that would carry as much information.",
+    }),
+    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+  })
+  .meta({ id: "RealityFigure" });
+export type RealityFigure = z.infer<typeof RealityFigure>;
+
+const sentence = (description: string) => z.string().meta({ description });
+
+const outcomes = {
+  counts: z
+    .object({
+      both: count("Succeeded in both."),
+      only_simulated: count("Succeeded in simulation alone: false successes."),
+      only_real: count("Succeeded in reality alone: missed successes."),
+      neither: count("Failed in both."),
+    })
+    .meta({ description: "Episodes by their two outcomes." }),
+  false_success_rate: RealityFigure.meta({
+    description: "Of the episodes that succeeded in simulation, the share that fails in reality.",
+  }),
+  missed_success_rate: RealityFigure.meta({
+    description: "Of the episodes that failed in simulation, the share that succeeds in reality.",
+  }),
+  agreement: RealityFigure.meta({ description: "The share of episodes that end alike." }),
+  bias: RealityFigure.meta({
+    description: "Simulated less real success rate, from −1 to 1; its interval is of flipped signs.",
+  }),
+};
+
+const Exploit = z
+  .object({
+    verb: z.string().meta({ description: "The first word of an action, or the tool that it calls." }),
+    false_successes: count("False successes that have it."),
+    true_successes: count("True successes that have it."),
+    log_odds_ratio: RealityFigure.meta({
+      description:
+        "Of false against true successes: 0 if it is in as many of both, more if it is in more false ones. Half an episode is added to each of the four counts.",
+    }),
+    p_value: z.number().nullable().meta({ description: "Of as many in both. Null without an interval." }),
+    p_adjusted: z.number().nullable().meta({ description: "Holm's, of all verbs that were tested." }),
+    examples: z
+      .array(
+        z.object({
+          episode_id: z.string().nullable().meta({ description: "The episode, if its id is known." }),
+          check_id: z.string().nullable().meta({ description: "Its reality check, if known." }),
+          position: count("Its place in the reality check."),
+        }),
+      )
+      .meta({ description: "False successes that have it; at most three." }),
+  })
+  .meta({ id: "RealityExploit" });
+
+const beyondOutcomes = {
+  reward: z
+    .object({
+      absolute_error: RealityFigure.meta({ description: "How far the two rewards are apart, on average." }),
+      spearman: RealityFigure.meta({ description: "Spearman's ρ: whether both rank episodes alike." }),
+    })
+    .meta({ description: "Of the episodes that have a reward in simulation and in reality." }),
+  divergence: z
+    .object({
+      sentence: sentence("How long observations are those of reality."),
+      count: count("Episodes whose steps were compared."),
+      tasks: count("Their tasks."),
+      diverged: count("Those in which an observation differs."),
+      steps: z.array(SurvivalStep).meta({
+        description:
+          "The share of episodes whose observations have not differed yet, by step. Intervals are of resampled tasks; there are none of fewer than 6 tasks.",
+      }),
+      median: z.int().nullable().meta({ description: "The first step after which at most half are left." }),
+    })
+    .nullable()
+    .meta({
+      description: "The steps until an observation first differs. Null where no steps were compared.",
+    }),
+  exploits: z
+    .object({
+      sentence: sentence("What false successes do that true ones do not."),
+      false_successes: count("False successes whose actions are known."),
+      true_successes: count("True successes whose actions are known."),
+      tasks: count("Their tasks."),
+      tested: count("Verbs that were compared: those of at least 5 successes, at most 1,000."),
+      verbs: z.array(Exploit).meta({
+        description:
+          "Those that are in more of the false ones, by the lower end of the interval, the highest first; at most 20.",
+      }),
+    })
+    .meta({ description: "Actions that go with false success. It takes 5 false and 5 true successes." }),
+};
+
+/** What a reality check says. */
+export const RealityFigures = z
+  .object({
+    sentence: sentence("How often success in simulation is real."),
+    outcome: z.enum(["above", "below", "undecided"]).nullable().meta({
+      description:
+        "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit.",
+    }),
+    ...outcomes,
+    phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
+    cohen_kappa: RealityFigure.meta({ description: "Their agreement beyond chance." }),
+    ...beyondOutcomes,
+    consistency: z
+      .object({
+        replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
+        real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
+        ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
+      })
+      .nullable()
+      .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." }),
+    policies: z
+      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...outcomes }))
+      .meta({ description: "The same for each policy, in the order in which they came; at most 200." }),
+    policy_order: z
+      .object({
+        kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),
+        policies: count("How many policies it is of."),
+        note: z.string().nullable().meta({ description: "Why there is none." }),
+      })
+      .meta({ description: "Whether simulation ranks policies by success as reality does." }),
+  })
+  .meta({ id: "RealityFigures" });
+export type RealityFigures = z.infer<typeof RealityFigures>;
+
+const state = {
+  state: z.enum(["ok", "alarm", "too-few"]).meta({
+    description:
+      "`alarm` once the interval was above the limit, until it is below. `too-few`: fewer than 20 tasks with a simulated success.",
+  }),
+  since: instant.nullable().meta({ description: "When the alarm began." }),
+  value: z.number().nullable().meta({
+    description: "Of the episodes that succeeded in simulation, the share that fails in reality.",
+  }),
+  interval: z
+    .object({
+      level: z.number().meta({
+        description: "0.95; of policies more, so that all of them together are as rarely wrong as one.",
+      }),
+      lower: z.number().meta({ description: "Lower end." }),
+      upper: z.number().meta({ description: "Upper end." }),
+      kind: z.literal("anytime-valid").meta({ description: "It holds however often one looks." }),
+    })
+    .nullable()
+    .meta({ description: "Clustered by task. Null with too few tasks." }),
+  count: count("Episodes that succeeded in simulation."),
+  tasks: count("Their tasks."),
+  sentence: sentence("The same in words."),
+};
+
+/** Whether an environment's successes are shown to be false too often. */
+export const RealityState = z
+  .object({
+    false_success_limit: z.number().meta({ description: "The share that may fail in reality." }),
+    ...state,
+    policies: z
+      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...state }))
+      .meta({ description: "The same of each policy by itself; the 200 that came last." }),
+  })
+  .meta({ id: "RealityState" });
+export type RealityState = z.infer<typeof RealityState>;

@@ -1,0 +1,82 @@
+import type { RealityCheckSource, RealityCheckStatus } from "@presage/contract";
+import type { Flag, Micros } from "../columns.ts";
+
+/** How simulated episodes end in reality. */
+export interface RealityTables {
+  reality_checks: RealityChecksTable;
+  reality_episodes: RealityEpisodesTable;
+  reality_replays: RealityReplaysTable;
+  reality_steps: RealityStepsTable;
+}
+
+export interface RealityChecksTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** Its name: the environment may be gone. */
+  environment: string | null;
+  environment_id: string | null;
+  /** Null: any. */
+  environment_revision: number | null;
+  source: RealityCheckSource;
+  /** The name of the real environment that episodes are replayed in. */
+  real: string | null;
+  /** JSON: the recorded trajectories that the environment plays. */
+  recordings: string | null;
+  status: RealityCheckStatus;
+  /** Why it is paused. */
+  reason: string | null;
+  /** Of a continuous check: it has looked at episodes that ended before. */
+  drawn_until: Micros | null;
+  false_success_limit: number | null;
+  /** The number of its rows in `reality_episodes`. */
+  episodes: number;
+  created_by: string;
+  created_at: Micros;
+}
+
+/** How one episode ended in simulation and in reality. */
+export interface RealityEpisodesTable {
+  check_id: string;
+  /** From 1. */
+  position: number;
+  task_id: string;
+  episode_id: string | null;
+  policy: string | null;
+  simulated: Flag;
+  real: Flag;
+  replayed: Flag | null;
+  simulated_reward: number | null;
+  real_reward: number | null;
+  /** That were compared; null if only the outcomes are known. */
+  steps: number | null;
+  /** The first step whose observation differs. */
+  diverged_at: number | null;
+  /** JSON: the first words or tools of its actions. */
+  verbs: string | null;
+  /** Null: by a version that did not store it. */
+  checked_at: Micros | null;
+}
+
+/** An episode that is still to be replayed, or could not be. Once it was, its row in `reality_episodes` is in its place. */
+export interface RealityReplaysTable {
+  check_id: string;
+  position: number;
+  /** Null: it is made of the trajectory. */
+  episode_id: string | null;
+  trajectory_id: string | null;
+  /** Why it could not be replayed; null: it is still to be. */
+  error: string | null;
+}
+
+/** What happened in the real environment. The step 0 is what is seen before the first action. */
+export interface RealityStepsTable {
+  check_id: string;
+  position: number;
+  step: number;
+  action: string;
+  observation: string;
+  reward: number | null;
+  done: Flag;
+  latency_micros: number | null;
+}

@@ -1,0 +1,97 @@
+import type { Task } from "../../environments/environment.ts";
+import type { Micros } from "../../platform/storage/columns.ts";
+
+export const realProtocols = ["openenv", "ors", "http"] as const;
+export type RealProtocol = (typeof realProtocols)[number];
+
+/** JSON in whose strings there may be placeholders, such as `{metadata.task}`. */
+export type Template = null | boolean | number | string | Template[] | { [name: string]: Template };
+
+/** When an episode has succeeded: by the sum of its rewards, by the reward of the step that ends it, or by what is seen. */
+export type SuccessRule =
+  | { reward_at_least: number }
+  | { done_reward_at_least: number }
+  | { output_contains: string }
+  | { output_matches: string };
+
+/** What the operator's file says of a real environment. */
+export interface RealEnvironmentSettings {
+  name: string;
+  protocol: RealProtocol;
+  url: string;
+  /** Its name on that server. */
+  environment: string | undefined;
+  apiKey: string | undefined;
+  reset: Template;
+  action: Template;
+  /** The path of the text in what is observed. Absent: all of it. */
+  observation: string | undefined;
+  success: SuccessRule;
+  timeoutMs: number;
+  maxInFlight: number;
+}
+
+export interface RealStep {
+  observation: string;
+  reward: number | null;
+  done: boolean;
+  latencyMs: number;
+}
+
+/** One episode in a real environment. */
+export interface RealSession {
+  /** What is seen before the first action. */
+  readonly first: string;
+  step(action: string, signal: AbortSignal): Promise<RealStep>;
+  /** Gives its place to the next one. Never fails. */
+  close(): Promise<void>;
+}
+
+/** As `ErrorCategory` where they are alike. */
+export type RealFailure = "unavailable" | "timeout" | "refused" | "invalid" | "too_large";
+
+/** A real environment that did not answer as its protocol says. Never a verdict. The message has nothing that the other side sent. */
+export class RealEnvironmentError extends Error {
+  readonly category: RealFailure;
+
+  constructor(category: RealFailure, message: string) {
+    super(message);
+    this.name = "RealEnvironmentError";
+    this.category = category;
+  }
+}
+
+export interface RealEnvironment {
+  readonly name: string;
+  readonly protocol: RealProtocol;
+  /** Episodes at once, in this process. */
+  readonly maxInFlight: number;
+  inFlight(): number;
+  lastFailure(): { at: Micros; category: RealFailure; message: string } | undefined;
+  /** Resets it to a task, once there is a place among `maxInFlight`. */
+  open(task: Task, signal: AbortSignal): Promise<RealSession>;
+  /** Whether an episode of these steps has succeeded. */
+  succeeded(task: Task, steps: readonly RealStep[]): Promise<boolean> | boolean;
+}
+
+/** Those that the operator declares. */
+export interface RealEnvironments {
+  find(name: string): RealEnvironment | undefined;
+  all(): RealEnvironment[];
+  /** Those whose settings are the same stay as they are. */
+  replace(settings: readonly RealEnvironmentSettings[]): void;
+}
+
+/** An episode by its protocol: what its client makes of it. */
+export interface Exchange {
+  readonly first: string;
+  step(action: string, signal: AbortSignal): Promise<Omit<RealStep, "latencyMs">>;
+  close(signal: AbortSignal): Promise<void>;
+}
+
+/** Resets a real environment to a task. */
+export type OpenExchange = (
+  settings: RealEnvironmentSettings,
+  task: Task,
+  signal: AbortSignal,
+) => Promise<Exchange>;

@@ -1,0 +1,137 @@
+import type { EnvironmentConfig, EpisodeStop } from "@presage/contract";
+import type { Task } from "../../environments/environment.ts";
+import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
+import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
+import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
+import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
+import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { verbOf } from "../../platform/words.ts";
+import { type RealEnvironment, RealEnvironmentError, type RealStep } from "../real/real-environment.ts";
+
+/** What a real environment, or a recording of one, said to the actions of an episode. */
+export interface Reality {
+  /** What is seen before the first action; undefined: it is not known. */
+  first: string | undefined;
+  steps: readonly (Omit<RealStep, "latencyMs"> & { action: string; latencyMs: number | null })[];
+  succeeded: boolean;
+}
+
+/** An ended episode with its steps. */
+export interface PlayedEpisode {
+  episode: Episode;
+  steps: readonly StepRow[];
+}
+
+export async function readPlayed(
+  services: { store: Store },
+  requester: Requester,
+  id: string,
+): Promise<PlayedEpisode> {
+  const episode = await findEpisode(services, requester, id);
+  return { episode, steps: await selectSteps(services.store.reader(requester), id, 0) };
+}
+
+/** The texts of one replay are in memory until it is stored. */
+const maxCharacters = 16_000_000;
+
+/** Sends the actions of an episode to a real environment, reset to the same task, until it ends or the actions do. */
+export async function replayEpisode(
+  real: RealEnvironment,
+  { episode: { task }, steps }: PlayedEpisode,
+  signal: AbortSignal,
+): Promise<Reality> {
+  const session = await real.open(task, signal);
+  const replayed: (RealStep & { action: string })[] = [];
+  let characters = session.first.length;
+  try {
+    for (const { action } of steps) {
+      const step = await session.step(action, signal);
+      characters += step.observation.length;
+      if (characters > maxCharacters)
+        throw new RealEnvironmentError("too_large", "The texts of one episode have more than 16 MB.");
+      replayed.push({ action, ...step });
+      if (step.done) break;
+    }
+  } finally {
+    await session.close();
+  }
+  return { first: session.first, steps: replayed, succeeded: await real.succeeded(task, replayed) };
+}
+
+/** Where the two differ, and how each ended, as rows of a check. */
+export function compareWith(
+  { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
+  { episode, steps }: PlayedEpisode,
+  reality: Reality,
+): { episode: RealityEpisodesTable; steps: RealityStepsTable[] } {
+  const { row } = episode;
+  const at = { check_id, position };
+  const seen = reality.steps.map((step) => toStorableText(step.observation));
+  const differs = steps.findIndex(({ observation }, index) => observation !== seen[index]);
+  const first = { action: "", observation: reality.first ?? "", reward: null, done: false, latencyMs: null };
+  return {
+    episode: {
+      ...at,
+      ...{ task_id: taskIdOf(row), episode_id: row.id, policy: row.policy, replayed: null },
+      simulated: flag(succeededInSimulation(episode)),
+      real: flag(reality.succeeded),
+      simulated_reward: row.reward,
+      real_reward: sumOf(reality.steps.map(({ reward }) => reward)),
+      steps: steps.length,
+      diverged_at: differs === -1 ? null : differs + 1,
+      checked_at: nowMicros(),
+      verbs: JSON.stringify([...new Set(steps.map(({ action }) => verbOf(action)))]),
+    },
+    steps: [
+      ...(reality.first === undefined ? [] : [{ step: 0, ...first }]),
+      ...reality.steps.map(numbered),
+    ].map(({ step, action, observation, reward, done, latencyMs }) => ({
+      ...{ ...at, step, action: toStorableText(action), observation: toStorableText(observation), reward },
+      ...{ done: flag(done), latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000) },
+    })),
+  };
+}
+
+function numbered<Step>(step: Step, index: number): Step & { step: number } {
+  return { ...step, step: index + 1 };
+}
+
+function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
+}
+
+function sumOf(rewards: readonly (number | null)[]): number | null {
+  const known = rewards.filter((reward) => reward !== null);
+  return known.length === 0 ? null : known.reduce((sum, reward) => sum + reward, 0);
+}
+
+/** The reward of success where no rule says what success is. */
+const successReward = 1;
+
+/** Whether a rule says what success in a task is. One about a goal says nothing of a task without it. */
+export function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Task): boolean {
+  const isOfGoal = (rule: EpisodeStop) => Object.values(rule).some((text) => text.includes("{goal}"));
+  return stop?.some((rule) => rule.outcome === "success" && (goal || !isOfGoal(rule))) === true;
+}
+
+function succeededInSimulation({ row, config, task }: Episode): boolean {
+  if (hasSuccessRule(config, task)) return row.outcome === "success";
+  return row.reward !== null && row.reward >= successReward;
+}
+
+/** Episodes of one task depend on each other. */
+function taskIdOf({ split, position, task }: Pick<EpisodesTable, "split" | "position" | "task">): string {
+  const index = Number(position);
+  return index === noPosition ? `own/${Bun.hash.wyhash(task).toString(16)}` : `${split}/${index}`;
+}
+
+const endings: readonly unknown[] = ["not_found", "conflict", "budget_exhausted", "unpriced_model"];
+
+/** Why an episode could not be replayed, for people; undefined: that is not the episode's, the world's or the environment's fault. */
+export function describeFailure(error: unknown): string | undefined {
+  if (error instanceof RealEnvironmentError) return error.message;
+  if (error instanceof UpstreamError) return `The world did not answer: ${error.message}`;
+  return error instanceof ServiceError && endings.includes(error.code) ? error.message : undefined;
+}

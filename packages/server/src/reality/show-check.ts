@@ -1,0 +1,139 @@
+import {
+  type EnvironmentReality,
+  type EnvironmentRealityQuery,
+  type EpisodeReality,
+  type RealityCheck,
+  type RealityCheckDetail,
+  type RealityEpisode,
+  readInstant,
+} from "@presage/contract";
+import { findEnvironment, type RealityServices } from "../environments/environments.ts";
+import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
+import type {
+  RealityChecksTable,
+  RealityEpisodesTable,
+  RealityReplaysTable,
+  RealityStepsTable,
+} from "../platform/storage/schema/reality.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { findCheck } from "./checks.ts";
+import { countEpisodes, selectEpisodesOf, selectEpisodesOfEnvironment } from "./checks-store.ts";
+import { type CheckedEpisode, realityFigures } from "./figures.ts";
+import { countReplays } from "./replays/replays-store.ts";
+
+interface Services {
+  store: Store;
+}
+
+/** As many episodes of an environment are read at most. */
+export const mostEpisodes = 100_000;
+/** Of an episode while figures are made of it. */
+const bytesPerEpisode = 600;
+
+/** A reality check with what it says. */
+export async function describeCheck(
+  services: Services,
+  requester: Requester,
+  id: string,
+  reserve: (bytes: number) => void,
+): Promise<RealityCheckDetail> {
+  const check = await findCheck(services, requester, id);
+  reserve(Number(check.episodes) * bytesPerEpisode);
+  const episodes = await selectEpisodesOf(services.store.reader(requester), id);
+  const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
+  return { ...(await countedCheck(services, requester, check)), figures };
+}
+
+/** What all reality checks of an environment say together. */
+export async function describeEnvironment(
+  services: RealityServices,
+  requester: Requester,
+  name: string,
+  { policy, from }: EnvironmentRealityQuery,
+  reserve: (bytes: number) => void,
+): Promise<EnvironmentReality> {
+  const environment = await findEnvironment(services, requester, name);
+  const reader = services.store.reader(requester);
+  const episodes = await countEpisodes(reader, requester.accountId, { environment: name });
+  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
+  const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
+  const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
+  const limit = environment.config.real?.false_success_limit ?? null;
+  const state = (await services.realityOf(requester, environment)) ?? null;
+  return { ...(await realityFigures(found.map(toChecked), limit)), state };
+}
+
+/** A check with how far its replays are. */
+export async function countedCheck(
+  { store }: Services,
+  requester: Requester,
+  check: RealityChecksTable,
+): Promise<RealityCheck> {
+  return toCheck(check, await countReplays(store.briefReader(requester), [check.id]));
+}
+
+export function toCheck(
+  check: RealityChecksTable,
+  counts: Awaited<ReturnType<typeof countReplays>>,
+): RealityCheck {
+  const { id, name, environment, environment_revision: revision, source, real, status, reason } = check;
+  const { false_success_limit, created_by, created_at } = check;
+  return {
+    ...{ id, name, environment, environment_revision: revision === null ? null : Number(revision) },
+    ...{ source, real, status, reason, false_success_limit, episodes: Number(check.episodes) },
+    ...(counts.get(id) ?? { waiting: 0, failed: 0 }),
+    ...{ created_by, created_at: toIsoInstant(Number(created_at)) },
+  };
+}
+
+export function toRealityEpisode(row: RealityEpisodesTable): RealityEpisode {
+  const { episode_id, task_id, policy, simulated_reward, real_reward } = row;
+  return {
+    ...{ position: Number(row.position), episode_id, task_id, policy },
+    ...{ simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 },
+    ...{ simulated_reward, real_reward, steps: numberOrNull(row.steps) },
+    ...{ diverged_at: numberOrNull(row.diverged_at), error: null },
+  };
+}
+
+export function toFailedEpisode({ position, episode_id, error }: RealityReplaysTable): RealityEpisode {
+  return {
+    ...{ position: Number(position), episode_id, task_id: null, policy: null, simulated: null, real: null },
+    ...{ simulated_reward: null, real_reward: null, steps: null, diverged_at: null, error },
+  };
+}
+
+export function toEpisodeReality(
+  found: RealityEpisodesTable & { real_environment: string | null },
+  steps: readonly RealityStepsTable[],
+): EpisodeReality {
+  const { error: _, ...episode } = toRealityEpisode(found);
+  const { check_id, real_environment } = found;
+  const first = steps.find(({ step }) => Number(step) === 0)?.observation ?? null;
+  return {
+    ...{ ...episode, check_id, real_environment, first_observation: first },
+    real_steps: steps
+      .filter(({ step }) => Number(step) > 0)
+      .map(({ step, action, observation, reward, done, latency_micros: latency }) => ({
+        ...{ step: Number(step), action, observation, reward, done: Number(done) === 1 },
+        latency_ms: latency === null ? null : Number(latency) / microsPerMs,
+      })),
+  };
+}
+
+function numberOrNull(value: number | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+/** An episode as figures take it. */
+export function toChecked(row: RealityEpisodesTable): CheckedEpisode {
+  const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
+  const outcomes = { simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 };
+  return {
+    ...{ task: task_id, policy, ...outcomes, ...(replayed !== null && { replayed: Number(replayed) === 1 }) },
+    ...{ episodeId: episode_id, position: Number(row.position), checkId: row.check_id },
+    ...{ simulatedReward: simulated_reward, realReward: real_reward, steps: numberOrNull(row.steps) },
+    divergedAt: numberOrNull(row.diverged_at),
+    verbs: verbs === null ? null : (JSON.parse(verbs) as string[]),
+  };
+}
