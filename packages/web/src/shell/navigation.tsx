@@ -145,7 +145,7 @@ export function SectionPages() {
   return (
     <nav
       aria-label={section?.title}
-      className="flex shrink-0 gap-x-5 overflow-x-auto border-b border-line bg-surface px-4 pt-1 md:px-6 print:hidden"
+      className="flex shrink-0 scroll-px-4 gap-x-5 overflow-x-auto border-b border-line bg-surface px-4 pt-1 md:px-6 print:hidden"
     >
       {links.map(({ to, label }) => (
         <Link

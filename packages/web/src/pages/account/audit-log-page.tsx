@@ -139,6 +139,12 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
 
+/** A time is shown by its day. */
+function inWords(value: unknown): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
+}
+
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
 function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
   const namesOf = (ids: unknown) =>
@@ -152,7 +158,7 @@ function describeDetail({ object_id, detail: { name, ...detail }, names }: Audit
     // An id without a name says nothing to people.
     if (shown === null || shown === undefined) return [];
     const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
-    return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
+    return [`${label}: ${[shown].flat().map(inWords).join(", ")}`];
   });
   return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
 }

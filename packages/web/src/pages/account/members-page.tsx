@@ -115,14 +115,9 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Name",
       value: nameOfMember,
       cell: (member) => (
-        <span className="flex min-w-0 flex-col">
-          <span className="flex items-center gap-2 font-medium">
-            <span className="truncate">{nameOfMember(member)}</span>
-            {member.id === ownId && <Badge tone="accent">You</Badge>}
-          </span>
-          <span className="text-xs text-ink-3 md:hidden">
-            {member.last_seen_at ? <Time at={member.last_seen_at} /> : "Never here"}
-          </span>
+        <span className="flex items-center gap-2 font-medium">
+          <span className="truncate">{nameOfMember(member)}</span>
+          {member.id === ownId && <Badge tone="accent">You</Badge>}
         </span>
       ),
       widthPx: 120,

@@ -206,7 +206,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         </>
       );
     },
-    widthPx: 100,
+    widthPx: 124,
   },
   {
     id: "used",
