@@ -105,6 +105,7 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckRequest,

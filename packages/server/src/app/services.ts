@@ -27,7 +27,7 @@ import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { Spending } from "../usage/spending.ts";
-import type { WorldParts } from "../worlds/examples.ts";
+import type { WorldParts } from "../worlds/world-parts.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
@@ -66,6 +66,7 @@ export interface Services
   readonly store: Store;
   readonly worldUses: WorldUses;
   readonly deployments: Deployments;
+  readonly realEnvironments: RealEnvironments;
   /** Limits of predictions. */
   readonly admission: Admission;
   /** Limits of requests that evaluate. */
@@ -80,7 +81,6 @@ export interface Services
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another, as far as they are known. */
   pricedModels(): string[];
-  readonly realEnvironments: Pick<RealEnvironments, "find">;
   readonly realityOf: RealityWatch["stateOf"];
   /** Replays what reality checks wait for. */
   readonly replays: { wake(): void };
