@@ -17,7 +17,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 118,
+    widthPx: 126,
     isFixed: true,
   },
   {
@@ -57,7 +57,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "By",
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
-    widthPx: 116,
+    widthPx: 132,
   },
   {
     id: "cost",

@@ -20,7 +20,7 @@ export function Beginning({ text }: { text: string | null | undefined }) {
   if (text == null) return <span className="text-ink-3">–</span>;
   return (
     <span className="font-mono text-xs text-ink">
-      <InlineText text={text.replace(/^\s*<tool_response>\s*/, "")} />
+      <InlineText text={text.replace(/^\s*<tool_response>\s*|\s*<\/tool_response>\s*$/g, "")} />
     </span>
   );
 }

@@ -168,7 +168,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 116,
+    widthPx: 126,
   },
 ];
 
