@@ -14,11 +14,11 @@ const serverFloors = {
   predictions: ["http", "upstream", "worlds"],
   evaluators: ["http", "upstream"],
   results: ["http", "datasets", "evaluators"],
-  runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
+  runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results", "environments"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
-  reality: ["http", "upstream", "datasets", "environments"],
+  reality: ["http", "upstream", "datasets", "evaluators", "runs", "environments"],
   config: ["upstream", "reality"],
   app: [
     ...[

@@ -123,6 +123,8 @@ export type {
   Run,
   RunCalibration,
   RunCreateRequest,
+  RunEnds,
+  RunEndsReport,
   RunEvaluator,
   RunEvaluatorReport,
   RunExportLine,
