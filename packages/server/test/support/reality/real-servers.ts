@@ -6,9 +6,12 @@ import { pythonEnvironment } from "../python/python-environment.ts";
 
 /** The servers of the public packages of both protocols. */
 export const realPythons = {
-  openenv: () =>
+  openenv: (...others: string[]) =>
     pythonEnvironment(
-      ["fastapi==0.165.0", "fastmcp-slim[client,server]==3.4.10", "uvicorn==0.54.0", "websockets==15.0.1"],
+      [
+        ...["fastapi==0.165.0", "fastmcp-slim[client,server]==3.4.10", "uvicorn==0.54.0"],
+        ...["websockets==15.0.1", ...others],
+      ],
       ["openenv-core==0.3.0"],
     ),
   ors: () => pythonEnvironment(["ors-sdk==0.1.0"]),
