@@ -1,8 +1,9 @@
 import type { LabelRequest, Presage, ReviewQueueResponse, ReviewRequest } from "@presage/sdk";
-import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "./client.ts";
 import { profilesQueryKey } from "./evaluators.ts";
 import { replaceResult, resultQuery, summaryKey } from "./results.ts";
+import { agreementKey } from "./runs.ts";
 import { byRate, sortRates } from "./summaries.ts";
 
 const queueSize = 50;
@@ -52,18 +53,6 @@ export function usedRatesQuery(presage: Presage) {
       return sortRates((await presage.results.summarise(request, { signal })).groups);
     },
     staleTime: 60_000,
-  });
-}
-
-const agreementKey = ["agreement"];
-
-/** How far an evaluator agrees with people's labels so far. */
-export function agreementQuery(presage: Presage, query: Parameters<Presage["labels"]["agreement"]>[0]) {
-  return queryOptions({
-    queryKey: [...agreementKey, query],
-    queryFn: ({ signal }) => presage.labels.agreement(query, { signal }),
-    // Until there are other figures, those from before the last label stand.
-    placeholderData: keepPreviousData,
   });
 }
 

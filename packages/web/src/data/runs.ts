@@ -9,7 +9,14 @@ import type {
   RunSampleFilter,
   RunSampleView,
 } from "@presage/sdk";
-import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { pagedQuery, usePresage } from "./client.ts";
 
@@ -316,5 +323,17 @@ export function runTrajectoryQuery(presage: Presage, runId: string, trajectoryId
       }
       return { samples: all, isWhole: false };
     },
+  });
+}
+
+export const agreementKey = ["agreement"];
+
+/** How far an evaluator agrees with people's labels so far. */
+export function agreementQuery(presage: Presage, query: Parameters<Presage["labels"]["agreement"]>[0]) {
+  return queryOptions({
+    queryKey: [...agreementKey, query],
+    queryFn: ({ signal }) => presage.labels.agreement(query, { signal }),
+    // Until there are other figures, those from before the last label stand.
+    placeholderData: keepPreviousData,
   });
 }

@@ -1,9 +1,12 @@
 import type { Run } from "@presage/sdk";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ClipboardCheck } from "lucide-react";
 import { usePresage } from "../data/client.ts";
+import { agreementQuery } from "../data/runs.ts";
+import { counted } from "../format/numbers.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
+import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { AllowedButton } from "./allowed.tsx";
 
 const size = 20;
@@ -35,5 +38,22 @@ export function LabelSampleButton({ run }: { run: Run }) {
         </div>
       )}
     </>
+  );
+}
+
+/** How far an evaluator agrees with people so far, and what more labels would bring. `of`: undefined until it is known. */
+export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) {
+  const { data } = useQuery({ ...agreementQuery(usePresage(), of), enabled: of !== undefined });
+  const more = data?.more_labels;
+  return (
+    <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
+      {data !== undefined && <InlineText text={data.sentence} />}
+      {more != null && more.count !== null && (
+        <b className="ml-2 font-medium whitespace-nowrap text-ink">
+          {counted(more.count, "more label")}: ±{Math.round(100 * more.half_width)} points
+        </b>
+      )}
+      {data?.note != null && <span className="block text-xs text-ink-3">{data.note}</span>}
+    </p>
   );
 }

@@ -2,7 +2,6 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ListChecks } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../data/client.ts";
 import {
@@ -26,37 +25,30 @@ import {
 } from "../format/numbers.ts";
 import { type Period, stepStartsMs } from "../format/times.ts";
 import { shortEvaluatorNames } from "../format/words.ts";
-import { buttonClass } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
 import { IntervalBar } from "../ui/charts/sparkline.tsx";
 import { TimeChart } from "../ui/charts/time-chart.tsx";
 import type { ChartPoint } from "../ui/charts/time-series.ts";
 import { formatStep } from "../ui/charts/time-series.ts";
 import { Select } from "../ui/form/select.tsx";
-import { EmptyState, ErrorNotice } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { ChartSkeleton } from "../ui/skeleton.tsx";
 import { Explained } from "../ui/tooltip.tsx";
 import type { Verdict } from "./results-search.ts";
 
 interface RateByDayCardProps {
   period: Period;
-  /** Undefined while loading. */
-  rates: readonly EvaluationSummaryGroup[] | undefined;
-  title?: string;
+  /** Some have verdicts. */
+  rates: readonly EvaluationSummaryGroup[];
+  title: string;
   /** The id of the chosen rate; undefined or unknown: that with the most verdicts. */
   chosen: string | undefined;
   onChoose(id: string): void;
 }
 
 /** One evaluator and profile at a time: a rate of several would change with how often each is used. */
-export function RateByDayCard({
-  period,
-  rates: all,
-  title = "Pass rate by day",
-  chosen,
-  onChoose,
-}: RateByDayCardProps) {
-  const rates = sortRates(all ?? []).filter((figures) => verdictsOf(figures) > 0);
+export function RateByDayCard({ period, rates: all, title, chosen, onChoose }: RateByDayCardProps) {
+  const rates = sortRates(all).filter((figures) => verdictsOf(figures) > 0);
   const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));
   const rate = rates.find(({ key }) => rateId(key) === chosen) ?? rates[0];
   return (
@@ -79,13 +71,7 @@ export function RateByDayCard({
         )
       }
     >
-      {all === undefined ? (
-        <ChartSkeleton />
-      ) : rate === undefined ? (
-        <NoVerdicts count={all.length} />
-      ) : (
-        <RateOfDays period={period} rate={rate} />
-      )}
+      {rate !== undefined && <RateOfDays period={period} rate={rate} />}
     </Card>
   );
 }
@@ -149,28 +135,6 @@ function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
       },
     };
   });
-}
-
-/** In place of rates, while there are none; `count` is of the evaluations without a verdict. */
-function NoVerdicts({ count }: { count: number }) {
-  return (
-    <EmptyState
-      icon={ListChecks}
-      title={
-        count === 0
-          ? "No direct evaluations in this period"
-          : "No verdicts of direct evaluations in this period"
-      }
-      actions={
-        <Link to="/playground" className={buttonClass({ size: "small" })}>
-          Evaluate in the playground
-        </Link>
-      }
-    >
-      Make a prediction in the playground and evaluate the response there, or send outputs to{" "}
-      <code className="font-mono text-xs">POST /v1/evaluate</code>.
-    </EmptyState>
-  );
 }
 
 const dayMs = 86_400_000;

@@ -1,6 +1,7 @@
 import type { Run, RunGoal } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { use } from "react";
 import { useRefusal } from "../data/accounts.ts";
 import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
@@ -9,11 +10,12 @@ import { humanizeName } from "../format/words.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { type ButtonProps, buttonClass } from "../ui/button.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { ControlTabIndex } from "../ui/tooltip.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { AllowedButton } from "./allowed.tsx";
 
 /** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
-export function RunLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
+export function RunLink({ id }: { id: string }) {
   const { data: name, isLoading } = useQuery(runNameQuery(usePresage(), id));
   if (isLoading) return <Skeleton className="h-3 w-24" />;
   if (name == null) return <InlineText text={id} />;
@@ -22,7 +24,7 @@ export function RunLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
       to="/runs/$runId"
       params={{ runId: id }}
       title={name}
-      tabIndex={tabIndex}
+      tabIndex={use(ControlTabIndex)}
       className="block truncate text-accent-ink underline-offset-2 hover:underline"
     >
       <InlineText text={name} />

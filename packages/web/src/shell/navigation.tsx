@@ -145,14 +145,14 @@ export function SectionPages() {
   return (
     <nav
       aria-label={section?.title}
-      className="flex shrink-0 flex-wrap gap-x-5 border-b border-line bg-surface px-4 pt-1 md:px-6 print:hidden"
+      className="flex shrink-0 scroll-px-4 gap-x-5 overflow-x-auto border-b border-line bg-surface px-4 pt-1 md:px-6 print:hidden"
     >
       {links.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: true, includeSearch: false }}
-          className="-mb-px border-b-2 border-transparent py-2.5 text-sm font-semibold whitespace-nowrap text-ink-2 -outline-offset-2 hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink"
+          className="current-in-sight -mb-px shrink-0 border-b-2 border-transparent py-2.5 text-sm font-semibold whitespace-nowrap text-ink-2 -outline-offset-2 hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink"
         >
           {label}
         </Link>

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { Check, Copy, LoaderCircle } from "lucide-react";
-import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useState } from "react";
-import { Tooltip } from "./tooltip.tsx";
+import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, use, useState } from "react";
+import { ControlTabIndex, Tooltip } from "./tooltip.tsx";
 
 export interface ButtonProps extends ComponentProps<"button"> {
   variant?: "primary" | "secondary" | "quiet" | "danger" | undefined;
@@ -15,6 +15,7 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
   return (
     <button
       type="button"
+      tabIndex={use(ControlTabIndex)}
       {...rest}
       // Not `disabled`, which would lose the focus.
       aria-busy={isBusy || undefined}
@@ -61,6 +62,7 @@ export function IconButton({
     <Tooltip text={label}>
       <button
         type="button"
+        tabIndex={use(ControlTabIndex)}
         {...rest}
         aria-label={label}
         className={clsx(

@@ -39,7 +39,7 @@ export function SkeletonTableRows({ count, columnCount }: { count: number; colum
         <tr key={row}>
           {Array.from({ length: columnCount }, (_, column) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-            <td key={column} className="h-10 border-b border-line px-3 py-1.5 first:pl-4 last:pr-4">
+            <td key={column} className={cellClass}>
               {row === 0 && column === 0 && <span className="sr-only">Loading</span>}
               <Skeleton className="h-3 w-3/4" />
             </td>
@@ -49,3 +49,5 @@ export function SkeletonTableRows({ count, columnCount }: { count: number; colum
     </tbody>
   );
 }
+
+const cellClass = "wide h-10 border-b border-line px-3 py-1.5 first:pl-4 last:pr-4 phone:nth-[n+4]:hidden";

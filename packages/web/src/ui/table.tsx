@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { Copied } from "./data-table/columns.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { ScrollRegion } from "./page.tsx";
@@ -7,14 +7,20 @@ import { ScrollRegion } from "./page.tsx";
 /** A table that scrolls sideways by itself. Its menu comes with the pointer or the focus. */
 export function Table({
   label,
+  isStacked = false,
   className,
   children,
 }: {
   label: string;
+  /** On a phone each row's cells stand below its name. */
+  isStacked?: boolean;
   className?: string;
   children: ReactNode;
 }) {
   const table = useRef<HTMLTableElement>(null);
+  useEffect(() => {
+    if (isStacked) labelCells(table.current);
+  });
   return (
     // Relative: texts for screen readers only are positioned inside it.
     <div className="group/table relative min-w-0">
@@ -22,7 +28,10 @@ export function Table({
         label={label}
         className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
       >
-        <table ref={table} className={clsx("w-full border-collapse text-sm", className)}>
+        <table
+          ref={table}
+          className={clsx("w-full border-collapse text-sm", isStacked && "stacks", className)}
+        >
           {children}
         </table>
       </ScrollRegion>
@@ -31,6 +40,13 @@ export function Table({
       </span>
     </div>
   );
+}
+
+/** Each cell has the name of its column, for a phone to show. */
+function labelCells(table: HTMLTableElement | null): void {
+  const names = [...(table?.querySelectorAll("thead th") ?? [])].map((cell) => cell.textContent ?? "");
+  for (const cell of table?.querySelectorAll<HTMLTableCellElement>("tbody td") ?? [])
+    cell.dataset.label = names[cell.cellIndex] ?? "";
 }
 
 /** The cells of a table as they are shown, without columns that are only drawn. */

@@ -2,8 +2,8 @@ import { clsx } from "clsx";
 import { Tooltip as Radix } from "radix-ui";
 import { createContext, type ReactNode, use } from "react";
 
-/** Whether Tab reaches what explains itself: in a table only within the row that has the focus. */
-export const ExplainedTabIndex = createContext(0);
+/** Of the controls in a table, which is one stop for Tab: arrow keys reach them. */
+export const ControlTabIndex = createContext<-1 | undefined>(undefined);
 
 /** Shown while the child is hovered or focused. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactNode }) {
@@ -32,7 +32,7 @@ interface ExplainedProps {
 
 /** A figure that says what it is where it is pointed at or focused. */
 export function Explained({ text, className, children }: ExplainedProps) {
-  const tabIndex = use(ExplainedTabIndex);
+  const tabIndex = use(ControlTabIndex) ?? 0;
   if (text === undefined) return <span className={className}>{children}</span>;
   return (
     <Tooltip text={text}>
@@ -45,7 +45,7 @@ export function Explained({ text, className, children }: ExplainedProps) {
 
 /** A name that says what it means where it is pointed at or focused. */
 export function ExplainedName({ name, explanation }: { name: string; explanation: string | undefined }) {
-  const tabIndex = use(ExplainedTabIndex);
+  const tabIndex = use(ControlTabIndex);
   if (explanation === undefined) return name;
   return (
     <Tooltip text={explanation}>

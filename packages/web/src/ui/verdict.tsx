@@ -26,7 +26,7 @@ export function VerdictMark({ score, ...verdict }: Verdict & { score: number | n
   return (
     <span className="inline-flex items-center justify-end gap-1.5" title={said}>
       <Icon aria-label={said} role="img" className={clsx("size-3.5 shrink-0", inks[tone])} />
-      <span className="w-10 text-right tabular-nums">{formatScore(score)}</span>
+      <span className="text-right tabular-nums md:w-10">{formatScore(score)}</span>
     </span>
   );
 }
@@ -72,7 +72,6 @@ function lookOf({ status, pass }: Verdict): Look {
   }
 }
 
-/** Characters of a name that a narrow column has room for. */
 /** The width of a column of verdicts by the evaluator of this name, of which a long one is cut. */
 export function verdictColumnWidthPx(name: string): number {
   return Math.min(152, Math.max(88, 28 + 7 * name.length));

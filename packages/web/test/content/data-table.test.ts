@@ -120,3 +120,18 @@ dashboardTest("Rows are selected with X and cleared with Escape", async ({ visit
   await page.getByText("Choose two to five runs to compare").waitFor();
   expect(await page.locator("input:checked").count()).toBe(0);
 });
+
+dashboardTest("Arrow keys reach the headings and the controls of a row", async ({ visit, client }) => {
+  await client.apiKeys.create({ name: "arrows" });
+  const page = await visit("/api-keys?sort=-name");
+  const rows = page.getByRole("table").locator("tr[data-row]");
+  await rows.first().focus();
+  await page.keyboard.press("ArrowRight");
+  const named = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+  expect(await named()).toStartWith("Select ");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowUp");
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Name");
+  await page.keyboard.press("ArrowDown");
+  expect(await page.evaluate(() => document.activeElement?.hasAttribute("data-row"))).toBe(true);
+});

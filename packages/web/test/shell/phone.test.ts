@@ -41,6 +41,24 @@ browserTest("On a phone, names that begin alike can be told apart", async ({ vis
     ).toBe(true);
 });
 
+browserTest("On a phone, all that a table says is within the screen", async ({ visit, client }) => {
+  const dataset = await uploadHousehold(client, "narrow");
+  await finishRun(client, { name: "narrow", dataset_id: dataset.id, target: { baseline: "no-change" } });
+  await client.apiKeys.create({ name: "narrow" });
+  for (const path of ["/runs", "/datasets", "/api-keys", "/deployments", "/evaluations", "/evaluators"]) {
+    const page = await visit(path, phone);
+    const cells = page.locator("main td");
+    await eventually(
+      () => cells.count(),
+      (count) => count > 0,
+    );
+    const cut = await cells.evaluateAll((all) =>
+      all.filter((cell) => cell.getBoundingClientRect().right > 390).map((cell) => cell.textContent),
+    );
+    expect([path, cut]).toEqual([path, []]);
+  }
+});
+
 browserTest("On a phone, what to do about an error is below it", async ({ visit, expectErrors }) => {
   expectErrors(/Failed to load resource/);
   const page = await visit("/account", phone);

@@ -163,6 +163,7 @@ td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; overflow-x: auto; }
 svg { display: block; font-size: 13px; min-width: 34rem; width: 100%; }
+@media (max-width: 40rem) { svg { font-size: 18px; min-width: 0; } }
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
 text.name { text-anchor: start; }

@@ -116,7 +116,6 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     value: describeDetail,
     widthPx: 220,
     isElastic: true,
-    isWideOnly: true,
   },
   {
     id: "object",
@@ -130,7 +129,6 @@ const auditColumns: DataColumn<AuditEvent>[] = [
       </span>
     ),
     widthPx: 88,
-    isWideOnly: true,
     isSortable: false,
   },
 ];
@@ -139,6 +137,12 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
   const who = email ?? names[user_id ?? ""] ?? "someone who is gone";
   if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
+}
+
+/** A time is shown by its day. */
+function inWords(value: unknown): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
 }
 
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
@@ -154,7 +158,7 @@ function describeDetail({ object_id, detail: { name, ...detail }, names }: Audit
     // An id without a name says nothing to people.
     if (shown === null || shown === undefined) return [];
     const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
-    return [`${label}: ${Array.isArray(shown) ? shown.join(", ") : shown}`];
+    return [`${label}: ${[shown].flat().map(inWords).join(", ")}`];
   });
   return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
 }

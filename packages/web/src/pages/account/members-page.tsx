@@ -96,7 +96,6 @@ function costColumns(spending: SpendingResponse | undefined): DataColumn<Member>
       cell: (member) => formatCost(value(member), currency),
       widthPx: 96,
       isNumber: true,
-      isWideOnly: true,
     },
   ];
 }
@@ -116,14 +115,9 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Name",
       value: nameOfMember,
       cell: (member) => (
-        <span className="flex min-w-0 flex-col">
-          <span className="flex items-center gap-2 font-medium">
-            <span className="truncate">{nameOfMember(member)}</span>
-            {member.id === ownId && <Badge tone="accent">You</Badge>}
-          </span>
-          <span className="text-xs text-ink-3 md:hidden">
-            {member.last_seen_at ? <Time at={member.last_seen_at} /> : "Never here"}
-          </span>
+        <span className="flex items-center gap-2 font-medium">
+          <span className="truncate">{nameOfMember(member)}</span>
+          {member.id === ownId && <Badge tone="accent">You</Badge>}
         </span>
       ),
       widthPx: 120,
@@ -136,7 +130,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ email }) => email ?? "–",
       widthPx: 116,
       isElastic: true,
-      isWideOnly: true,
     },
     {
       id: "seen",
@@ -145,7 +138,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ last_seen_at }) => last_seen_at,
       cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : "Never"),
       widthPx: 124,
-      isWideOnly: true,
       isNewestFirst: true,
     },
     {
@@ -154,7 +146,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       value: ({ created_at }) => created_at,
       cell: ({ created_at }) => <Time at={created_at} />,
       widthPx: 124,
-      isWideOnly: true,
       isNewestFirst: true,
     },
     {
@@ -165,7 +156,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       cell: ({ active_keys = 0 }) => formatCount(active_keys),
       widthPx: 60,
       isNumber: true,
-      isWideOnly: true,
     },
     ...costColumns(spending),
     {

@@ -206,8 +206,7 @@ const factColumns: DataColumn<KeyRow>[] = [
         </>
       );
     },
-    widthPx: 100,
-    isWideOnly: true,
+    widthPx: 124,
   },
   {
     id: "used",
@@ -215,7 +214,6 @@ const factColumns: DataColumn<KeyRow>[] = [
     value: ({ apiKey }) => apiKey.last_used_at,
     cell: ({ apiKey: { last_used_at } }) => (last_used_at ? <Time at={last_used_at} /> : "Never"),
     widthPx: 124,
-    isWideOnly: true,
     isNewestFirst: true,
   },
 ];
@@ -227,12 +225,12 @@ function tickColumn(
   return {
     id: "tick",
     label: "Select",
-    cell: ({ apiKey: { id, name }, state }, tabIndex) =>
+    cell: ({ apiKey: { id, name }, state }) =>
       state !== "revoked" && (
         <input
           type="checkbox"
           aria-label={`Select ${name}`}
-          tabIndex={tabIndex}
+          tabIndex={-1}
           className="block size-4 accent-accent"
           checked={ticked.has(id)}
           onChange={({ target }) => {
@@ -263,7 +261,7 @@ function budgetColumns(
       label: "Budget",
       hint: "What the key spent of its budget in this calendar month, UTC",
       value: ({ apiKey }) => budgetOf.get(apiKey.id)?.share,
-      cell({ apiKey: { id, name }, state }, tabIndex) {
+      cell({ apiKey: { id, name }, state }) {
         const budget = budgetOf.get(id);
         const words = budget && describeBudget(budget, currency);
         const isFixed = onSet === undefined || state === "revoked";
@@ -274,7 +272,7 @@ function budgetColumns(
             ) : (
               <button
                 type="button"
-                tabIndex={tabIndex}
+                tabIndex={-1}
                 aria-label={`Set the budget of ${name}`}
                 className="text-accent-ink hover:underline"
                 onClick={() => onSet({ apiKeyId: id, name })}
@@ -287,7 +285,6 @@ function budgetColumns(
         );
       },
       widthPx: 84,
-      isWideOnly: true,
     },
   ];
 }

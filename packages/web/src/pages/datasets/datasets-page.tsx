@@ -113,7 +113,6 @@ const columns: DataColumn<Dataset>[] = [
     value: ({ latest_revision }) => latest_revision?.revision,
     isNumber: true,
     widthPx: 96,
-    isWideOnly: true,
   },
   {
     id: "samples",
@@ -141,7 +140,6 @@ const columns: DataColumn<Dataset>[] = [
     cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatSize(latest.bytes)),
     isNumber: true,
     widthPx: 96,
-    isWideOnly: true,
   },
   {
     id: "tags",
@@ -158,7 +156,6 @@ const columns: DataColumn<Dataset>[] = [
     cell: ({ created_at }) => <Time at={created_at} />,
     isNewestFirst: true,
     widthPx: 128,
-    isWideOnly: true,
   },
 ];
 

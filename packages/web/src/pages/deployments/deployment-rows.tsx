@@ -23,6 +23,7 @@ interface DeploymentRowsProps {
 /** A deployment, and below it its replicas where they are shown. */
 export function DeploymentRows({ deployment, period, columnCount }: DeploymentRowsProps) {
   const { name, model, is_default, replicas } = deployment;
+  const only = replicas?.length === 1 ? replicas[0] : undefined;
   return (
     <tbody className="border-b border-line last:border-b-0">
       <tr className="h-11">
@@ -36,6 +37,7 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
               ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
               : (model ?? "Not asked yet")}
           </span>
+          {only !== undefined && <ReplicaUrl replica={only} />}
         </RowHeader>
         <Cell>
           <StateBadge {...deployment} />
@@ -43,11 +45,24 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
         <Cell isNumber>
           <Failures deployment={name} period={period} />
         </Cell>
-        {replicas !== undefined && <td colSpan={columnCount} />}
+        {only !== undefined && <ReplicaCells replica={only} />}
+        {replicas !== undefined && only === undefined && (
+          <td colSpan={columnCount} className="phone:hidden" />
+        )}
       </tr>
-      {replicas?.map((replica) => (
-        <ReplicaRow key={replica.url} replica={replica} />
-      ))}
+      {only === undefined &&
+        replicas?.map((replica) => (
+          <tr key={replica.url} className="h-9 whitespace-nowrap text-ink-2">
+            <RowHeader className="pl-8!">
+              <ReplicaUrl replica={replica} />
+            </RowHeader>
+            <Cell>
+              <Badge tone={looks[replica.state].tone}>{looks[replica.state].label}</Badge>
+            </Cell>
+            <Cell />
+            <ReplicaCells replica={replica} />
+          </tr>
+        ))}
     </tbody>
   );
 }
@@ -59,7 +74,8 @@ function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & 
   if (data === undefined) return none;
   const countOf = (status: string) => data.status.find(({ value }) => value === status)?.count ?? 0;
   const failed = countOf("failed");
-  const said = `${formatCount(failed)} of ${formatCount(failed + countOf("success"))}`;
+  const all = failed + countOf("success");
+  const said = `${formatShare(all === 0 ? null : failed / all)} of ${formatCount(all)}`;
   if (failed === 0) return said;
   return (
     <Link
@@ -74,19 +90,18 @@ function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & 
 
 const none = <span className="text-ink-3">–</span>;
 
-function ReplicaRow({ replica }: { replica: Replica }) {
-  const { url, state, in_flight, limit, latency_ms, last_failure, recent } = replica;
+function ReplicaUrl({ replica: { url } }: { replica: Replica }) {
   return (
-    <tr className="h-9 whitespace-nowrap text-ink-2 [&>th]:text-ink">
-      <RowHeader className="font-mono text-xs">
-        <span className="block max-w-64 truncate pl-4" title={url}>
-          {url.replace(/^https?:\/\//, "")}
-        </span>
-      </RowHeader>
-      <Cell>
-        <Badge tone={looks[state].tone}>{looks[state].label}</Badge>
-      </Cell>
-      <Cell />
+    <span className="block max-w-64 truncate font-mono text-xs font-normal text-ink-2" title={url}>
+      {url.replace(/^https?:\/\//, "")}
+    </span>
+  );
+}
+
+function ReplicaCells({ replica }: { replica: Replica }) {
+  const { in_flight, limit, latency_ms, last_failure, recent } = replica;
+  return (
+    <>
       <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
         {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
       </Cell>
@@ -104,7 +119,7 @@ function ReplicaRow({ replica }: { replica: Replica }) {
           </>
         )}
       </Cell>
-    </tr>
+    </>
   );
 }
 

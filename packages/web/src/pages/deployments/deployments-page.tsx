@@ -46,7 +46,7 @@ function DeploymentsPage() {
       {deployments !== undefined && (
         <>
           <Card>
-            <Table label="Deployments" className={showsReplicas ? "min-w-232" : ""}>
+            <Table label="Deployments" isStacked className={showsReplicas ? "min-w-184" : ""}>
               <thead>
                 <tr className="border-b border-line">
                   <HeaderCell>Deployment</HeaderCell>

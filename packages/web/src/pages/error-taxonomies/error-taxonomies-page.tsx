@@ -111,7 +111,7 @@ interface TaxonomyTableProps {
 
 export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTableProps) {
   return (
-    <Table label={label} className="min-w-4xl table-fixed">
+    <Table label={label} isStacked className="min-w-184 table-fixed">
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Name</HeaderCell>
@@ -121,11 +121,11 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
           <HeaderCell isNumber className="w-24">
             Revisions
           </HeaderCell>
-          <HeaderCell isNumber className="w-32">
+          <HeaderCell isNumber className="w-28">
             In production
           </HeaderCell>
-          <HeaderCell className="w-44">Newest labels</HeaderCell>
-          <HeaderCell isNumber className="w-36">
+          <HeaderCell className="w-36">Newest labels</HeaderCell>
+          <HeaderCell isNumber className="w-32">
             Changed
           </HeaderCell>
         </tr>

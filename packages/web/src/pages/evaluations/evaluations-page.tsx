@@ -16,10 +16,9 @@ import { type TableView, useTableView } from "../../ui/data-table/table-view.ts"
 import { Segmented } from "../../ui/form/choices.tsx";
 import { Menu, MenuDownload } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNarrow } from "../../ui/screen.ts";
 import { DeleteResultsDialog } from "./delete-results-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { narrowResultColumns, resultColumns } from "./result-columns.tsx";
+import { resultColumns } from "./result-columns.tsx";
 import { OpenResult, ResultList } from "./result-list.tsx";
 import { activeFilters, exportAddress, toResultFilter, toResultOrder } from "./results-filter.ts";
 import { SamplesView } from "./samples-view.tsx";
@@ -113,11 +112,10 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
   const filter = toResultFilter(search);
   const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
   const rows = useMemo(() => list.data?.pages.flat(), [list.data]);
-  const isNarrow = useNarrow();
-  const columns = useMemo(() => {
-    const nameOf = shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? []);
-    return isNarrow ? narrowResultColumns(nameOf) : resultColumns(nameOf);
-  }, [rows, isNarrow]);
+  const columns = useMemo(
+    () => resultColumns(shortEvaluatorNames(rows?.map(({ evaluator_id }) => evaluator_id) ?? [])),
+    [rows],
+  );
   const view = useResultView(filtering, columns);
   const table = useDataTable({
     label: "Results",

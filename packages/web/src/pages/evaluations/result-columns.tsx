@@ -4,7 +4,7 @@ import { formatScore } from "../../format/numbers.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../ui/verdict.tsx";
 
 const verdict: DataColumn<ResultRow> = {
@@ -63,8 +63,7 @@ const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
-  cell: ({ evaluation_run_id: id }, tabIndex) =>
-    id === null ? <None /> : <RunLink id={id} tabIndex={tabIndex} />,
+  cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
   widthPx: 192,
 };
 const sample: DataColumn<ResultRow> = {
@@ -89,18 +88,6 @@ export const resultColumns = (nameOf: (id: string) => string): DataColumn<Result
   score,
   evaluator(nameOf),
   output,
-  app,
-  run,
-  sample,
-  when,
-];
-
-/** On a phone the output is in sight, and the rest follows. */
-export const narrowResultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
-  { ...verdict, widthPx: 152 },
-  { ...score, widthPx: 76 },
-  output,
-  evaluator(nameOf),
   app,
   run,
   sample,
@@ -140,11 +127,7 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
     );
   }
   if (excerpt === null) return <span className="text-ink-3">No output</span>;
-  return (
-    <span className="font-mono text-xs text-ink">
-      <InlineText text={excerpt} />
-    </span>
-  );
+  return <Beginning text={excerpt} />;
 }
 
 function None() {

@@ -4,7 +4,7 @@ import { splitVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
-import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
 
 /** All results about one sample, of one run. */
@@ -111,11 +111,7 @@ export function sampleColumns(
       id: "output",
       label: "Output",
       value: ({ results }) => results[0]?.excerpt,
-      cell: ({ results }) => (
-        <span className="font-mono text-xs text-ink">
-          <InlineText text={results[0]?.excerpt ?? ""} />
-        </span>
-      ),
+      cell: ({ results }) => <Beginning text={results[0]?.excerpt} />,
       isSortable: false,
       isElastic: true,
       widthPx: 140,
@@ -125,24 +121,18 @@ export function sampleColumns(
       label: "Gold",
       hint: "What the output was compared with.",
       value: ({ results }) => goldOf(results),
-      cell: ({ results }) => (
-        <span className="font-mono text-xs">
-          <InlineText text={goldOf(results) ?? "–"} />
-        </span>
-      ),
+      cell: ({ results }) => <Beginning text={goldOf(results)} />,
       isSortable: false,
       isElastic: true,
       widthPx: 140,
-      isWideOnly: true,
     },
     {
       id: "run",
       label: "Run",
       value: ({ runId }) => runId,
-      cell: ({ runId }, tabIndex) => (runId === null ? "–" : <RunLink id={runId} tabIndex={tabIndex} />),
+      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
       isSortable: false,
       widthPx: 136,
-      isWideOnly: true,
     },
   ];
 }

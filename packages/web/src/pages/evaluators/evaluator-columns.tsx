@@ -68,7 +68,6 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     cell: ({ profile }) =>
       profile === undefined ? "Imported" : profile.is_managed ? "Built-in" : `r${profile.revision}`,
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 76,
   },
   {
@@ -82,7 +81,6 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         <Time at={profile.created_at} />
       ),
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 128,
   },
   {

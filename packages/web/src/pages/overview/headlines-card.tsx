@@ -106,7 +106,7 @@ function Row({ row }: { row: Headline }) {
   const { id, target, mode, revision, goal, finished_at, created_at } = run;
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
-      <RowHeader className="min-w-40">
+      <RowHeader className="min-w-40 min-[1400px]:min-w-60">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -121,15 +121,15 @@ function Row({ row }: { row: Headline }) {
         </span>
         <span className="mt-1 flex flex-col items-start gap-1 text-xs min-[1400px]:hidden">
           {goal !== null && <GoalState goal={goal} />}
-          <Change row={row} />
-          <Failed run={run} />
+          {row.change !== null && <Change row={row} />}
+          {run.progress.failed > 0 && <Failed run={run} />}
         </span>
       </RowHeader>
       <Cell className="align-top">
         <Rate row={row} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
-        {goal === null ? <span className="text-ink-3">none set</span> : <GoalState goal={goal} />}
+        {goal === null ? nothing : <GoalState goal={goal} />}
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         <Change row={row} />
@@ -143,6 +143,8 @@ function Row({ row }: { row: Headline }) {
     </tr>
   );
 }
+
+const nothing = <span className="text-ink-3">–</span>;
 
 const baselineNames = {
   "no-change": "no change",
@@ -170,11 +172,14 @@ function Rate({ row: { run, baseline } }: { row: Headline }) {
         </span>
       </span>
       <span className="text-xs text-ink-3 tabular-nums">
-        {interval === null ? "no interval" : describeInterval(interval)};{" "}
-        {shortEvaluatorNames([evaluator])(evaluator)}; {counted(count, "sample")} in{" "}
-        {counted(trajectories, "trajectory", "trajectories")}
+        {interval === null ? "no interval" : describeInterval(interval)},{" "}
+        {shortEvaluatorNames([evaluator])(evaluator)}
       </span>
-      <span className="text-xs text-ink-2 tabular-nums">
+      <span
+        className="text-xs text-ink-3 tabular-nums"
+        title={`${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}`}
+      >
+        {counted(count, "sample")},{" "}
         {baseline === null
           ? "no baseline measured"
           : `${baselineNames[baseline.kind]} ${formatShare(baseline.pass_rate)}`}
@@ -186,7 +191,7 @@ function Rate({ row: { run, baseline } }: { row: Headline }) {
 const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
 function Change({ row: { run, change } }: { row: Headline }) {
-  if (change === null) return <span className="text-ink-3">no run before</span>;
+  if (change === null) return nothing;
   const { run_id, name, difference, interval, outcome } = change;
   const Icon = arrows[outcome];
   return (
@@ -229,7 +234,7 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
     >
       {failures.length > 0
         ? `${failures.join(", ")}, of ${formatCount(progress.samples)}`
-        : `none of ${formatCount(progress.samples)} failed`}
+        : `0 of ${formatCount(progress.samples)}`}
       {trouble.length > 0 && `; ${trouble.join("; ")}`}
     </span>
   );

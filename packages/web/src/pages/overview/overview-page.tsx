@@ -1,9 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { loadPage, usePresage } from "../../data/client.ts";
-import { checkedEnvironmentsQuery } from "../../data/environments.ts";
+import { checkedEnvironmentsQuery, realityQuery } from "../../data/environments.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
@@ -29,14 +29,16 @@ const placeholder = <SkeletonRows count={4} className="h-40" />;
 function OverviewPage() {
   const { steps, failure } = useFirstSteps();
   const presage = usePresage();
+  const checked = useQuery(checkedEnvironmentsQuery(presage));
   // They appear together, so that none moves when another loads.
   const parts = [
+    checked,
+    ...useQueries({ queries: (checked.data ?? []).map((name) => realityQuery(presage, name)) }),
     useQuery(headlinesQuery(presage)),
     useQuery(deploymentsQuery(presage)),
     useQuery(pausedRunsQuery(presage)),
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
-    useQuery(checkedEnvironmentsQuery(presage)),
   ];
   const isLoading =
     parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined);

@@ -7,7 +7,7 @@ import { withoutVersion } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
 /** As the server lists them, by time: no column is sorted. */
@@ -25,7 +25,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Action",
     value: ({ action }) => action,
     cell: ({ action }) => <Beginning text={action} />,
-    widthPx: 140,
+    widthPx: 110,
     isElastic: true,
   },
   {
@@ -34,7 +34,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "The beginning of what was predicted, or why there is no prediction.",
     value: ({ output, error_message }) => output ?? error_message,
     cell: (row) => <Answer prediction={row} />,
-    widthPx: 180,
+    widthPx: 130,
     isElastic: true,
   },
   {
@@ -43,16 +43,14 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "What the dataset of its run has as the next state.",
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
-    widthPx: 130,
-    isWideOnly: true,
+    widthPx: 100,
   },
   {
     id: "verdicts",
     label: "Verdicts",
     value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
     cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
-    widthPx: 84,
-    isWideOnly: true,
+    widthPx: 80,
   },
   {
     id: "who",
@@ -60,7 +58,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     hint: "The key that asked, or who started the run.",
     value: ({ made_by }) => made_by,
     widthPx: 132,
-    isWideOnly: true,
   },
   {
     id: "cost",
@@ -69,9 +66,8 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ cost }) => cost,
     cell: ({ cost, currency }) =>
       cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
-    widthPx: 76,
+    widthPx: 96,
     isNumber: true,
-    isWideOnly: true,
   },
   {
     id: "status",
@@ -197,15 +193,6 @@ function Answer({ prediction }: { prediction: LoggedPrediction }) {
       <span className="truncate">
         <Beginning text={output ?? error_message} />
       </span>
-    </span>
-  );
-}
-
-function Beginning({ text }: { text: string | null | undefined }) {
-  if (text == null) return <Nothing />;
-  return (
-    <span className="font-mono text-xs text-ink">
-      <InlineText text={text} />
     </span>
   );
 }

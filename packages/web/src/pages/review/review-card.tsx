@@ -1,12 +1,10 @@
-import type { EvaluationResult, LabelAgreement, ReviewQueueItem } from "@presage/sdk";
+import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
 import { datasetSampleQuery } from "../../data/datasets.ts";
 import { runQuery, runSampleQuery } from "../../data/runs.ts";
-import { counted } from "../../format/numbers.ts";
 import { actionOf, StepTexts, stateOf } from "../../ui/steps/step-texts.tsx";
-import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 interface ReviewCardProps {
@@ -99,20 +97,4 @@ function Asked({ result }: { result: EvaluationResult }) {
     );
   const isComing = run?.dataset_id != null || (isPending && runId !== null && result.dataset_id !== null);
   return isComing || input === null ? null : <PlainText text={input} label="Input" />;
-}
-
-/** How far the evaluator agrees with people so far, and what more labels would bring. */
-export function AgreementLine({ agreement }: { agreement: LabelAgreement | undefined }) {
-  const more = agreement?.more_labels;
-  return (
-    <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
-      {agreement !== undefined && <InlineText text={agreement.sentence} />}
-      {more != null && more.count !== null && (
-        <b className="ml-2 font-medium whitespace-nowrap text-ink">
-          {counted(more.count, "more label")}: ±{Math.round(100 * more.half_width)} points
-        </b>
-      )}
-      {agreement?.note != null && <span className="block text-xs text-ink-3">{agreement.note}</span>}
-    </p>
-  );
 }

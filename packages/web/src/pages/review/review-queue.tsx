@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 import { useEffect } from "react";
 import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
-import { agreementQuery } from "../../data/review.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
+import { Agreement } from "../../parts/label-sample.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { AgreementLine, ReviewCard } from "./review-card.tsx";
+import { ReviewCard } from "./review-card.tsx";
 import type { ReviewSearch } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
 
@@ -47,19 +47,20 @@ export function ReviewQueue({
   useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
   useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
   useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
-  const { data: agreement } = useQuery({
-    ...agreementQuery(presage, {
-      run: search.run,
-      evaluator: result?.evaluator_id,
-      profile_name: result?.profile_name ?? undefined,
-    }),
-    enabled: result !== undefined || openId === undefined,
-  });
-
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
   return (
     <>
-      <AgreementLine agreement={agreement} />
+      <Agreement
+        of={
+          result !== undefined || openId === undefined
+            ? {
+                run: search.run,
+                evaluator: result?.evaluator_id,
+                profile_name: result?.profile_name ?? undefined,
+              }
+            : undefined
+        }
+      />
       <section
         aria-label="Result to review"
         className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"

@@ -92,7 +92,7 @@ const mostRuns = 10;
 export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
   const shown = runs.slice(0, mostRuns);
   return (
-    <Table label="Runs through the world" className="min-w-2xl">
+    <Table label="Runs through the world" isStacked className="min-w-2xl">
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Run</HeaderCell>

@@ -51,7 +51,6 @@ const columns: DataColumn<World>[] = [
     hint: "A deployment that is shown the examples, or the records alone, without a model",
     value: ({ config }) => answererOf(config),
     widthPx: 176,
-    isWideOnly: true,
   },
   {
     id: "examples",
@@ -69,7 +68,6 @@ const columns: DataColumn<World>[] = [
     cell: ({ pinned }) => formatCount(pinned.examples?.trajectories ?? 0),
     isNumber: true,
     widthPx: 112,
-    isWideOnly: true,
   },
   {
     id: "dataset",
@@ -85,7 +83,6 @@ const columns: DataColumn<World>[] = [
         </span>
       ),
     widthPx: 208,
-    isWideOnly: true,
   },
   {
     id: "revised",
@@ -95,7 +92,6 @@ const columns: DataColumn<World>[] = [
     cell: ({ revised_at }) => <Time at={revised_at} />,
     isNewestFirst: true,
     widthPx: 128,
-    isWideOnly: true,
   },
 ];
 

@@ -65,11 +65,11 @@ export function IntervalTable(props: IntervalTableProps) {
       >
         <table className="w-full border-collapse text-sm tabular-nums">
           <thead>
-            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 md:*:last:pr-10">
+            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10">
               <th scope="col" className="text-left">
                 {rowLabel}
               </th>
-              <th scope="col" className="w-1/2 min-w-32 text-left">
+              <th scope="col" className="w-1/2 min-w-24 text-left md:min-w-32">
                 <IntervalAxis domain={domain} format={formatTick} />
                 <span className="sr-only">Drawn</span>
               </th>
@@ -105,7 +105,7 @@ export function IntervalTable(props: IntervalTableProps) {
             {shown.map((row) => (
               <tr
                 key={row.key}
-                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 md:*:last:pr-10 hover:bg-hover/60"
+                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
               >
                 <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
                   {row.shown ?? row.label}
@@ -115,6 +115,11 @@ export function IntervalTable(props: IntervalTableProps) {
                 </td>
                 <td className="text-right font-medium whitespace-nowrap">
                   <Explained text={row.basis}>{show(row.value, format)}</Explained>
+                  {hasIntervals && (
+                    <span aria-hidden className="hidden text-xs font-normal text-ink-2 phone:block">
+                      {intervalText(row, format)}
+                    </span>
+                  )}
                 </td>
                 {hasIntervals && (
                   <td className="text-right text-xs whitespace-nowrap text-ink-2">
@@ -148,7 +153,7 @@ export function IntervalTable(props: IntervalTableProps) {
           )}
         </figcaption>
       )}
-      <div className="bg-surface max-md:self-end md:absolute md:top-0.5 md:right-1">
+      <div className="absolute top-0.5 right-1 bg-surface max-md:hidden">
         <ExportMenu
           label={label}
           isDrawn

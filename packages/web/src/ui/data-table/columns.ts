@@ -13,8 +13,8 @@ export interface DataColumn<Row> {
   hint?: string;
   /** What it is sorted by, and copied as. */
   value?(row: Row): CellValue;
-  /** Absent: shows `value`. Links in it have the row's `tabIndex`: Tab goes to one row and then past the table. */
-  cell?(row: Row, tabIndex: number): ReactNode;
+  /** Absent: shows `value`. */
+  cell?(row: Row): ReactNode;
   /** Aligned to the right; sorted from the greatest first. */
   isNumber?: boolean;
   /** Also sorted from the greatest first: times. */
@@ -26,8 +26,6 @@ export interface DataColumn<Row> {
   isElastic?: boolean;
   /** Hidden by default. */
   isExtra?: boolean;
-  /** Hidden on narrow screens by default. */
-  isWideOnly?: boolean;
   /** Cannot be removed. */
   isFixed?: boolean;
   /** Has no label that is seen, and is not copied: buttons. */
@@ -35,10 +33,8 @@ export interface DataColumn<Row> {
 }
 
 /** The default columns. */
-export function defaultColumnIds<Row>(columns: readonly DataColumn<Row>[], isNarrow: boolean): string[] {
-  return columns
-    .filter(({ isExtra = false, isWideOnly = false }) => !isExtra && !(isNarrow && isWideOnly))
-    .map(({ id }) => id);
+export function defaultColumnIds<Row>(columns: readonly DataColumn<Row>[]): string[] {
+  return columns.filter(({ isExtra = false }) => !isExtra).map(({ id }) => id);
 }
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });

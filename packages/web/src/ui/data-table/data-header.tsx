@@ -5,7 +5,7 @@ import { Tooltip } from "../tooltip.tsx";
 import type { DataColumn } from "./columns.ts";
 import type { DataTableModel } from "./table-model.ts";
 
-/** Stays in sight while the table scrolls. */
+/** Stays in sight while the table scrolls. Arrow keys reach it from the first row. */
 export function DataHeader<Row>({ table }: { table: DataTableModel<Row> }) {
   return (
     <thead>
@@ -45,6 +45,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
           {isSortable ? (
             <button
               type="button"
+              tabIndex={-1}
               onClick={() => table.toggleSort(column)}
               className={clsx(
                 "group/sort relative -mx-1.5 inline-block max-w-[calc(100%+0.75rem)] rounded px-1.5 py-1 hover:text-ink",
@@ -64,7 +65,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               />
             </button>
           ) : (
-            <span tabIndex={hint === undefined ? undefined : 0} className="block truncate">
+            <span tabIndex={hint === undefined ? undefined : -1} className="block truncate">
               {label}
             </span>
           )}

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { MouseEvent, ReactNode } from "react";
-import { ExplainedTabIndex } from "../tooltip.tsx";
+import { ControlTabIndex } from "../tooltip.tsx";
 import type { DataColumn } from "./columns.ts";
 import type { DataTableModel } from "./table-model.ts";
 
@@ -17,7 +17,7 @@ interface DataRowProps<Row> {
 const cellClass =
   "h-10 truncate border-b border-line group-last:border-b-0 px-3 py-1.5 text-left font-normal first:pl-4 last:pr-4 print:h-auto print:wrap-anywhere";
 
-/** The whole row can be clicked; the link in its first cell is for the keyboard and for new tabs. */
+/** The whole row can be clicked; the link in its first cell is for the keyboard and for new tabs. Tab stops at one row only. */
 export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Row>) {
   const { activeId, hasDrawer = false, link, openId, selection, shownColumns } = table;
   const isOpen = id === openId;
@@ -47,21 +47,26 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
             aria-label={`Select ${name}`}
             checked={isSelected}
             disabled={!table.canSelect(id)}
-            tabIndex={tabIndex}
+            tabIndex={-1}
             onChange={() => table.toggleSelected(id)}
             className="block size-4 accent-accent"
           />
         </td>
       )}
       {shownColumns.map((column, position) => {
-        const content = (
-          <ExplainedTabIndex value={tabIndex}>{contentOf(column, row, tabIndex)}</ExplainedTabIndex>
-        );
+        const content = <ControlTabIndex value={-1}>{contentOf(column, row)}</ControlTabIndex>;
         if (position !== named) {
           return (
             <td
               key={column.id}
-              className={clsx(cellClass, column.isNumber && "text-right tabular-nums", "text-ink-2")}
+              {...(column.isActions !== true && { "data-label": column.label })}
+              data-empty={column.value !== undefined && (column.value(row) ?? "") === "" ? "" : undefined}
+              className={clsx(
+                cellClass,
+                column.isNumber && "text-right tabular-nums",
+                column.isElastic && "wide",
+                "text-ink-2",
+              )}
             >
               {content}
             </td>
@@ -98,8 +103,8 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
   );
 }
 
-function contentOf<Row>({ cell, value }: DataColumn<Row>, row: Row, tabIndex: number): ReactNode {
-  if (cell !== undefined) return cell(row, tabIndex);
+function contentOf<Row>({ cell, value }: DataColumn<Row>, row: Row): ReactNode {
+  if (cell !== undefined) return cell(row);
   const shown = value?.(row);
   return shown === null || shown === undefined ? <span className="text-ink-3">–</span> : String(shown);
 }

@@ -1,7 +1,15 @@
 import { clsx } from "clsx";
-import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent } from "react";
+import {
+  type CSSProperties,
+  Fragment,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+} from "react";
 import { useShortcut } from "../shortcuts.tsx";
 import { SkeletonTableRows } from "../skeleton.tsx";
+import { InlineText } from "../untrusted-text/inline-text.tsx";
 import type { DataColumn } from "./columns.ts";
 import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
@@ -33,6 +41,21 @@ const steps: Record<string, number> = {
   End: Number.POSITIVE_INFINITY,
 };
 
+const sidewaySteps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
+
+/** What can take the focus in a row, and the row itself if it leads nowhere. */
+function stopsOf(row: Element | null | undefined): HTMLElement[] {
+  if (row == null) return [];
+  const within = row.querySelectorAll<HTMLElement>("a[href], button, input, select, [tabindex]");
+  return [...(row instanceof HTMLElement && row.hasAttribute("tabindex") ? [row] : []), ...within];
+}
+
+function focusBeside(from: EventTarget, by: number): void {
+  if (!(from instanceof HTMLElement)) return;
+  const stops = stopsOf(from.closest("tr"));
+  stops[stops.indexOf(from) + by]?.focus();
+}
+
 /** A table that can be sorted, has columns to choose, and is used with the keyboard. */
 export function TableFrame<Row>({
   table,
@@ -43,7 +66,17 @@ export function TableFrame<Row>({
   onNearEnd,
   rendered,
 }: TableFrameProps<Row> & { rendered: RenderedRows }) {
-  const { activeId, isMain = false, label, rows, scroller, selection, shownColumns, sortedRows } = table;
+  const {
+    activeId,
+    groupOf,
+    isMain = false,
+    label,
+    rows,
+    scroller,
+    selection,
+    shownColumns,
+    sortedRows,
+  } = table;
   const isLoading = rows === undefined;
   const columnCount = shownColumns.length + (selection === undefined ? 0 : 1);
 
@@ -67,8 +100,17 @@ export function TableFrame<Row>({
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    // A select has arrow keys of its own.
+    if (event.target instanceof HTMLSelectElement) return;
     const by = steps[event.key];
-    if (by !== undefined) {
+    const sideways = sidewaySteps[event.key];
+    if (sideways !== undefined) {
+      event.preventDefault();
+      focusBeside(event.target, sideways);
+    } else if (event.key === "ArrowUp" && table.indexOf(activeId) === 0) {
+      event.preventDefault();
+      stopsOf(scroller.current?.querySelector("thead tr"))[0]?.focus();
+    } else if (by !== undefined) {
       event.preventDefault();
       table.step(by);
     } else if (event.key === "x" && selection !== undefined) {
@@ -90,11 +132,12 @@ export function TableFrame<Row>({
       )}
     >
       <table
+        onKeyDown={onKeyDown}
         aria-label={label}
         aria-busy={isLoading}
         {...(rendered.isVirtual && { "aria-rowcount": onNearEnd === undefined ? sortedRows.length + 1 : -1 })}
-        className="w-full table-fixed border-separate border-spacing-0 text-sm print:table-auto print:min-w-full! print:[&_col]:w-auto!"
-        style={{ minWidth: widthOf(table) }}
+        className="stacks w-full min-w-(--least) table-fixed border-separate border-spacing-0 text-sm print:table-auto print:min-w-full! print:[&_col]:w-auto!"
+        style={{ "--least": `${widthOf(table)}px` } as CSSProperties}
       >
         <colgroup>
           {selection !== undefined && <col style={{ width: selectionWidthPx }} />}
@@ -106,19 +149,33 @@ export function TableFrame<Row>({
         {isLoading ? (
           <SkeletonTableRows count={expectedRows} columnCount={columnCount} />
         ) : (
-          <tbody onKeyDown={onKeyDown}>
+          <tbody>
             <Spacer heightPx={rendered.beforePx} columnCount={columnCount} />
             {rendered.indexes.map((index) => {
               const entry = sortedRows[index];
               if (entry === undefined) return null;
+              const before = sortedRows[index - 1];
+              const group = groupOf?.(entry.row);
               return (
-                <DataRow
-                  key={entry.id}
-                  table={table}
-                  id={entry.id}
-                  row={entry.row}
-                  {...(rendered.isVirtual && { index, measure: rendered.measure })}
-                />
+                <Fragment key={entry.id}>
+                  {group !== undefined && (before === undefined || groupOf?.(before.row) !== group) && (
+                    <tr>
+                      <th
+                        scope="rowgroup"
+                        colSpan={columnCount}
+                        className="border-b border-line bg-canvas px-4 pt-3 pb-1.5 text-left text-xs font-semibold text-ink-2"
+                      >
+                        <InlineText text={group} />
+                      </th>
+                    </tr>
+                  )}
+                  <DataRow
+                    table={table}
+                    id={entry.id}
+                    row={entry.row}
+                    {...(rendered.isVirtual && { index, measure: rendered.measure })}
+                  />
+                </Fragment>
               );
             })}
             <Spacer heightPx={rendered.afterPx} columnCount={columnCount} />

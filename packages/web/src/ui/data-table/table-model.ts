@@ -34,6 +34,8 @@ interface DataTableOptions<RowData> {
   /** The row whose drawer is open. */
   openId?: string | undefined;
   selection?: RowSelection | undefined;
+  /** What rows stand together under, wherever the first of them stands. Stable between renders. */
+  groupOf?(row: RowData): string;
   /** `server`: the rows come in the order of `view.sort`. */
   sorting?: "client" | "server";
   /** J and K move in it, wherever the focus is. At most one on a page. */
@@ -62,7 +64,7 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
 
 /** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
 export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
-  const { columns, link, openId, rowId, rows, selection, sorting = "client", view } = options;
+  const { columns, groupOf, link, openId, rowId, rows, selection, sorting = "client", view } = options;
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const [lastId, setLastId] = useState<string>();
@@ -73,10 +75,10 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
   const entries = useMemo(() => (rows ?? []).map((row) => ({ id: rowId(row), row })), [rows]);
   const sorted = sorting === "client" ? columns.find(({ id }) => id === view.sort?.id) : undefined;
   const isDescending = view.sort?.isDescending === true;
-  const sortedRows = useMemo(
-    () => sortEntries(entries, sorted, isDescending),
-    [entries, sorted, isDescending],
-  );
+  const sortedRows = useMemo(() => {
+    const all = sortEntries(entries, sorted, isDescending);
+    return groupOf === undefined ? all : [...Map.groupBy(all, ({ row }) => groupOf(row)).values()].flat();
+  }, [entries, sorted, isDescending, groupOf]);
   const shownIds = new Set(view.columnIds);
   const shownColumns = columns.filter(({ id }) => shownIds.has(id));
   const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);

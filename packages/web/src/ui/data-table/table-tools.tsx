@@ -1,6 +1,7 @@
 import { DropdownMenu } from "radix-ui";
 import { ExportMenu } from "../export-menu.tsx";
 import { MenuCheck, MenuItem } from "../menu.tsx";
+import { useNarrow } from "../screen.ts";
 import type { DataTableModel } from "./table-model.ts";
 
 /** Choosing columns, and taking the rows that are loaded elsewhere. */
@@ -22,6 +23,21 @@ export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
         rows: sortedRows.map(({ row }) => row),
       })}
     >
+      {useNarrow() && (
+        <>
+          <DropdownMenu.Separator className="my-1 border-t border-line" />
+          <DropdownMenu.Label className="px-2 py-1 text-xs text-ink-3">Sort by</DropdownMenu.Label>
+          {shownColumns.filter(table.isSortable).map((column) => (
+            <MenuCheck
+              key={column.id}
+              isOn={view.sort?.id === column.id}
+              onChange={() => table.toggleSort(column)}
+            >
+              {column.label}
+            </MenuCheck>
+          ))}
+        </>
+      )}
       {choices.length > 0 && (
         <>
           <DropdownMenu.Separator className="my-1 border-t border-line" />

@@ -2,7 +2,6 @@
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useState } from "react";
-import { useNarrow } from "../screen.ts";
 import { type DataColumn, defaultColumnIds } from "./columns.ts";
 
 /** Which columns a table shows and in which order its rows are. */
@@ -30,7 +29,6 @@ export function useTableView<Row>(
 ): TableView {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const isNarrow = useNarrow();
   const [remembered, setRemembered] = useState(() => readRememberedView(name));
   const inAddress = isInAddress ? readTableSearch({ ...search }) : {};
   const shown = { ...remembered, ...inAddress };
@@ -65,7 +63,7 @@ export function useTableView<Row>(
   const fixed = columns.filter(({ isFixed = false }) => isFixed).map(({ id }) => id);
   return {
     sort: sort !== undefined && known.has(sort.id) ? sort : defaultSort,
-    columnIds: hasOwnColumns ? [...fixed, ...chosen] : defaultColumnIds(columns, isNarrow),
+    columnIds: hasOwnColumns ? [...fixed, ...chosen] : defaultColumnIds(columns),
     hasOwnColumns,
     changeSort: (next) => change({ sort: next && writeSort(next) }),
     changeColumns: (ids) => change({ columns: ids?.join(",") }),

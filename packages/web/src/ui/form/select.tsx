@@ -1,7 +1,8 @@
 import { clsx } from "clsx";
 import { ChevronDown } from "lucide-react";
-import type { SelectHTMLAttributes } from "react";
+import { type SelectHTMLAttributes, use } from "react";
 import { formatCount } from "../../format/numbers.ts";
+import { ControlTabIndex } from "../tooltip.tsx";
 import { controlLook } from "./inputs.tsx";
 
 type NativeProps = Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onChange" | "children">;
@@ -18,6 +19,7 @@ export function Select<Value extends string>({ className, options, onChange, ...
   return (
     <span className={clsx("relative inline-flex min-w-0", className)}>
       <select
+        tabIndex={use(ControlTabIndex)}
         {...rest}
         onChange={({ target }) => onChange(target.value as Value)}
         className={clsx(controlLook, "h-8.5 appearance-none truncate pr-7 pl-2.5")}

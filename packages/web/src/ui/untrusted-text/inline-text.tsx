@@ -15,6 +15,16 @@ export function InlineText({ text }: { text: string }) {
   );
 }
 
+/** The beginning of a text in a column, where the tag around a tool's answer has no room. */
+export function Beginning({ text }: { text: string | null | undefined }) {
+  if (text == null) return <span className="text-ink-3">–</span>;
+  return (
+    <span className="font-mono text-xs text-ink">
+      <InlineText text={text.replace(/^\s*<tool_response>\s*|\s*<\/tool_response>\s*$/g, "")} />
+    </span>
+  );
+}
+
 const keptAtEnd = 12;
 
 /** The ID of a sample or a trajectory in little room: of a long one the end stays, which differs from the row above. */

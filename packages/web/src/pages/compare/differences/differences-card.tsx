@@ -27,10 +27,10 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
     >
       <Table label="Differences from the reference">
         <thead>
-          <tr className="border-b border-line">
+          <tr className={clsx("border-b border-line", phoneRow)}>
             <HeaderCell>Evaluator and run</HeaderCell>
             <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-64 print:min-w-28">
+            <HeaderCell className="min-w-28 md:min-w-64">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
             </HeaderCell>
@@ -64,6 +64,9 @@ function endsOf({ candidates }: ComparedEvaluator): number[] {
   );
 }
 
+/** As many columns as a phone has room for. */
+const phoneRow = "phone:*:nth-[n+4]:hidden";
+
 interface EvaluatorRowsProps {
   evaluator: ComparedEvaluator;
   name: string;
@@ -84,8 +87,8 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
         </th>
       </tr>
       {referenceRun !== undefined && (
-        <tr>
-          <RowHeader className="max-w-60 max-sm:max-w-36">
+        <tr className={phoneRow}>
+          <RowHeader className="max-w-60">
             <RunName marked={referenceRun} />
           </RowHeader>
           <Cell isNumber className="text-ink-3">
@@ -125,8 +128,8 @@ const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined>
 function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
   return (
-    <tr>
-      <RowHeader className="max-w-60 max-sm:max-w-36">
+    <tr className={phoneRow}>
+      <RowHeader className="max-w-60">
         <RunName marked={marked} />
       </RowHeader>
       <Cell isNumber>

@@ -2,7 +2,7 @@ import { describeComparison } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate, RunReport } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
-import { formatCost, formatCount } from "../../../format/numbers.ts";
+import { formatCost } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
@@ -56,6 +56,7 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
             evaluator: nameEvaluator(evaluator, evaluators),
             preliminary,
           });
+          const cost = describeCost(reports[marked.indexOf(one)], reports[0]);
           const { icon: Icon, className } = looks[candidate.outcome];
           return (
             <li key={candidate.run_id} className="flex gap-3 px-4 py-3">
@@ -69,27 +70,29 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
                     {caveat}
                   </p>
                 ))}
+                {cost !== undefined && <p className="text-sm text-ink-2 tabular-nums">{cost}</p>}
               </div>
             </li>
           );
         })}
       </ul>
-      <Costs marked={marked} reports={reports} />
     </Card>
   );
 }
 
-/** What the runs cost, beside what they say. Absent where none has a price. */
-function Costs({ marked, reports }: Pick<OutcomeCardProps, "marked" | "reports">) {
-  const costs = marked.map(({ letter, run }, index) => {
-    const cost = reports[index]?.cost;
-    const text = cost?.total == null ? "no price" : formatCost(cost.total, cost.currency);
-    return `${letter} ${text} for ${formatCount(run.progress.predicted)} predictions`;
-  });
-  if (!reports.some((report) => report?.cost?.total != null)) return null;
-  return (
-    <p className="border-t border-line px-4 py-2 text-sm text-ink-2 tabular-nums">
-      Cost: {costs.join(", ")}.
-    </p>
-  );
+/** What a run costs, beside the reference. Undefined where its model has no price. */
+function describeCost(report: RunReport | undefined, reference: RunReport | undefined): string | undefined {
+  const [cost, other] = [costOf1000(report), costOf1000(reference)];
+  if (cost === undefined) return undefined;
+  const currency = report?.cost?.currency ?? "";
+  const said = `${formatCost(cost, currency)} for 1,000 predictions`;
+  if (other === undefined) return `${said}; the reference has no price.`;
+  if (cost === other) return `${said}, as the reference.`;
+  const by = formatCost(Math.abs(cost - other), currency);
+  return `${said}, ${by} ${cost > other ? "more" : "less"} than the reference.`;
+}
+
+function costOf1000(report: RunReport | undefined): number | undefined {
+  const predicted = report?.run.progress.predicted ?? 0;
+  return report?.cost?.total == null || predicted === 0 ? undefined : (1000 * report.cost.total) / predicted;
 }

@@ -153,7 +153,7 @@ function sampleColumns(letters: { reference: string; candidate: string }): DataC
       isElastic: true,
       isFixed: true,
     },
-    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isWideOnly: true },
+    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true },
     scoreColumn("reference"),
     scoreColumn("candidate"),
     {

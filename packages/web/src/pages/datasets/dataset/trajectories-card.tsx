@@ -131,6 +131,5 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
     cell: ({ tags }) => <TagList tags={tags} />,
     isSortable: false,
     widthPx: 168,
-    isWideOnly: true,
   },
 ];

@@ -38,7 +38,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     cell: ({ reward }) => formatScore(reward),
     isNumber: true,
     widthPx: 80,
-    isWideOnly: true,
   },
   {
     id: "failed",
@@ -47,7 +46,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     value: ({ failed_steps }) => failed_steps,
     isNumber: true,
     widthPx: 72,
-    isWideOnly: true,
   },
   {
     id: "reason",
@@ -63,7 +61,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
       ),
     widthPx: 220,
     isElastic: true,
-    isWideOnly: true,
   },
   {
     id: "revision",
@@ -72,7 +69,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     value: ({ revision }) => revision,
     isNumber: true,
     widthPx: 84,
-    isWideOnly: true,
   },
   {
     id: "started",
@@ -81,7 +77,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     cell: ({ created_at }) => <Time at={created_at} />,
     widthPx: 124,
     isNewestFirst: true,
-    isWideOnly: true,
   },
   {
     id: "seed",

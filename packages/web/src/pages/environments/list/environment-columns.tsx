@@ -50,7 +50,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     cell: ({ figures }) => formatCount(figures?.episodes ?? 0),
     isNumber: true,
     widthPx: 92,
-    isWideOnly: true,
   },
   {
     id: "open",
@@ -69,7 +68,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     cell: ({ figures }) => figures?.mean_steps?.toFixed(1) ?? "–",
     isNumber: true,
     widthPx: 76,
-    isWideOnly: true,
   },
   {
     id: "reward",
@@ -79,7 +77,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     cell: ({ figures }) => formatScore(figures?.mean_reward ?? null),
     isNumber: true,
     widthPx: 84,
-    isWideOnly: true,
   },
   {
     id: "tasks",
@@ -89,7 +86,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     cell: ({ environment }) => formatCount(taskCount(environment)),
     isNumber: true,
     widthPx: 76,
-    isWideOnly: true,
   },
   {
     id: "deployment",
@@ -103,7 +99,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
         <span className="text-ink-3">the default one</span>
       ),
     widthPx: 128,
-    isWideOnly: true,
   },
   {
     id: "max_steps",
@@ -122,7 +117,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     cell: ({ figures }) => (figures === undefined ? "–" : <Time at={figures.last_started_at} />),
     isNewestFirst: true,
     widthPx: 128,
-    isWideOnly: true,
   },
 ];
 

@@ -124,7 +124,6 @@ const columns: DataColumn<EnvironmentTask>[] = [
     value: ({ goal }) => goal,
     cell: ({ goal }) => <ShortText text={goal} />,
     widthPx: 220,
-    isWideOnly: true,
   },
   {
     id: "start",
@@ -132,7 +131,6 @@ const columns: DataColumn<EnvironmentTask>[] = [
     value: ({ initial_state }) => initial_state,
     cell: ({ initial_state }) => <ShortText text={initial_state} />,
     widthPx: 280,
-    isWideOnly: true,
   },
   {
     id: "metadata",

@@ -15,7 +15,7 @@ import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict.tsx";
 
 const columns: readonly DataColumn<Disagreement>[] = [
@@ -65,13 +65,7 @@ const columns: readonly DataColumn<Disagreement>[] = [
     label: "Output",
     value: ({ output }) => output,
     cell: ({ output }) =>
-      output === null ? (
-        <span className="text-ink-3">No output</span>
-      ) : (
-        <span className="font-mono text-xs">
-          <InlineText text={output} />
-        </span>
-      ),
+      output === null ? <span className="text-ink-3">No output</span> : <Beginning text={output} />,
     widthPx: 240,
     isElastic: true,
   },
@@ -81,7 +75,6 @@ const columns: readonly DataColumn<Disagreement>[] = [
     value: ({ revision }) => revision,
     cell: ({ revision }) => (revision === null ? "–" : `r${revision}`),
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 92,
   },
   {
@@ -90,7 +83,6 @@ const columns: readonly DataColumn<Disagreement>[] = [
     value: ({ correction }) => correction.created_at,
     cell: ({ correction }) => <Time at={correction.created_at} />,
     isNewestFirst: true,
-    isWideOnly: true,
     widthPx: 128,
   },
 ];

@@ -11,6 +11,7 @@ import {
 import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { periodLabels } from "../../../format/times.ts";
 import { humanizeName } from "../../../format/words.ts";
+import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
@@ -90,15 +91,19 @@ function Profile({ revisions, newest }: ProfileProps) {
       actions={<ProfileActions family={family} profile={newest} />}
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
-      <RateByDayCard
-        period={period}
-        rates={rates.data?.direct}
-        title={`Pass rate by day, last ${periodLabels[period]}`}
-        chosen={rate ?? newestRate(rates.data?.direct)}
-        onChoose={(id) => change({ rate: id })}
-      />
+      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data}>
+        <Agreement of={{ evaluator: newest.evaluator_family, profile_name: newest.name }} />
+      </RevisionsCard>
       <RunRatesCard figures={runs.data} />
+      {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
+        <RateByDayCard
+          period={period}
+          rates={rates.data.direct}
+          title={`Pass rate by day, last ${periodLabels[period]}`}
+          chosen={rate ?? newestRate(rates.data.direct)}
+          onChoose={(id) => change({ rate: id })}
+        />
+      )}
       <DisagreementsCard
         publicId={newest.public_id}
         openId={search.result}
@@ -175,7 +180,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
     <Card
       title="Pass rate by run"
       hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
-      className="flex h-60 flex-col print:h-auto"
+      className="flex max-h-60 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
         {figures === undefined && <SkeletonRows count={3} className="h-9" />}
@@ -188,8 +193,10 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
               const { evaluation_run_id: id, evaluator_id, evaluator_profile_revision: revision } = of.key;
               return (
                 <tr key={`${id} ${evaluator_id} ${revision}`} className="border-b border-line last:border-0">
-                  <RowHeader>{id && <RunLink id={id} />}</RowHeader>
-                  <Cell className="text-ink-3">revision {revision}</Cell>
+                  <RowHeader>
+                    {id && <RunLink id={id} />}
+                    <span className="block text-xs text-ink-3">revision {revision}</span>
+                  </RowHeader>
                   <Cell>
                     <PassRate figures={of} />
                   </Cell>

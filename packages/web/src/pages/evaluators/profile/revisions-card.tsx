@@ -1,5 +1,5 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { addUp, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -15,13 +15,15 @@ interface RevisionsCardProps {
   /** Undefined while loading, as is the agreement. */
   figures: readonly EvaluationSummaryGroup[] | undefined;
   agreement: readonly RevisionAgreement[] | undefined;
+  /** Below the table. */
+  children: ReactNode;
 }
 
 /** More rows would push the rest of the page out of sight. */
 const maxAtFirst = 8;
 
 /** Pass rate and agreement of each revision. */
-export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardProps) {
+export function RevisionsCard({ revisions, figures, agreement, children }: RevisionsCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
   const figuresOf = figures && figuresByRevision(figures);
@@ -30,7 +32,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
       title="Revisions"
       hint="Of direct evaluations, with people’s corrections; runs are below, each by itself. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
     >
-      <Table label="Revisions" className="min-w-4xl">
+      <Table label="Revisions" isStacked className="min-w-184">
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Revision</HeaderCell>
@@ -92,6 +94,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
           })}
         </tbody>
       </Table>
+      <div className="border-t border-line px-4 py-2">{children}</div>
       {revisions.length > maxAtFirst && (
         <div className="border-t border-line px-2 py-1.5">
           <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>

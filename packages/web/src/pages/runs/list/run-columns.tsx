@@ -38,7 +38,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
-    widthPx: 196,
+    widthPx: 164,
   };
 }
 
@@ -58,10 +58,27 @@ const columns: DataColumn<RunRow>[] = [
         <span className="font-medium text-ink" title={run.name}>
           <InlineText text={run.name} />
         </span>
+        {isActive(run) ? (
+          <span className="block max-w-60" title={run.status_reason ?? undefined}>
+            <span className="flex justify-between gap-2 text-xs text-ink-2 tabular-nums">
+              {run.status}
+              <span className="text-ink-3">
+                {formatCount(run.progress.evaluated)} / {formatCount(run.progress.samples)}
+              </span>
+            </span>
+            <ProgressBar progress={run.progress} />
+          </span>
+        ) : (
+          run.status !== "finished" && (
+            <span className="ml-2">
+              <RunStatus status={run.status} />
+            </span>
+          )
+        )}
         <Trouble run={run} />
       </>
     ),
-    widthPx: 140,
+    widthPx: 160,
     isElastic: true,
     isFixed: true,
   },
@@ -69,21 +86,8 @@ const columns: DataColumn<RunRow>[] = [
     id: "status",
     label: "Status",
     value: ({ run }) => run.status,
-    cell: ({ run }) =>
-      isActive(run) ? (
-        <span className="flex flex-col gap-1" title={run.status_reason ?? undefined}>
-          <span className="flex justify-between gap-2 text-xs tabular-nums">
-            {run.status}
-            <span className="text-ink-3">
-              {formatCount(run.progress.evaluated)} / {formatCount(run.progress.samples)}
-            </span>
-          </span>
-          <ProgressBar progress={run.progress} />
-        </span>
-      ) : (
-        <RunStatus status={run.status} />
-      ),
     widthPx: 96,
+    isExtra: true,
   },
   {
     id: "target",
@@ -97,7 +101,6 @@ const columns: DataColumn<RunRow>[] = [
       </>
     ),
     widthPx: 128,
-    isWideOnly: true,
   },
   {
     id: "mode",
@@ -111,14 +114,8 @@ const columns: DataColumn<RunRow>[] = [
     id: "dataset",
     label: "Dataset",
     value: ({ dataset }) => dataset,
-    cell: ({ run, dataset }) => (
-      <span title={dataset}>
-        <InlineText text={dataset} />
-        {run.revision !== null && <span className="text-ink-3"> r{run.revision}</span>}
-      </span>
-    ),
     widthPx: 105,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "goal",
@@ -126,8 +123,7 @@ const columns: DataColumn<RunRow>[] = [
     hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
-    widthPx: 124,
-    isWideOnly: true,
+    widthPx: 112,
   },
   {
     id: "no_change",
@@ -144,27 +140,27 @@ const columns: DataColumn<RunRow>[] = [
     label: "Predictions",
     hint: "Samples times repeats.",
     value: ({ run }) => run.progress.samples,
-    cell: ({ run }) => formatCount(run.progress.samples),
+    cell: ({ run: { progress } }) => (
+      <>
+        {formatCount(progress.samples)}
+        {progress.failed > 0 && (
+          <span className="block text-xs text-warn" title={describeFailures(progress).join(", ")}>
+            {formatCount(progress.failed)} failed
+          </span>
+        )}
+      </>
+    ),
     isNumber: true,
-    widthPx: 96,
-    isWideOnly: true,
+    widthPx: 92,
   },
   {
     id: "failed",
     label: "Failed",
     hint: "Failed predictions, and predictions without a verdict of some evaluator.",
     value: ({ run }) => run.progress.failed,
-    cell: ({ run }) =>
-      run.progress.failed === 0 ? (
-        <span className="text-ink-3">0</span>
-      ) : (
-        <span className="text-warn" title={describeFailures(run.progress).join(", ")}>
-          {formatCount(run.progress.failed)}
-        </span>
-      ),
     isNumber: true,
     widthPx: 72,
-    isWideOnly: true,
+    isExtra: true,
   },
   {
     id: "started",
@@ -172,8 +168,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.started_at ?? run.created_at,
     cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
-    widthPx: 130,
-    isWideOnly: true,
+    widthPx: 126,
   },
 ];
 

@@ -221,6 +221,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
     rows,
     rowId: ({ run }) => run.id,
     rowName: ({ run }) => run.name,
+    groupOf: datasetOf,
     link: ({ run }) => ({ to: "/runs/$runId", params: { runId: run.id } }),
     selection: {
       ids: selectedIds(search.selected),
@@ -243,6 +244,10 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
       <DataTable table={table} isFull empty={<NoRuns hasRuns={(runs?.length ?? 0) > 0} />} />
     </section>
   );
+}
+
+function datasetOf({ dataset, run: { revision } }: RunRow): string {
+  return revision === null ? dataset : `${dataset}, revision ${revision}`;
 }
 
 function describeCount(found: number, all: number): string {

@@ -7,6 +7,7 @@ import { differenceOf, useBaselineDifference } from "../../../data/comparisons.t
 import { useCreateRun } from "../../../data/runs.ts";
 import { formatP, formatShare } from "../../../format/numbers.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { Agreement } from "../../../parts/label-sample.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -41,7 +42,12 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const { evaluators } = report;
   const known = useBaselineDifference(run);
   const difference = differenceOf(known?.comparison, chosen);
-  const answer = answerOf(chosen, difference);
+  const isComparing =
+    known === undefined ||
+    (known.baseline !== null && known.comparison === undefined && known.error === null);
+  const answer: Answer = isComparing
+    ? { outcome: "unknown", title: "Comparing with no change …", detail: "" }
+    : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
   const rows = evaluators.map((one) => ({
@@ -82,6 +88,9 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
+        <Agreement
+          of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
+        />
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div

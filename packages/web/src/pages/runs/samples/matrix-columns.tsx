@@ -1,7 +1,7 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import { formatCount, formatDuration } from "../../../format/numbers.ts";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
-import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
 import { type RunVerdict, verdictOf } from "../run-verdicts.tsx";
 import { evaluatorColumnId } from "./matrix-request.ts";
@@ -79,9 +79,7 @@ const rest: DataColumn<RunSample>[] = [
       status === "failed" ? (
         <span className="text-warn">Failed{error_category !== null && `: ${error_category}`}</span>
       ) : (
-        <span className="font-mono text-xs text-ink">
-          <InlineText text={excerpt ?? ""} />
-        </span>
+        <Beginning text={excerpt} />
       ),
     isSortable: false,
     isElastic: true,
@@ -95,7 +93,6 @@ const rest: DataColumn<RunSample>[] = [
     cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
     isSortable: false,
     widthPx: 88,
-    isWideOnly: true,
   },
   {
     id: "changes",
@@ -116,7 +113,6 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 84,
-    isWideOnly: true,
   },
   {
     id: "latency",
@@ -128,7 +124,6 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 88,
-    isWideOnly: true,
   },
 ];
 
