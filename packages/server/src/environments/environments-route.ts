@@ -147,7 +147,7 @@ const getEnvironment = route({
   },
   async handle(services: Services & RealityServices, { requester, params: { name } }) {
     const environment = await findEnvironment(services, requester, name);
-    const reality = (await services.realityOf(requester, environment)) ?? null;
+    const reality = (await services.realityOf(requester, environment, 0)) ?? null;
     return reply(200, { ...toEnvironment(environment), reality });
   },
 });

@@ -57,8 +57,12 @@ export interface ConfigServices {
 /** What is known of an environment beside itself. */
 export interface RealityServices {
   store: Store;
-  /** Whether its successes are false too often; undefined: it has no limit. */
-  realityOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
+  /** Whether its successes are false too often, as it was known so many milliseconds ago at most; undefined: it has no limit. */
+  realityOf(
+    requester: Requester,
+    environment: EnvironmentRevision,
+    maxAgeMs?: number,
+  ): Promise<RealityState | undefined>;
 }
 
 const ofWorlds = ["deployment", "context", "params"] as const;

@@ -59,7 +59,7 @@ export async function describeEnvironment(
   const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
   const limit = environment.config.real?.false_success_limit ?? null;
-  const state = (await services.realityOf(requester, environment)) ?? null;
+  const state = (await services.realityOf(requester, environment, 0)) ?? null;
   return { ...(await realityFigures(found.map(toChecked), limit)), state };
 }
 

@@ -1,6 +1,7 @@
 import type { RealityState } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
+import type { RealityServices } from "../environments/environments.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -16,14 +17,13 @@ export interface WatchedEnvironment {
 }
 
 export interface RealityWatch {
-  /** Whether the successes of an environment's revision are false too often; undefined: it has no limit. */
-  stateOf(requester: Requester, environment: EnvironmentRevision): Promise<RealityState | undefined>;
+  stateOf: RealityServices["realityOf"];
   /** What this process knows, of latest revisions. */
   all(): WatchedEnvironment[];
 }
 
 /** A process that starts thousands of episodes asks the database once in this time. */
-const freshMs = 2_000;
+const usualAgeMs = 2_000;
 const mostEnvironments = 1_000;
 
 interface Known extends WatchedEnvironment {
@@ -63,11 +63,11 @@ export function watchReality(
   }
 
   return {
-    async stateOf(requester, environment) {
+    async stateOf(requester, environment, maxAgeMs = usualAgeMs) {
       const limit = environment.config.real?.false_success_limit;
       if (typeof limit !== "number") return undefined;
       const before = known.get(environment.id);
-      const isFresh = before?.revision === environment.revision && performance.now() - before.atMs < freshMs;
+      const isFresh = before?.revision === environment.revision && performance.now() - before.atMs < maxAgeMs;
       if (isFresh) return before.state;
       const key = `${environment.id}@${environment.revision}`;
       // Callers that come at once share one look, which ends also if the first of them hangs up.
