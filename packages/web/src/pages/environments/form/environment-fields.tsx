@@ -73,6 +73,7 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
           />
         )}
       </div>
+      <RealFields {...props} />
       <PromptFields {...props} />
     </>
   );
@@ -105,6 +106,50 @@ function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps)
       />
     </div>
   );
+}
+
+/** What it is checked against. */
+function RealFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  return (
+    <Fold title="Real environment" note={draft.real} isOpen={hasIssue(issues, refused)}>
+      <TextField
+        label="Name"
+        hint="One that the operator declares. Episodes can be replayed there."
+        issue={issueAt(refused, "real", "name")}
+        value={draft.real}
+        onChange={(real) => change({ real })}
+      />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Share, %"
+          hint="Of the ended episodes, those that are replayed as they end."
+          issue={issues.share ?? issueAt(refused, "real", "share")}
+          value={draft.share}
+          onChange={(share) => change({ share })}
+        />
+        <TextField
+          label="False success limit, %"
+          hint="Above it is an alarm."
+          issue={issues.false_success_limit ?? issueAt(refused, "real", "false_success_limit")}
+          value={draft.false_success_limit}
+          onChange={(text) => change({ false_success_limit: text })}
+        />
+        <SelectField
+          label="On alarm"
+          value={draft.on_alarm}
+          options={[
+            { value: "warn", label: "Warn" },
+            { value: "refuse", label: "Refuse new episodes" },
+          ]}
+          onChange={(on_alarm) => change({ on_alarm })}
+        />
+      </div>
+    </Fold>
+  );
+}
+
+function hasIssue(issues: EnvironmentFieldsProps["issues"], refused: readonly FieldIssue[]): boolean {
+  return (issues.share ?? issues.false_success_limit ?? issueAt(refused, "real")) !== undefined;
 }
 
 /** What each prompt has besides the state and the action. */
