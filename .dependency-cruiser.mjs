@@ -19,7 +19,7 @@ const serverFloors = {
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
   reality: ["http", "upstream", "datasets", "environments"],
-  config: ["upstream"],
+  config: ["upstream", "reality"],
   app: [
     ...[
       "http",

@@ -10,6 +10,7 @@ export * from "./environments/environment.ts";
 export * from "./environments/episode.ts";
 export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
+export * from "./environments/real-environment.ts";
 export * from "./environments/reality.ts";
 export * from "./environments/reality-figures.ts";
 export * from "./evaluation/comparison.ts";

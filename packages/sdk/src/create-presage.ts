@@ -46,7 +46,12 @@ import {
   type Projects,
   projects,
 } from "./resources/projects.ts";
-import { type RealityChecks, realityChecks } from "./resources/reality-checks.ts";
+import {
+  type RealEnvironments,
+  type RealityChecks,
+  realEnvironments,
+  realityChecks,
+} from "./resources/reality-checks.ts";
 import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
 import {
   type Comparisons,
@@ -110,6 +115,7 @@ export interface Presage {
   environments: Environments;
   episodes: Episodes;
   realityChecks: RealityChecks;
+  realEnvironments: RealEnvironments;
   worlds: Worlds;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
@@ -162,6 +168,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     environments: environments(transport),
     episodes: episodes(transport),
     realityChecks: realityChecks(transport),
+    realEnvironments: realEnvironments(transport),
     worlds: worlds(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),

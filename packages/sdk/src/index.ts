@@ -106,6 +106,7 @@ export type {
   Params,
   Project,
   PromptMessage,
+  RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckRequest,

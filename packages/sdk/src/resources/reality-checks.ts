@@ -2,6 +2,8 @@ import type {
   EnvironmentReality,
   EnvironmentRealityQuery,
   EpisodeReality,
+  RealEnvironmentListResponse,
+  RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListResponse,
@@ -41,6 +43,24 @@ export interface RealityChecks {
     query?: EnvironmentRealityQuery,
     options?: CallOptions,
   ): Promise<EnvironmentReality>;
+}
+
+/** The real environments that the operator of the server has declared. */
+export interface RealEnvironments {
+  /** Lists them, with how they do: `GET /v1/real-environments`. */
+  list(options?: CallOptions): Promise<RealEnvironmentStatus[]>;
+}
+
+export function realEnvironments({ json }: Transport): RealEnvironments {
+  return {
+    async list(options) {
+      const { data } = await json<RealEnvironmentListResponse>(
+        { method: "GET", path: "/v1/real-environments" },
+        options,
+      );
+      return data;
+    },
+  };
 }
 
 const path = "/v1/reality-checks";

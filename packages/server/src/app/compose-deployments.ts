@@ -1,6 +1,7 @@
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import { type Config, ConfigError } from "../config/config.ts";
-import { parseDeployments, parsePrices, readSettingsFile } from "../config/files.ts";
+import { parseDeployments, parsePrices } from "../config/files.ts";
+import { readSettingsFile } from "../config/yaml-file.ts";
 import { type Admission, createAdmission } from "../platform/limits/admission.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import {
@@ -82,21 +83,27 @@ export async function composeDeployments(
     openUpstream,
   );
 
-  async function reread(): Promise<void> {
-    try {
+  const reread = () =>
+    readAgain(logger, "deployments", async () => {
       deployments.replace(await readDeploymentSettings(config));
-      const names = deployments.all().map(({ name }) => name);
-      logger.info({ deployments: names }, "read the deployments again");
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      logger.error(
-        { issues: error.message.split("\n") },
-        "the deployments are not valid and stay as they were",
-      );
-    }
-  }
+      return { deployments: deployments.all().map(({ name }) => name) };
+    });
 
   return { deployments, reread, stopSandbox: async () => await sandbox?.stop() };
+}
+
+/** Reads a file of settings again, and logs what is in it. One with an issue changes nothing and is logged. */
+export async function readAgain(
+  logger: Pick<Logger, "info" | "error">,
+  what: string,
+  read: () => Promise<object>,
+): Promise<void> {
+  try {
+    logger.info(await read(), `read the ${what} again`);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    logger.error({ issues: error.message.split("\n") }, `the ${what} are not valid and stay as they were`);
+  }
 }
 
 /** Whether the sandbox answers, which is no model for judges. */
@@ -150,15 +157,11 @@ export async function composePrices(
   let prices = await readPrices(path);
   return {
     current: () => prices,
-    async reread() {
-      try {
+    reread: () =>
+      readAgain(logger, "prices", async () => {
         prices = await readPrices(path);
-        logger.info({ models: prices.models.size }, "read the prices again");
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        logger.error({ issues: error.message.split("\n") }, "the prices are not valid and stay as they were");
-      }
-    },
+        return { models: prices.models.size };
+      }),
   };
 }
 

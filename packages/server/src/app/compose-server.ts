@@ -25,6 +25,7 @@ import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } 
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
+import { composeRealEnvironments } from "./compose-real-environments.ts";
 import { composeReplays, composeWatch } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
@@ -47,7 +48,7 @@ export interface Presage {
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Reads the files of deployments and of prices again. */
+  /** Reads the files of deployments, of prices and of real environments again. */
   rereadFiles(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
@@ -75,7 +76,6 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
   const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
   const usage = await composeUsage(config, log, store.database, prices);
-  const realEnvironments = { find: () => undefined };
   return {
     prices,
     rereadPrices,
@@ -87,7 +87,6 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
     redis,
     limits,
     usage,
-    realEnvironments,
   };
 }
 
@@ -132,7 +131,7 @@ async function composeFeatures(
   base: Base,
   { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
 ) {
-  const { store, metrics, memory, limits, tracing, usage, realEnvironments } = base;
+  const { store, metrics, memory, limits, tracing, usage } = base;
   const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
   const {
     dispose: disposeEvaluation,
@@ -167,6 +166,8 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const real = await composeRealEnvironments(config, log.logger, evaluation);
+  const { realEnvironments } = real;
   const reality = composeWatch(log, store);
   const realityOf = reality.stateOf;
   const replays = composeReplays(
@@ -188,6 +189,7 @@ async function composeFeatures(
     runs,
     deletions,
     environments,
+    real,
     worlds,
     replays,
     reality,
@@ -274,9 +276,9 @@ function toServices(
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     ...features.environments,
+    realEnvironments: features.real.realEnvironments,
     ...features.worlds,
     worldUses,
-    realEnvironments: base.realEnvironments,
     replays: features.replays,
     realityOf: features.reality.stateOf,
     runStreams: createRunStreams(),
@@ -312,6 +314,7 @@ export async function composeServer(
   async function rereadFiles(): Promise<void> {
     if (config.deployments !== undefined) await upstreams.reread();
     await base.rereadPrices();
+    if (config.realEnvironments !== undefined) await features.real.reread();
     await base.usage.settle();
   }
   worker?.link.answerWith({

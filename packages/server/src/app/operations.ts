@@ -19,6 +19,7 @@ import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
+import { realEnvironmentRoutes } from "../reality/real/real-environments-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
 import { errorFindingRoutes } from "../results/error-findings.ts";
@@ -69,6 +70,7 @@ const operations: readonly Operation<Services>[] = [
   ...episodeRoutes,
   ...openEnvRoutes,
   ...realityRoutes,
+  ...realEnvironmentRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,
   ...orsCallRoutes,

@@ -66,6 +66,7 @@ export interface Services
   readonly store: Store;
   readonly worldUses: WorldUses;
   readonly deployments: Deployments;
+  readonly realEnvironments: RealEnvironments;
   /** Limits of predictions. */
   readonly admission: Admission;
   /** Limits of requests that evaluate. */
@@ -80,7 +81,6 @@ export interface Services
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another, as far as they are known. */
   pricedModels(): string[];
-  readonly realEnvironments: Pick<RealEnvironments, "find">;
   readonly realityOf: RealityWatch["stateOf"];
   /** Replays what reality checks wait for. */
   readonly replays: { wake(): void };

@@ -6,6 +6,7 @@ import { createDiscovery } from "../accounts/openid.ts";
 import { explainDiscoveryError } from "../accounts/openid-identity.ts";
 import { composePrices, readDeploymentSettings } from "../app/compose-deployments.ts";
 import { upstreamOfJudges } from "../app/compose-evaluation.ts";
+import { readRealEnvironments } from "../app/compose-real-environments.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/values.ts";
 import { UpstreamError } from "../platform/errors.ts";
@@ -14,6 +15,9 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import { countOf, defined, printable, printableJson } from "../platform/words.ts";
+import { RealEnvironmentError, type RealEnvironmentSettings } from "../reality/real/real-environment.ts";
+import { createRealEnvironments } from "../reality/real/real-environments.ts";
+import { placeholdersOf } from "../reality/real/template.ts";
 import type { UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
@@ -41,6 +45,7 @@ interface Finding {
     | "clock"
     | "disk"
     | "upstream"
+    | "real"
     | "judge"
     | "provider"
     | "redis";
@@ -76,6 +81,7 @@ async function examine(raw: RawEnvironment): Promise<Finding[]> {
     inTime("database", checkDatabase(config)),
     inTime("upstream", checkUpstreams(config)),
     inTime("judge", checkJudge(config)),
+    inTime("real", checkRealEnvironments(config)),
     inTime("provider", checkProvider(config)),
     inTime("redis", checkRedis(config)),
   ]);
@@ -253,6 +259,37 @@ async function checkUpstreams(config: Config): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.message.split("\n").map((text) => ({ check: "upstream", state: "bad", text }));
+  }
+}
+
+/** Resets every real environment once. */
+async function checkRealEnvironments(config: Config): Promise<Finding[]> {
+  const check = "real";
+  if (config.realEnvironments === undefined)
+    return [{ check, state: "off", text: "PRESAGE_REAL_ENVIRONMENTS is not set: there are none" }];
+  try {
+    const settings = await readRealEnvironments(config);
+    return await Promise.all(settings.map(resetOnce));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message.split("\n").map((text) => ({ check, state: "bad", text }));
+  }
+}
+
+async function resetOnce(given: RealEnvironmentSettings): Promise<Finding> {
+  const { name, reset } = given;
+  const check = "real";
+  if (placeholdersOf(reset).length > 0)
+    return { check, state: "off", text: `${name}: its reset needs a task` };
+  const settings = { ...given, timeoutMs: Math.min(given.timeoutMs, timeoutMs) };
+  const [environment] = createRealEnvironments([settings], () => Promise.resolve(false)).all();
+  try {
+    const session = await environment?.open({ initial_state: "" }, new AbortController().signal);
+    await session?.close();
+    return { check, state: "good", text: `${name} begins an episode` };
+  } catch (error) {
+    if (!(error instanceof RealEnvironmentError)) throw error;
+    return { check, state: "bad", text: `${name}: ${error.message} Check its address and its server's log` };
   }
 }
 

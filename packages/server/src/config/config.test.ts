@@ -32,6 +32,7 @@ describe("An empty environment", () => {
       redisUrl: undefined,
       deployments: undefined,
       pricesPath: undefined,
+      realEnvironments: undefined,
       memoryBudgetBytes: undefined,
       minFreeDiskBytes: 1_073_741_824,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
@@ -164,6 +165,7 @@ describe("Each variable", () => {
       redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
       pricesPath: undefined,
+      realEnvironments: undefined,
       memoryBudgetBytes: 1_048_576,
       minFreeDiskBytes: 5_000_000,
       upstream: {
@@ -479,7 +481,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(73);
+    expect(shown).toHaveLength(74);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -138,6 +138,8 @@ export type Config = Readonly<{
   pricesPath: string | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
   deployments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
+  /** The file of real environments, with the variables that hold their keys. Absent: there are none. */
+  realEnvironments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
   upstream: Readonly<{
     /** The base URL of each replica. Absent: the sandbox. */
     urls: readonly string[] | undefined;
@@ -236,10 +238,8 @@ export function readConfig(raw: RawEnvironment): Config {
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     minFreeDiskBytes: values.PRESAGE_MIN_FREE_DISK_BYTES,
-    deployments:
-      values.PRESAGE_DEPLOYMENTS === undefined
-        ? undefined
-        : { path: values.PRESAGE_DEPLOYMENTS, environment: { ...raw } },
+    deployments: fileWithKeys(values.PRESAGE_DEPLOYMENTS, raw),
+    realEnvironments: fileWithKeys(values.PRESAGE_REAL_ENVIRONMENTS, raw),
     pricesPath: values.PRESAGE_PRICES,
     upstream: {
       urls: values.PRESAGE_UPSTREAM_URL,
@@ -287,6 +287,14 @@ export function readConfig(raw: RawEnvironment): Config {
   });
 }
 
+/** A file that names the variables of its keys. */
+function fileWithKeys(
+  path: string | undefined,
+  raw: RawEnvironment,
+): Readonly<{ path: string; environment: RawEnvironment }> | undefined {
+  return path === undefined ? undefined : { path, environment: { ...raw } };
+}
+
 /** What may be asked for, and how much of it at once. */
 function workOf(
   values: ReturnType<typeof readEnvironment>,
@@ -325,8 +333,8 @@ function frozen<Value>(value: Value): Value {
 }
 
 /** Whether SIGHUP makes the server read files again. Without one it ends the process, as when a terminal closes. */
-export function hasFilesToReread({ deployments, pricesPath }: Config): boolean {
-  return deployments !== undefined || pricesPath !== undefined;
+export function hasFilesToReread({ deployments, pricesPath, realEnvironments }: Config): boolean {
+  return [deployments, pricesPath, realEnvironments].some((file) => file !== undefined);
 }
 
 /** Variables with our prefix that Presage does not know: most likely misspelt. */

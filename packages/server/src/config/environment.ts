@@ -79,6 +79,10 @@ export const environment = z.object({
       "YAML file of what the tokens of each model cost; with it GET /v1/usage and the dashboard show costs",
     expected: "a path",
   }),
+  PRESAGE_REAL_ENVIRONMENTS: text.optional().meta({
+    description: "YAML file of the real environments that episodes are checked against",
+    expected: "a path",
+  }),
   PRESAGE_UPSTREAM_API_KEY: text.optional().describe("sent to the upstream as a bearer token"),
   PRESAGE_UPSTREAM_MODEL: text
     .optional()

@@ -281,6 +281,7 @@ onAnyDatabase((database) => {
     ["GET", "/v1/budgets"],
     ["GET", "/v1/models"],
     ["GET", "/v1/deployments"],
+    ["GET", "/v1/real-environments"],
     ["GET", "/v1/evaluators"],
     ["GET", "/v1/evaluator-families"],
     ["GET", "/v1/evaluator-profiles?include_archived=true&limit=1000"],

@@ -40,6 +40,7 @@ const table: Row[] = [
       GET /v1/datasets/:id/trajectories
       GET /v1/datasets/:id/trajectories/:trajectory_id
       GET /v1/deployments
+      GET /v1/real-environments
       GET /v1/reality-checks
       GET /v1/reality-checks/:id
       GET /v1/reality-checks/:id/episodes

@@ -117,6 +117,7 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   cancelRealityCheck: "realityChecks.cancel({id})",
   resumeRealityCheck: "realityChecks.resume({id})",
   getEnvironmentReality: "realityChecks.ofEnvironment({name})",
+  listRealEnvironments: "realEnvironments.list()",
   getMe: "me()",
   whoAmI: "whoAmI()",
   listMembers: "members.list()",

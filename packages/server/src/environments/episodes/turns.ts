@@ -130,7 +130,11 @@ async function applies(
 }
 
 /** A rule about the goal does not apply to a task without one. */
-function withGoal(text: string, goal: string | null | undefined, test: (text: string) => boolean): boolean {
+export function withGoal(
+  text: string,
+  goal: string | null | undefined,
+  test: (text: string) => boolean,
+): boolean {
   if (!text.includes("{goal}")) return test(text);
   return typeof goal === "string" && test(text.replaceAll("{goal}", () => toStorableText(goal)));
 }

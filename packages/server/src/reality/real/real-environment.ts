@@ -61,6 +61,19 @@ export class RealEnvironmentError extends Error {
   }
 }
 
+export const unreachable = () =>
+  new RealEnvironmentError(
+    "unavailable",
+    "The real environment cannot be reached, or closed the connection.",
+  );
+export const tooLarge = () =>
+  new RealEnvironmentError("too_large", "The real environment sent more than 1 MiB at once.");
+export const unlikeProtocol = () =>
+  new RealEnvironmentError(
+    "invalid",
+    "The real environment answered in a way that its protocol does not know.",
+  );
+
 export interface RealEnvironment {
   readonly name: string;
   readonly protocol: RealProtocol;

@@ -1,0 +1,151 @@
+import type { Task } from "../../environments/environment.ts";
+import { withGoal } from "../../environments/episodes/turns.ts";
+import { orAborted, withDeadline } from "../../platform/limits/deadline.ts";
+import { createFairSlots } from "../../platform/limits/turns.ts";
+import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
+import { openHttp } from "./http.ts";
+import { openOpenEnv } from "./openenv.ts";
+import { openOrs } from "./ors.ts";
+import {
+  type Exchange,
+  type OpenExchange,
+  type RealEnvironment,
+  RealEnvironmentError,
+  type RealEnvironmentSettings,
+  type RealEnvironments,
+  type RealProtocol,
+  type RealSession,
+  type RealStep,
+} from "./real-environment.ts";
+
+/** Whether a part of a text matches a pattern, in linear time. */
+type Matches = (pattern: string, text: string) => Promise<boolean>;
+
+const clients: Record<RealProtocol, OpenExchange> = { openenv: openOpenEnv, ors: openOrs, http: openHttp };
+/** Nobody waits for the end of an episode any longer. */
+const closeTimeoutMs = 5_000;
+/** Rewards of 0.1 add up to a little less than 1. */
+const tolerance = 1e-9;
+
+export function createRealEnvironments(
+  settings: readonly RealEnvironmentSettings[],
+  matches: Matches,
+): RealEnvironments {
+  let known = new Map<string, { settings: RealEnvironmentSettings; environment: RealEnvironment }>();
+
+  function replace(next: readonly RealEnvironmentSettings[]): void {
+    known = new Map(
+      next.map((settings) => {
+        const before = known.get(settings.name);
+        const isSame = before !== undefined && Bun.deepEquals(before.settings, settings);
+        return [settings.name, isSame ? before : { settings, environment: createOne(settings, matches) }];
+      }),
+    );
+  }
+
+  replace(settings);
+  return {
+    find: (name) => known.get(name)?.environment,
+    all: () => [...known.values()].map(({ environment }) => environment),
+    replace,
+  };
+}
+
+function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnvironment {
+  const { name, protocol, maxInFlight, timeoutMs } = settings;
+  const slots = createFairSlots({ slots: maxInFlight });
+  let last: ReturnType<RealEnvironment["lastFailure"]>;
+
+  /** What is asked of the other side, which has so much time for it. */
+  async function attempt<Value>(
+    outer: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    const timeoutError = () =>
+      new RealEnvironmentError("timeout", `The real environment did not answer within ${timeoutMs} ms.`);
+    try {
+      return await withDeadline({ timeoutMs, timeoutError, signal: outer }, (signal) =>
+        orAborted(work(signal), signal),
+      );
+    } catch (error) {
+      if (error instanceof RealEnvironmentError)
+        last = { at: nowMicros(), category: error.category, message: error.message };
+      throw error;
+    }
+  }
+
+  function toSession(exchange: Exchange, release: () => void): RealSession {
+    let isOver = false;
+    let closing: Promise<void> | undefined;
+    return {
+      first: toStorableText(exchange.first),
+      async step(action, signal) {
+        if (isOver)
+          throw new RealEnvironmentError("unavailable", "The episode in the real environment is over.");
+        const startedMs = performance.now();
+        try {
+          const step = await attempt(signal, (limited) => exchange.step(action, limited));
+          isOver = step.done;
+          return {
+            ...step,
+            observation: toStorableText(step.observation),
+            latencyMs: performance.now() - startedMs,
+          };
+        } catch (error) {
+          // What an answer that comes too late would belong to is not known.
+          isOver = true;
+          throw error;
+        }
+      },
+      close() {
+        isOver = true;
+        const signal = AbortSignal.timeout(Math.min(timeoutMs, closeTimeoutMs));
+        closing ??= orAborted(exchange.close(signal), signal)
+          .catch(() => {})
+          .finally(release);
+        return closing;
+      },
+    };
+  }
+
+  return {
+    name,
+    protocol,
+    maxInFlight,
+    inFlight: slots.inUse,
+    lastFailure: () => last,
+    async open(task, signal) {
+      const release = await slots.take("", signal);
+      try {
+        const exchange = await attempt(signal, (limited) => clients[protocol](settings, task, limited));
+        return toSession(exchange, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    succeeded: (task, steps) => succeeded(settings, task, steps, matches),
+  };
+}
+
+async function succeeded(
+  { success }: RealEnvironmentSettings,
+  { goal }: Task,
+  steps: readonly RealStep[],
+  matches: Matches,
+): Promise<boolean> {
+  if ("reward_at_least" in success) {
+    const sum = steps.reduce((total, { reward }) => total + (reward ?? 0), 0);
+    return sum >= success.reward_at_least - tolerance;
+  }
+  if ("done_reward_at_least" in success) {
+    const last = steps.find(({ done }) => done)?.reward ?? Number.NEGATIVE_INFINITY;
+    return last >= success.done_reward_at_least - tolerance;
+  }
+  if ("output_contains" in success)
+    return withGoal(success.output_contains, goal, (text) =>
+      steps.some(({ observation }) => observation.includes(text)),
+    );
+  for (const { observation } of steps) if (await matches(success.output_matches, observation)) return true;
+  return false;
+}
