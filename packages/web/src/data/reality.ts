@@ -1,4 +1,4 @@
-import type { Presage, RealityCheck, RealityCheckRequest } from "@presage/sdk";
+import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { isNotFound, useChange } from "./client.ts";
 
@@ -15,6 +15,14 @@ export function realityQuery(presage: Presage, name: string) {
     queryKey: [...realityKey, "figures", name],
     queryFn: ({ signal }) => presage.realityChecks.ofEnvironment(name, {}, { signal }),
   });
+}
+
+type State = NonNullable<EnvironmentReality["state"]>;
+
+/** The alarm of an environment, else that of the policy that came last with one of its own. */
+export function alarmIn(state: State | null | undefined): State | State["policies"][number] | undefined {
+  if (state?.state === "alarm") return state;
+  return state?.policies.findLast((one) => one.state === "alarm");
 }
 
 /** The latest reality checks of all environments. */
@@ -76,6 +84,14 @@ export function episodeRealityQuery(presage: Presage, id: string, environment: s
         throw error;
       });
     },
+  });
+}
+
+/** What the operator has declared. */
+export function realEnvironmentsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...realityKey, "environments"],
+    queryFn: ({ signal }) => presage.realEnvironments.list({ signal }),
   });
 }
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
+import { alarmIn, checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
@@ -52,9 +52,9 @@ export function NeedsYou() {
         why: `${state}${error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed` : ""}`,
       })),
     ...names.flatMap((name, index) => {
-      const state = reality[index]?.data?.state;
-      if (state?.state !== "alarm") return [];
-      return { key: `alarm ${name}`, link: <RealityLink name={name} />, why: `Alarm. ${state.sentence}` };
+      const alarm = alarmIn(reality[index]?.data?.state);
+      if (alarm === undefined) return [];
+      return { key: `alarm ${name}`, link: <RealityLink name={name} />, why: `Alarm. ${alarm.sentence}` };
     }),
     ...checks
       .filter(({ status }) => status === "paused")

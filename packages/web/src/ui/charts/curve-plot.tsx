@@ -115,7 +115,10 @@ function shortened(name: string): string {
 /** Curves with their bands. */
 function CurvePlot(props: CurvePlotProps) {
   const { label, xLabel, formatX, series, domain, xs, shape, format, formatTick = format } = props;
-  const ends: Range = [xs[0] ?? 0, xs.at(-1) ?? 0];
+  const [first = 0, last = first] = [xs[0], xs.at(-1)];
+  // Half of the last name stands beyond its place.
+  const room = formatX === undefined ? 0 : (last - first) / 8;
+  const ends: Range = [first - room, last + room];
   return (
     <PlotFrame
       label={`${label}, by ${xLabel.toLowerCase()}`}

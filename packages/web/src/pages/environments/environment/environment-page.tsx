@@ -5,6 +5,7 @@ import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
+import { alarmIn } from "../../../data/reality.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
@@ -66,7 +67,7 @@ function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) 
             Revision {revision}
             {isBuiltIn && ", built in"}
           </span>
-          {reality?.state === "alarm" && (
+          {alarmIn(reality) && (
             <Link to={path} params={{ name }} search={{ tab: "reality" }} className="ml-2 align-middle">
               <Badge tone="fail">Alarm: too many false successes</Badge>
             </Link>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../../data/client.ts";
 import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
+import { realEnvironmentsQuery } from "../../../data/reality.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { Fold } from "../../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
@@ -110,13 +111,18 @@ function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps)
 
 /** What it is checked against. */
 function RealFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  const { data: declared = [] } = useQuery(realEnvironmentsQuery(usePresage()));
   return (
     <Fold title="Real environment" note={draft.real} isOpen={hasIssue(issues, refused)}>
-      <TextField
+      <SelectField
         label="Name"
-        hint="One that the operator declares. Episodes can be replayed there."
+        hint="Those that the operator declares. Episodes can be replayed there."
         issue={issueAt(refused, "real", "name")}
         value={draft.real}
+        options={[
+          { value: "", label: "None" },
+          ...[...new Set([...declared.map(({ name }) => name), draft.real])].filter(Boolean),
+        ]}
         onChange={(real) => change({ real })}
       />
       <div className="grid gap-3 sm:grid-cols-3">

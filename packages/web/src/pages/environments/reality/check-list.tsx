@@ -88,12 +88,14 @@ const views = [
 
 /** Those that succeeded in simulation alone, or that could not be replayed. */
 function Episodes({ check }: { check: RealityCheck }) {
-  const [show, setShow] = useState<(typeof views)[number]["value"]>("false-successes");
+  const [show, setShow] = useState<(typeof views)[number]["value"]>(
+    check.episodes === 0 && check.failed > 0 ? "failed" : "false-successes",
+  );
   const { data, error, refetch } = useQuery(checkedEpisodesQuery(usePresage(), check, show));
   const count = data && counted(data.length, "episode");
   return (
     <Section
-      title="False successes"
+      title={show === "failed" ? "Failed episodes" : "False successes"}
       hint={
         <>
           {count === undefined ? "…" : data?.length === mostListed ? `The first ${count}` : count} of{" "}
@@ -107,7 +109,10 @@ function Episodes({ check }: { check: RealityCheck }) {
         </div>
       )}
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      <ul aria-label="False successes" className="max-h-52 divide-y divide-line overflow-y-auto text-sm">
+      <ul
+        aria-label="Episodes of the check"
+        className="max-h-52 divide-y divide-line overflow-y-auto text-sm"
+      >
         {data?.map((episode) => (
           <li key={episode.position} className="flex flex-wrap gap-x-3 px-4 py-1.5">
             <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />

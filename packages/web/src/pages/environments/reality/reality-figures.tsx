@@ -10,6 +10,7 @@ import { EpisodeLink, Section } from "./section.tsx";
 type Figure = RealityFigures["agreement"];
 
 const tight = "px-1.5! py-1! first:pl-4! last:pr-4!";
+const number = `${tight} whitespace-nowrap`;
 const lined = "border-t border-line";
 
 /** How often success is real. */
@@ -63,10 +64,10 @@ export function Outcomes({ figures }: { figures: EnvironmentReality }) {
         <tbody>
           {rowsOf(figures).map(({ name, explanation, figure, format }) => (
             <tr key={name} className={lined}>
-              <RowHeader className={tight}>
+              <RowHeader className={number}>
                 <ExplainedName name={name} explanation={explanation} />
               </RowHeader>
-              <Cell isNumber className={`${tight} font-medium`}>
+              <Cell isNumber className={`${number} font-medium`}>
                 {figure.value === null ? "–" : format(figure.value)}
               </Cell>
               <Cell isNumber className={`${tight} text-ink-2`}>

@@ -2,7 +2,7 @@ import type { Environment, EnvironmentReality } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { checksQuery, useCheckReality } from "../../../data/reality.ts";
+import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
@@ -88,26 +88,30 @@ function State({ environment: { config, revision, is_built_in }, figures: { stat
         </p>
       </>
     );
-  const { tone, name, advice } = states[state.state];
-  const others = state.policies.filter((one) => one.state === "alarm");
+  const told = alarmIn(state) ?? state;
+  const policy = "policy" in told ? told.policy : undefined;
+  const { tone, name, advice } = states[told.state];
+  const alarms = state.policies.filter((one) => one.state === "alarm");
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 font-medium">
         <Badge tone={tone}>
           {name}
-          {state.since !== null && (
+          {policy !== undefined && ` of ${policy}`}
+          {told.since !== null && (
             <>
               {" "}
-              since <Time at={state.since} />
+              since <Time at={told.since} />
             </>
           )}
         </Badge>
         {advice(formatShare(state.false_success_limit))}
+        {state.state === "alarm" && config.real?.on_alarm === "refuse" && " New episodes are refused."}
       </p>
       <p className="text-ink-2">
         Revision {revision}: {state.sentence}
-        {others.length > 0 && ` Alarm of single policies: ${others.map(({ policy }) => policy).join(", ")}.`}
-        {state.state === "alarm" && config.real?.on_alarm === "refuse" && " New episodes are refused."}
+        {policy !== undefined && ` Of ${policy}: ${told.sentence}`}
+        {alarms.length > 0 && ` Policies with an alarm: ${alarms.map((one) => one.policy).join(", ")}.`}
       </p>
     </>
   );
