@@ -61,7 +61,7 @@ let unsteady = [];
 const environment = {
   // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
   BUN_JSC_useFTLJIT: "0",
-  ...(runsAll ? { PRESAGE_TEST_DATABASES: "both" } : {}),
+  ...(runsAll ? { PRESAGE_TEST_ALL: "1", PRESAGE_TEST_DATABASES: "both" } : {}),
   ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
   ...(bundle === undefined
     ? {}

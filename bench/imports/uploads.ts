@@ -9,7 +9,7 @@ import {
   showMegabytes,
   tableOf,
 } from "../lib/figures.ts";
-import { atOnce, loadNow } from "../lib/load.ts";
+import { fewCallers, loadNow, p99, pauseMs, predictWhile } from "../lib/load.ts";
 import type { Part } from "../lib/part.ts";
 import { bun, type ProcessGroup, programFile } from "../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../lib/targets.ts";
@@ -73,9 +73,6 @@ interface Round {
   readonly load: number;
 }
 
-const callers = 4;
-const pauseMs = 10;
-
 /** How long predictions take, a few at a time with pauses, without an import and beside one, in turns. */
 const measureBeside = async (
   group: ProcessGroup,
@@ -83,12 +80,16 @@ const measureBeside = async (
   { rounds, secondsEach }: typeof fullPlan,
 ): Promise<Round[]> => {
   const measured: Round[] = [];
-  await predictFor(presage, secondsEach);
+  const predictFor = (seconds: number) => {
+    const untilMs = performance.now() + seconds * 1000;
+    return predictWhile(presage.predict, () => performance.now() < untilMs);
+  };
+  await predictFor(secondsEach);
   for (let round = 0; round < rounds; round += 1) {
-    const alone = await predictFor(presage, secondsEach);
+    const alone = await predictFor(secondsEach);
     const importing = importArray(group, presage, `beside ${round}`, { seconds: secondsEach + 2 });
     await Bun.sleep(1_000);
-    const beside = await predictFor(presage, secondsEach);
+    const beside = await predictFor(secondsEach);
     await importing;
     const [aloneMs, besideMs] = [p99(alone), p99(beside)];
     measured.push({ round, aloneMs, besideMs, predictions: beside.length, load: loadNow() });
@@ -98,26 +99,6 @@ const measureBeside = async (
   }
   return measured;
 };
-
-const predictFor = async ({ predict }: RunningPresage, seconds: number): Promise<number[]> => {
-  const tookMs: number[] = [];
-  const untilMs = performance.now() + seconds * 1000;
-  const { url, headers, body } = predict;
-  await atOnce(callers, callers, async () => {
-    while (performance.now() < untilMs) {
-      const askedAtMs = performance.now();
-      const response = await fetch(url, { method: "POST", headers, body });
-      await response.text();
-      if (!response.ok) throw new Error(`a prediction beside an import: ${response.status}`);
-      tookMs.push(performance.now() - askedAtMs);
-      await Bun.sleep(pauseMs);
-    }
-  });
-  return tookMs;
-};
-
-const p99 = (tookMs: readonly number[]): number =>
-  tookMs.toSorted((one, other) => one - other)[Math.floor((tookMs.length - 1) * 0.99)] ?? Number.NaN;
 
 const mostBytes = 400e6;
 const mostTimes = 1.2;
@@ -138,7 +119,7 @@ const judgeUploads = (large: Large, rounds: readonly Round[], quick: boolean): G
 
 const writeUploads = (large: Large, rounds: readonly Round[]): string => `
 One JSON array of \`openai-chat\`, made as it is sent over HTTP and stored in SQLite: documents of 100 kB, of which nearly all is reasoning, which is left out.
-The server's resident memory at its peak is all that it uses, from its start. Beside an import, ${callers} callers predict with pauses of ${pauseMs} ms, no delay at
+The server's resident memory at its peak is all that it uses, from its start. Beside an import, ${fewCallers} callers predict with pauses of ${pauseMs} ms, no delay at
 the upstream; ${rounds.length} rounds, without an import and beside one in turns, ratios within a round, medians with ranges. Server, upstream, callers and the
 maker of the array share the machine's cores.
 

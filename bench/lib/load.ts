@@ -170,3 +170,28 @@ export const watch = (everyMs: number, look: () => Promise<void>): { stop(): Pro
     },
   };
 };
+
+export const fewCallers = 4;
+export const pauseMs = 10;
+
+/** How many milliseconds predictions take, a few at a time with pauses. */
+export const predictWhile = async (
+  { url, headers, body }: LoadRequest,
+  isOn: () => boolean,
+): Promise<number[]> => {
+  const tookMs: number[] = [];
+  await atOnce(fewCallers, fewCallers, async () => {
+    while (isOn()) {
+      const askedAtMs = performance.now();
+      const response = await fetch(url, { method: "POST", headers, body });
+      await response.text();
+      if (!response.ok) throw new Error(`a prediction beside other work: ${response.status}`);
+      tookMs.push(performance.now() - askedAtMs);
+      await Bun.sleep(pauseMs);
+    }
+  });
+  return tookMs;
+};
+
+export const p99 = (tookMs: readonly number[]): number =>
+  tookMs.toSorted((one, other) => one - other)[Math.floor((tookMs.length - 1) * 0.99)] ?? Number.NaN;

@@ -94,3 +94,15 @@ export const HealthResponse = z
   .object({ status: z.string().meta({ description: "ok, ready, starting or stopping." }) })
   .meta({ id: "HealthResponse" });
 export type HealthResponse = z.infer<typeof HealthResponse>;
+
+/** An interval of a report or a comparison. */
+export function intervalOf(description: string) {
+  return z
+    .object({
+      level: z.number().meta({ description: "Confidence level, for example 0.95." }),
+      lower: z.number().meta({ description: "Lower end." }),
+      upper: z.number().meta({ description: "Upper end." }),
+    })
+    .nullable()
+    .meta({ description });
+}

@@ -124,6 +124,8 @@ export type {
   Run,
   RunCalibration,
   RunCreateRequest,
+  RunEnds,
+  RunEndsReport,
   RunEvaluator,
   RunEvaluatorReport,
   RunExportLine,

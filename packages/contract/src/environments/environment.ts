@@ -19,13 +19,12 @@ import {
   storableText,
 } from "../text.ts";
 import { RealityState } from "./reality-figures.ts";
+import { EpisodeStop, maxStops } from "./stop.ts";
 
 /** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
 /** An episode's prompt may have all of them. */
 const mostSteps = 1_000;
-const maxStops = 50;
-const maxPatternCharacters = 1_000;
 /** A name is part of an address and of a tool's name. */
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -37,31 +36,6 @@ const environmentName = z
 /** How the model is asked: with one state and action, or with the conversation so far. */
 export const PromptForm = z.enum(["state-action", "chat"]);
 export type PromptForm = z.infer<typeof PromptForm>;
-
-/** How the agent did, as far as a stop or a step tells. */
-export const EpisodeOutcome = z.enum(["success", "failure"]);
-export type EpisodeOutcome = z.infer<typeof EpisodeOutcome>;
-
-const pattern = shortText(maxPatternCharacters);
-const outcome = EpisodeOutcome.meta({ description: "How the episode ends." });
-const described = {
-  contains: "The observation contains this text. `{goal}` stands for the task's goal.",
-  matches:
-    "A part of the observation matches this pattern in RE2's syntax, which has neither look-around nor back references.",
-  actionEquals: "The action is this text. `{goal}` stands for the task's goal.",
-  actionMatches: "A part of the action matches this pattern in RE2's syntax.",
-};
-
-/** A rule that ends an episode. */
-export const EpisodeStop = z
-  .union([
-    z.strictObject({ output_contains: pattern.meta({ description: described.contains }), outcome }),
-    z.strictObject({ output_matches: pattern.meta({ description: described.matches }), outcome }),
-    z.strictObject({ action_equals: pattern.meta({ description: described.actionEquals }), outcome }),
-    z.strictObject({ action_matches: pattern.meta({ description: described.actionMatches }), outcome }),
-  ])
-  .meta({ id: "EpisodeStop" });
-export type EpisodeStop = z.infer<typeof EpisodeStop>;
 
 const limit = z.int().min(1).max(mostSteps);
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
-import { intervalOf } from "../evaluation/run-report.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
-import { EpisodeOutcome, TaskLine, TaskSplitName } from "./environment.ts";
+import { TaskLine, TaskSplitName } from "./environment.ts";
 import { RealityState } from "./reality-figures.ts";
+import { EpisodeOutcome } from "./stop.ts";
 
 /** A page of a site is longer than any action. */
 const maxActionCharacters = 100_000;

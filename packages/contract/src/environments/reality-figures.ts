@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { intervalOf, SurvivalStep } from "../evaluation/run-report.ts";
+import { SurvivalStep } from "../evaluation/run-report.ts";
+import { intervalOf } from "../responses.ts";
 import { instant } from "../text.ts";
 
 const count = (description: string) => z.int().meta({ description });

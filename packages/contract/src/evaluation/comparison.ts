@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, noVerdicts, RunReportQuery, statisticsOf } from "./run-report.ts";
+import { noVerdicts, RunReportQuery, statisticsOf } from "./run-report.ts";
 
 /** The most runs of one comparison, the reference included. */
 export const maxComparedRuns = 10;

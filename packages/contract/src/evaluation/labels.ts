@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { intervalOf } from "../responses.ts";
 import { instant, shortText, storableText } from "../text.ts";
 import { Correction, EvaluationLabel, LabelVerdict, score } from "./result.ts";
-import { intervalOf } from "./run-report.ts";
 
 const count = (description: string) => z.int().meta({ description });
 const figure = (description: string) => z.number().nullable().meta({ description });

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { intervalOf } from "../responses.ts";
 import { storableText } from "../text.ts";
 import { ReportEvaluator } from "./run.ts";
-import { intervalOf } from "./run-report.ts";
 
 const number = (description: string) => z.number().meta({ description });
 const count = (description: string) => z.int().meta({ description });

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { nextCursor } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { intervalOf, previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
+import { previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
 
 /** Those of a report's figures that a list shows. */
 export const HeadlineFigures = RunFigures.pick({

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { intervalOf } from "../responses.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
+import { RunEndsReport } from "./run-ends.ts";
 
 const number = (description: string) => z.number().meta({ description });
 const count = (description: string) => z.int().meta({ description });
@@ -9,18 +11,6 @@ const figure = (description: string) => z.number().nullable().meta({ description
 
 /** What figures of verdicts say of themselves. */
 export const noVerdicts = "Null without verdicts.";
-
-/** An interval of a report or a comparison. */
-export function intervalOf(description: string) {
-  return z
-    .object({
-      level: number("Confidence level, for example 0.95."),
-      lower: number("Lower end."),
-      upper: number("Upper end."),
-    })
-    .nullable()
-    .meta({ description });
-}
 
 /** Which formulas the figures are made by, so that saved ones can be told apart. */
 export function statisticsOf(kind: "report" | "comparison") {
@@ -342,6 +332,9 @@ export const RunReport = z
     records: ReportRecords.optional().meta({
       description:
         "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Absent if there is none.",
+    }),
+    ends: RunEndsReport.optional().meta({
+      description: "Whether predictions end where the real environment ends. Absent for external runs.",
     }),
     goal: RunGoal.nullable().meta({ description: "Of the run's name. Null if none is set." }),
     previous: RunPrevious.nullable().meta({

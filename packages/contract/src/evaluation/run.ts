@@ -7,6 +7,7 @@ import { instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
 import { newTags } from "./result.ts";
+import { PinnedEnds, RunEnds } from "./run-ends.ts";
 
 /** The most predictions of each sample. */
 export const maxRepeats = 20;
@@ -96,6 +97,10 @@ export const RunCreateRequest = z
     mode: RunMode.nullish().meta({ default: "teacher-forced", description: described.mode }),
     evaluators: list(EvaluatorReference).min(1).max(maxRunEvaluators).meta({
       description: "What judges the predictions, as in `POST /v1/evaluate`.",
+    }),
+    ends: RunEnds.nullish().meta({
+      description:
+        "What says that the episode ends with a prediction, and what its reward is. The report holds it against `done` and `reward` of the samples.",
     }),
     repeats: z.int().min(1).max(maxRepeats).nullish().meta({ default: 1, description: described.repeats }),
     concurrency: z.int().min(1).max(maxRunConcurrency).nullish().meta({
@@ -202,6 +207,7 @@ export const RunProvenance = z
     }),
     dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
     change: DatasetChange.optional().meta({ description: "What counts as a change, as its dataset says." }),
+    ends: PinnedEnds.optional().meta({ description: "What says that the episode ends, if anything does." }),
     models: z.array(z.string()).meta({
       description: "The model as the upstream named it. More than one: it changed while the run was running.",
     }),

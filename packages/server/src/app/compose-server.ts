@@ -20,7 +20,7 @@ import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
-import { createWorldParts } from "../worlds/examples.ts";
+import { createWorldParts } from "../worlds/world-parts.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
@@ -166,9 +166,9 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const reality = composeWatch(log, store);
   const real = await composeRealEnvironments(config, log.logger, evaluation);
   const { realEnvironments } = real;
-  const reality = composeWatch(log, store);
   const realityOf = reality.stateOf;
   const replays = composeReplays(
     log,

@@ -142,6 +142,8 @@ export function composeRetention(
   const emptying = startSweeper({
     sweep: (signal) => emptyLog(store, signal),
     intervalMs: logIntervalMs * patience,
+    // It starts a thread, which a server that starts has no time for.
+    firstAfterInterval: true,
     onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
   });
   return {

@@ -27,7 +27,7 @@ import type { RunQueue } from "../runs/run.ts";
 import type { RunStreams } from "../runs/run-events.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { Spending } from "../usage/spending.ts";
-import type { WorldParts } from "../worlds/examples.ts";
+import type { WorldParts } from "../worlds/world-parts.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";

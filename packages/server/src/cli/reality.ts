@@ -104,13 +104,16 @@ interface Row {
   name: string;
   figure: RealityFigure;
   meaning: string;
+  /** Not a share. */
+  isNumber?: boolean;
 }
 
 const columns: readonly Column<Row>[] = [
   { heading: "figure", text: ({ name }) => printable(name), canWrap: true },
   {
     heading: "value (95 %)",
-    text: ({ figure: { value, interval } }) => withInterval(value, interval, 100, 1, " %"),
+    text: ({ figure: { value, interval }, isNumber }) =>
+      isNumber ? withInterval(value, interval, 1, 2, "") : withInterval(value, interval, 100, 1, " %"),
     align: "right",
   },
   { heading: "episodes", text: ({ figure: { count } }) => String(count), align: "right" },
@@ -134,12 +137,39 @@ function printFigures(figures: RealityFigures): void {
       figure: false_success_rate,
       meaning: "of this policy",
     })),
+    ...describeRewards(figures),
+    ...describeExploits(figures),
   ]);
-  process.stdout.write(`\n${printable(sentence)}\n`);
+  const sentences = [sentence, figures.divergence?.sentence, figures.exploits.sentence];
+  process.stdout.write(
+    `\n${sentences
+      .filter((one) => one !== undefined)
+      .map(printable)
+      .join("\n")}\n`,
+  );
   const { both, only_simulated, only_real, neither } = counts;
   const outcomes = `${countOf(both, "episode")} succeeded in both, ${only_simulated} in simulation alone, ${only_real} in reality alone, ${neither} in neither`;
   const notes = [figures.false_success_rate.note, figures.policy_order.note].filter((note) => note !== null);
   printNotice([outcomes, ...new Set(notes)].join("\n"));
+}
+
+function describeRewards({ reward: { absolute_error, spearman } }: RealityFigures): Row[] {
+  if (absolute_error.value === null) return [];
+  return [
+    { name: "reward error", figure: absolute_error, meaning: "how far rewards are apart", isNumber: true },
+    { name: "reward ranks", figure: spearman, meaning: "Spearman's ρ of both rewards", isNumber: true },
+  ];
+}
+
+const mostExploits = 3;
+
+function describeExploits({ exploits: { verbs, ...all } }: RealityFigures): Row[] {
+  return verbs.slice(0, mostExploits).map(({ verb, false_successes, true_successes, log_odds_ratio }) => ({
+    name: `exploit, ${verb}`,
+    figure: log_odds_ratio,
+    meaning: `log odds: in ${false_successes} of ${all.false_successes} false, ${true_successes} of ${all.true_successes} true successes`,
+    isNumber: true,
+  }));
 }
 
 function setExitCode(

@@ -23,6 +23,7 @@ export interface RunOptions extends ConnectionOptions {
   protocol?: ProtocolName;
   repeats?: string;
   concurrency?: string;
+  ends?: string;
   params?: string;
   temperature?: string;
   seed?: string;
@@ -77,6 +78,10 @@ export function addRunOptions(command: Command): Command {
     )
     .option("--repeats <number>", "predictions per sample; by default 1")
     .option("--concurrency <number>", "maximum concurrent predictions; by default 16, beginning with 4")
+    .option(
+      "--ends <json>",
+      'what says that an episode ends and what it pays, as in POST /v1/runs: {"environment": "kitchen"} or {"done_field": "$.done", "reward_field": "$.reward"}',
+    )
     .option("--params <json>", "sampling parameters, as JSON")
     .option("--temperature <number>", "overrides temperature in --params")
     .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")
@@ -104,7 +109,7 @@ const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
 
 const ofNewRuns = [
   ...["dataset", "revision", "format", "name", "model", "deployment", "world", "baseline", "mode"],
-  ...["evaluator", "protocol", "repeats", "concurrency", ...sampling, "tag"],
+  ...["evaluator", "protocol", "repeats", "concurrency", "ends", ...sampling, "tag"],
 ] as (keyof RunOptions)[];
 
 /** An option that has no effect is a mistake. */
@@ -194,6 +199,7 @@ export function readWantedRun(
     ...(repeats !== undefined && { repeats: readNumber("--repeats", repeats) }),
     ...(concurrency !== undefined && { concurrency: readNumber("--concurrency", concurrency) }),
     ...(params !== undefined && { params }),
+    ...(options.ends !== undefined && { ends: readObject("--ends", options.ends) }),
     ...(tag !== undefined && { tags: readTags(tag) }),
   };
   const request = { ...wanted, dataset_id: "unknown", evaluators: evaluators.map(toReference) };
@@ -218,7 +224,7 @@ function toOption(field: string, wanted: RunTarget): string {
 /** Options of their own go before those in `--params`. */
 function readParams({ params, temperature, seed, maxTokens }: RunOptions): object | undefined {
   const given = {
-    ...(params !== undefined && readObject(params)),
+    ...(params !== undefined && readObject("--params", params)),
     ...(temperature !== undefined && { temperature: readNumber("--temperature", temperature) }),
     ...(seed !== undefined && { seed: readNumber("--seed", seed) }),
     ...(maxTokens !== undefined && { max_tokens: readNumber("--max-tokens", maxTokens) }),
@@ -226,7 +232,7 @@ function readParams({ params, temperature, seed, maxTokens }: RunOptions): objec
   return Object.keys(given).length === 0 ? undefined : given;
 }
 
-function readObject(text: string): object {
+function readObject(flag: string, text: string): object {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -234,5 +240,5 @@ function readObject(text: string): object {
     // Not even JSON.
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new CommandError("--params takes a JSON object");
+  throw new CommandError(`${flag} takes a JSON object`);
 }

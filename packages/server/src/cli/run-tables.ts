@@ -26,6 +26,7 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
   if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
   printTable(reportColumns, evaluators);
   const notes = [
+    ...[report.ends?.sentence, run.provenance.ends && report.ends?.note].filter((text) => text != null),
     ...describeDecision(report.goal, evaluators),
     ...describeChange(report.previous),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),

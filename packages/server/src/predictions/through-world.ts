@@ -17,8 +17,8 @@ import {
   type WorldCompletion,
   withoutText,
 } from "../worlds/complete-through-world.ts";
-import type { WorldParts } from "../worlds/examples.ts";
 import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
+import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
 
@@ -135,13 +135,10 @@ export async function askWorld(
   { world, asked, body, params, session, sharing }: AskedOfWorld,
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
-  const { store, capture, deployments } = services;
-  const reader = store.reader(requesterOf(call));
-  const through = completeThroughWorld(
-    { ...services, reader, findDeployment: findIn(deployments) },
-    world,
-    asked,
-  );
+  const { store, capture, deployments, indexes, exampleTexts, observe } = services;
+  // Copying all that the server has would cost as much as a search's message.
+  const examples = { indexes, exampleTexts, observe, reader: store.reader(requesterOf(call)) };
+  const through = completeThroughWorld({ ...examples, findDeployment: findIn(deployments) }, world, asked);
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const complete = capture.watch(

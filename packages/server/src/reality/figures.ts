@@ -50,7 +50,7 @@ export async function realityFigures(
       ),
     ),
     divergence: await divergenceOf(episodes),
-    exploits: exploitsOf(episodes),
+    exploits: await exploitsOf(episodes),
     consistency: consistencyOf(episodes) ?? null,
     policies,
     policy_order: policyOrder(policies, byPolicy.length),

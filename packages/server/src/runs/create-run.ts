@@ -1,11 +1,22 @@
-import { type DatasetChange, defaultRunConcurrency, type RunCreateRequest } from "@presage/contract";
+import {
+  type DatasetChange,
+  defaultRunConcurrency,
+  type EpisodeStop,
+  type PinnedEnds,
+  type RunCreateRequest,
+  type RunEnds,
+} from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import { findEnvironment } from "../environments/environments.ts";
+import { isAboutGoal } from "../environments/episodes/turns.ts";
+import { findPatternIssue } from "../environments/judge.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -38,9 +49,9 @@ export interface NewRun extends RequestedRun {
 /** A run that cannot be made as it was requested. */
 export class InvalidRunError extends Error {
   /** Where the request names it. */
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
 
-  constructor(path: readonly string[], message: string) {
+  constructor(path: readonly (string | number)[], message: string) {
     super(message);
     this.name = "InvalidRunError";
     this.path = path;
@@ -69,13 +80,14 @@ export async function createRun(
   refuseImpossible(wanted, services.deployments);
   const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
   const world = await findTargetWorld(services, requester, wanted);
+  const ends = wanted.ends ? await pinEnds(services, requester, wanted.ends) : undefined;
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);
       const target = await resolveTarget(transaction, accountId, wanted.target, world);
       const isLeaky = world?.pinned.calibration?.dataset_id === wanted.dataset_id;
       const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
-      const created = toQueuedRun(wanted, { ...made, revision, change, isLeaky });
+      const created = toQueuedRun(wanted, { ...made, revision, change, isLeaky, ends });
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
@@ -119,14 +131,52 @@ async function findTargetWorld(
   return found;
 }
 
+/** What says that an episode ends, as it is now. */
+async function pinEnds(services: { store: Store }, requester: Changer, wanted: RunEnds): Promise<PinnedEnds> {
+  const reward = wanted.reward_field ? { reward_field: wanted.reward_field } : {};
+  if ("done_field" in wanted) return { done_field: wanted.done_field, ...reward };
+  if ("stop" in wanted) {
+    for (const [index, rule] of wanted.stop.entries()) refuseRule(rule, ["ends", "stop", index]);
+    return { stop: wanted.stop, ...reward };
+  }
+  if (!("environment" in wanted)) return reward;
+  const path = ["ends", "environment"];
+  const environment = await findEnvironment(services, requester, wanted.environment).catch(
+    (error: unknown) => {
+      if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
+      throw new InvalidRunError(path, "There is no such environment");
+    },
+  );
+  const { name, revision, config } = environment;
+  if (!config.stop?.length)
+    throw new InvalidRunError(path, "The environment has no rule that ends an episode");
+  for (const rule of config.stop) refuseRule(rule, path);
+  return {
+    environment: `${name}@${revision}`,
+    stop: config.stop,
+    ...(config.reward && { reward_evaluator: config.reward.evaluator }),
+    ...reward,
+  };
+}
+
+function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void {
+  if (isAboutGoal(rule))
+    throw new InvalidRunError(path, "A rule about {goal} cannot be tried: samples have no goal");
+  for (const [field, pattern] of Object.entries(rule)) {
+    const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
+    if (issue !== undefined) throw new InvalidRunError([...path, field], issue);
+  }
+}
+
 interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
   /** Whether what predicts was fitted on the dataset. */
   isLeaky: boolean;
+  ends: PinnedEnds | undefined;
 }
 
-function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ...parts }: RunParts): Run {
+function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ends, ...parts }: RunParts): Run {
   const { target } = parts;
   const repeats = wanted.repeats ?? 1;
   return {
@@ -149,6 +199,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ...parts }: Ru
       prompt_version: promptVersion,
       dataset_digest: revision.digest,
       ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
+      ...(ends && { ends }),
       models: [],
       in_sample:
         target.kind === "retrieval" ||

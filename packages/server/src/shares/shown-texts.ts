@@ -1,8 +1,8 @@
 import type { Comparison } from "@presage/contract";
 import type { Requester } from "../platform/storage/store.ts";
 import { listComparedSamples } from "../runs/compare/compare-route.ts";
-import { block, heading, nameOf, paragraph } from "../runs/report/document.ts";
-import type { ReportPart } from "../runs/report/pages.ts";
+import { nameOf } from "../runs/report/document.ts";
+import { block, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { isClientRun, type Run } from "../runs/run.ts";
 import { listRunSamples } from "../runs/run-samples.ts";
 import { datasetOrder, type ResultTexts, selectResultTexts } from "../runs/run-samples-store.ts";

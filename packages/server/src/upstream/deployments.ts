@@ -3,7 +3,7 @@ import { type Logger, watchOutage } from "../platform/observability/logger.ts";
 import { defined } from "../platform/words.ts";
 import type { Upstream } from "./create-upstream.ts";
 import type { UnreachableReason } from "./failures.ts";
-import { isUnserved } from "./replicas.ts";
+import { isUnserved } from "./failures.ts";
 import { NoResponseError } from "./send.ts";
 import type { CachePolicy, CompletionRequest, ModelList, Purpose, UpstreamCompletion } from "./upstream.ts";
 

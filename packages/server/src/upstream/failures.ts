@@ -39,6 +39,13 @@ export function isRefusal({ category, status }: UpstreamError): boolean {
   return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);
 }
 
+/** Refused, reset, 503 or silent until the deadline: what counts towards an ejection. A 503 may also be about one request's length. */
+export function isUnserved(error: unknown): error is UpstreamError {
+  if (!(error instanceof UpstreamError)) return false;
+  const { category, status } = error;
+  return (category === "unavailable" || category === "timeout") && (status === undefined || status === 503);
+}
+
 const messageOfCategory: Record<ErrorCategory, string> = {
   context_exceeded: "The input exceeds the upstream model's context length.",
   rate_limit: "The upstream limits the rate of requests.",

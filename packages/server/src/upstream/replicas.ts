@@ -10,7 +10,7 @@ import {
   type RecentCalls,
   slownessOf,
 } from "./choose-replica.ts";
-import { isRefusal } from "./failures.ts";
+import { isRefusal, isUnserved } from "./failures.ts";
 import {
   createReplicaHealth,
   createRetryShare,
@@ -174,13 +174,6 @@ function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof UpstreamError)) return "unknown";
   if (error.status === 429) return "limited";
   return isUnserved(error) ? "failed" : "answered";
-}
-
-/** Refused, reset, 503 or silent until the deadline: what counts towards an ejection. A 503 may also be about one request's length. */
-export function isUnserved(error: unknown): error is UpstreamError {
-  if (!(error instanceof UpstreamError)) return false;
-  const { category, status } = error;
-  return (category === "unavailable" || category === "timeout") && (status === undefined || status === 503);
 }
 
 /** Whether the failure is worth showing to whoever looks after the replica: a 4xx is about the request. */

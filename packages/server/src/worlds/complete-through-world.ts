@@ -9,7 +9,7 @@ import { UpstreamError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { isUnserved } from "../upstream/replicas.ts";
+import { isUnserved } from "../upstream/failures.ts";
 import type {
   Complete,
   CompletionBody,
@@ -18,7 +18,6 @@ import type {
   CompletionRequest,
   UpstreamCompletion,
 } from "../upstream/upstream.ts";
-import { adaptAnswer } from "./adapt-answer.ts";
 import {
   type AskAgain,
   completeScored,
@@ -27,7 +26,7 @@ import {
   scoreOfRecords,
   withUsageOf,
 } from "./confidence.ts";
-import { type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
+import { adaptAnswer, type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import { type Asked, composeTurns, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** Finds what a world asks among the deployments. */

@@ -5,8 +5,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { readMessage, readTokenCounts } from "../upstream/completion.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { adaptAnswer } from "./adapt-answer.ts";
-import { type ExampleServices, findWanted, readExamples } from "./examples.ts";
+import { adaptAnswer, type ExampleServices, findWanted } from "./examples.ts";
 import type { Asked, ReadyWorld } from "./world.ts";
 
 /** An answer, with the number of each method that has one, from 0 to 1. */
@@ -158,7 +157,7 @@ export async function scoreOfRecords(
   const votes = { ...wanted, query, k: voters, maxChars: undefined, keepsDuplicates: true };
   const { examples } = await indexes.find(source, votes, signal);
   const positions = examples.map(({ position }) => position);
-  const texts = await readExamples(exampleTexts, reader, source.revisionId, positions);
+  const texts = await exampleTexts.read(reader, source.revisionId, positions);
   const isNearest =
     world.config.model && "kind" in world.config.model && world.config.model.answer === "nearest";
   const answers = examples.flatMap(({ position, similarity }) => {

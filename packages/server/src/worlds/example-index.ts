@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Fields } from "./features.ts";
 import { eachFeature, type Features, featuresOf, maxBytes, normalForm } from "./features.ts";
+import type { Fields } from "./world.ts";
 
 /** A recorded transition. They are added in the order of their positions. */
 export interface Example {

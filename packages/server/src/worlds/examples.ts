@@ -1,14 +1,8 @@
 import type { WorldExplanation } from "@presage/contract";
-import { LRUCache } from "lru-cache";
-import { readSamplesAt } from "../datasets/samples.ts";
-import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Store } from "../platform/storage/store.ts";
-import { type Fields, fieldsOf } from "./features.ts";
-import { defaultWeights, type Wanted } from "./find-examples.ts";
-import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
-import { createIndexes, type Indexes, UnusableExamplesError } from "./indexes.ts";
-import type { Asked, ReadyWorld, ShownExample } from "./world.ts";
+import type { Wanted } from "./find-examples.ts";
+import type { Indexes } from "./indexes.ts";
+import { type Asked, type Fields, fieldsOf, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** Finds examples and reads them. */
 export interface ExampleServices {
@@ -25,48 +19,16 @@ export interface ObservedAnswer {
   retrievalMs: number;
 }
 
-/** What is made once, for all that ask worlds. */
-export interface WorldParts extends ExampleServices {
-  knownWorlds: KnownWorlds;
-  /** Samples of revisions that are deleted are examples no longer. */
-  forgetRevisions(ids: readonly number[]): void;
-}
-
-/** In whose turn indexes are read: no account waits for another one's. */
-const indexing = "indexes of examples";
-
-export function createWorldParts(
-  store: Store,
-  maxIndexBytes: number,
-  observe?: ExampleServices["observe"],
-): WorldParts {
-  const openReader = (signal: AbortSignal) => store.reader({ accountId: indexing, signal });
-  const indexes = createIndexes({ maxBytes: maxIndexBytes, openReader });
-  const exampleTexts = createExampleTexts();
-  const knownWorlds = createKnownWorlds(store);
-  return {
-    ...{ indexes, exampleTexts, knownWorlds, observe },
-    forgetRevisions(ids) {
-      knownWorlds.forgetAll();
-      indexes.forget(ids);
-      const deleted = new Set(ids.map(String));
-      for (const key of exampleTexts.keys())
-        if (deleted.has(key.slice(0, key.indexOf("/")))) exampleTexts.delete(key);
-    },
-  };
-}
-
-/** Texts of examples that were shown lately, by revision and position. */
-export type ExampleTexts = LRUCache<string, ShownExample>;
-
-const maxTextCharacters = 32_000_000;
-
-function createExampleTexts(): ExampleTexts {
-  return new LRUCache({
-    max: 100_000,
-    maxSize: maxTextCharacters,
-    sizeCalculation: ({ action, state, nextState }) => 100 + action.length + state.length + nextState.length,
-  });
+/** Texts of examples, of which those that were shown lately are in memory. */
+export interface ExampleTexts {
+  /** By position, as far as they are there. */
+  read(
+    reader: Database,
+    revisionId: number,
+    positions: readonly number[],
+  ): Promise<Map<number, ShownExample>>;
+  /** Forgets those of revisions that are deleted. */
+  forget(revisionIds: readonly number[]): void;
 }
 
 /** What a request is found by. */
@@ -90,9 +52,9 @@ export async function chooseExamples(
   const unscored = { score: null, scores: {}, predictions: 0 };
   const explained = { ...nothing, ...unscored, truncated: false, reduced: false, retrieval_ms: 0 };
   if (source === undefined) return { examples: [], query, explain: explained };
-  const found = await indexes.find(source, { ...wanted, query }, signal).catch(refuseUnusable);
+  const found = await indexes.find(source, { ...wanted, query }, signal);
   const positions = found.examples.map(({ position }) => position);
-  const shown = await readExamples(exampleTexts, reader, source.revisionId, positions);
+  const shown = await exampleTexts.read(reader, source.revisionId, positions);
   // Of a dataset that is being deleted, some are gone.
   const chosen = found.examples.flatMap(({ position, ...one }) => {
     const example = shown.get(position);
@@ -145,7 +107,7 @@ function wantedOf(
   return {
     k: k ?? 8,
     maxChars: max_chars ?? 12_000,
-    weights: weights ?? defaultWeights,
+    weights: weights ?? undefined,
     minSimilarity: min_similarity ?? 0,
     excluded: [...(exclude?.trajectoryIds ?? []), ...(recorded ? [recorded.trajectoryId] : [])],
     excludedTags: {
@@ -155,35 +117,76 @@ function wantedOf(
   };
 }
 
-/** Examples by position, as far as they are there. */
-export async function readExamples(
-  texts: ExampleTexts,
-  reader: Database,
-  revisionId: number,
-  positions: readonly number[],
-): Promise<Map<number, ShownExample>> {
-  const keyOf = (position: number) => `${revisionId}/${position}`;
-  const known = new Map<number, ShownExample>();
-  for (const position of positions) {
-    const example = texts.get(keyOf(position));
-    if (example !== undefined) known.set(position, example);
-  }
-  const missing = positions.filter((position) => !known.has(position));
-  const sizes = missing.map((position) => ({ position, bytes: 0 }));
-  for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
-    for (const { position, sample } of piece) {
-      const { action, state } = fieldsOf(sample);
-      const { dataset_sample_id: sampleId, trajectory_id: trajectoryId, next_state: nextState } = sample;
-      const example = { position, sampleId, trajectoryId, action, state, nextState };
-      known.set(position, example);
-      texts.set(keyOf(position), example);
-    }
-  }
-  return known;
+/** An action and what followed it. */
+interface Recorded {
+  action: string;
+  nextState: string;
 }
 
-/** They fitted when the world was made. */
-function refuseUnusable(error: unknown): never {
-  if (error instanceof UnusableExamplesError) throw new ServiceError("conflict", `${error.message}.`);
-  throw error;
+/**
+ * A recorded next state with the words in which the actions differ carried over. Actions whose first words differ, and those with
+ * arguments in braces, are too different for that.
+ */
+export function adaptAnswer(action: string, recorded: Recorded): string {
+  const { nextState } = recorded;
+  if (action.includes("{") || recorded.action.includes("{")) return nextState;
+  const [wanted, known] = [wordsOf(action), wordsOf(recorded.action)];
+  if (wanted[0] !== known[0]) return nextState;
+  const swaps = differences(wanted, known);
+  return swaps.size === 0 ? nextState : replaceWhole(nextState, swaps);
+}
+
+function wordsOf(action: string): string[] {
+  return action.split(/\s+/).filter((word) => word !== "");
+}
+
+/** The query's words for each run of the example's that differs. Where one of them has none, there is nothing to carry over. */
+function differences(wanted: readonly string[], known: readonly string[]): Map<string, string> {
+  const swaps = new Map<string, string>();
+  const swap = (from: number, end: number, wantedEnd: number) => {
+    const run = known.slice(from, end).join(" ");
+    if (run !== "" && wantedEnd > from && !swaps.has(run))
+      swaps.set(run, wanted.slice(from, wantedEnd).join(" "));
+  };
+  if (wanted.length === known.length) {
+    for (let from = 0, end = 0; from < known.length; from = end + 1) {
+      for (end = from; end < known.length && wanted[end] !== known[end]; ) end += 1;
+      swap(from, end, end);
+    }
+    return swaps;
+  }
+  const shorter = Math.min(wanted.length, known.length);
+  let start = 0;
+  while (start < shorter && wanted[start] === known[start]) start += 1;
+  let back = 0;
+  while (back < shorter - start && wanted.at(-1 - back) === known.at(-1 - back)) back += 1;
+  swap(start, known.length - back, wanted.length - back);
+  return swaps;
+}
+
+const word = /[A-Za-z0-9_]/;
+
+/** Replaces texts where no letter, digit or underscore is beside them; of several at one place the longest. */
+function replaceWhole(text: string, swaps: ReadonlyMap<string, string>): string {
+  const byHead = Map.groupBy(
+    [...swaps.keys()].sort((a, b) => b.length - a.length),
+    (from) => headOf(from),
+  );
+  let replaced = "";
+  let end = 0;
+  for (const { 0: head, index } of text.matchAll(/[A-Za-z0-9_]+|[^A-Za-z0-9_]/g)) {
+    if (index < end || word.test(text[index - 1] ?? "")) continue;
+    const from = byHead
+      .get(head)
+      ?.find((one) => text.startsWith(one, index) && !word.test(text[index + one.length] ?? ""));
+    if (from === undefined) continue;
+    replaced += text.slice(end, index) + swaps.get(from);
+    end = index + from.length;
+  }
+  return replaced + text.slice(end);
+}
+
+/** Its first word, or its first character if that is of no word. */
+function headOf(text: string): string | undefined {
+  return /^(?:[A-Za-z0-9_]+|[^A-Za-z0-9_])/.exec(text)?.[0];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { collectExamples, type Example, type ExampleIndex } from "./example-index.ts";
-import type { Fields } from "./features.ts";
 import { defaultWeights, type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
+import type { Fields } from "./world.ts";
 
 const maxBytes = { action: 1_024, state: 2_048, task: 1_024 };
 const fields = ["action", "state", "task"] as const;

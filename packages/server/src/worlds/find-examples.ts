@@ -1,6 +1,5 @@
 import TinyQueue from "tinyqueue";
 import { type ExampleIndex, tagOf } from "./example-index.ts";
-import type { Fields } from "./features.ts";
 import {
   compareWith,
   eachFeature,
@@ -10,6 +9,7 @@ import {
   normalForm,
   weightOf,
 } from "./features.ts";
+import type { Fields } from "./world.ts";
 
 /** Which examples are wanted of an index. */
 export interface Wanted {

@@ -3,9 +3,7 @@ import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import type { ExampleFilter } from "./index-thread.ts";
-import type { ExampleSource } from "./indexes.ts";
-import type { ReadyWorld, WorldRevision } from "./world.ts";
+import type { ExampleFilter, ExampleSource, ReadyWorld, WorldRevision } from "./world.ts";
 import { selectWorld } from "./worlds-store.ts";
 
 export function noSuchWorld(): ServiceError {

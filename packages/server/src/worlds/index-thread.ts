@@ -2,27 +2,24 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
 import { serveRequests } from "../platform/storage/thread.ts";
 import { collectExamples, type ExampleIndex, measureIndex } from "./example-index.ts";
-import { type Fields, fieldsOf } from "./features.ts";
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
+import { type ExampleFilter, type Fields, fieldsOf } from "./world.ts";
 
 // The entry file of the thread that holds the indexes of examples. It has no connection to the database.
 
-/** Which samples of a revision are examples. */
-export interface ExampleFilter {
-  split?: string | undefined;
-  /** Whether samples whose tag `split` is `test` are none. */
-  leavesOutTest?: boolean;
-  /** Whether samples whose tag `error` is `true` are none. */
-  leavesOutErrors?: boolean | undefined;
-  tags?: Readonly<Record<string, string>> | undefined;
-  maxPerTrajectory?: number | undefined;
+/** A search in the index of this key. */
+export interface Sought {
+  key: number;
+  query: Fields;
+  wanted: Wanted;
 }
 
 /** What is asked of the thread. An index is known by its key. */
 export type IndexRequest =
   | { kind: "add"; key: number; filter: ExampleFilter; positions: number[]; lines: string }
   | { kind: "finish"; key: number }
-  | { kind: "find"; key: number; query: Fields; wanted: Wanted }
+  /** Several searches in one message, as JSON: waking a thread and copying objects cost more than a search. */
+  | { kind: "find"; searches: string }
   | { kind: "drop"; key: number };
 
 export interface IndexFigures {
@@ -35,9 +32,10 @@ export interface IndexFigures {
   digest: string;
 }
 
-/** What is found, and the time that it took. Undefined: there is no such index. */
-export type Found = FoundExamples & { ms: number };
-export type IndexReply = IndexFigures | Found | undefined;
+/** What is found, and the time that it took. Null: there is no such index. */
+export type Found = (FoundExamples & { ms: number }) | null;
+/** Of searches, what each has `Found`, as JSON. */
+export type IndexReply = IndexFigures | string | undefined;
 
 interface Collecting {
   collected: ReturnType<typeof collectExamples>;
@@ -92,9 +90,9 @@ async function finish(key: number): Promise<IndexFigures> {
   }
 }
 
-function find({ key, query, wanted }: IndexRequest & { kind: "find" }): Found | undefined {
+function find({ key, query, wanted }: Sought): Found {
   const index = indexes.get(key);
-  if (index === undefined) return undefined;
+  if (index === undefined) return null;
   const startedAtMs = performance.now();
   return { ...findExamples(index, query, wanted), ms: performance.now() - startedAtMs };
 }
@@ -103,7 +101,7 @@ serveRequests<IndexRequest, IndexReply>({
   respond(request) {
     if (request.kind === "add") return add(request);
     if (request.kind === "finish") return finish(request.key);
-    if (request.kind === "find") return find(request);
+    if (request.kind === "find") return JSON.stringify((JSON.parse(request.searches) as Sought[]).map(find));
     collecting.delete(request.key);
     indexes.delete(request.key);
     return undefined;

@@ -3,15 +3,9 @@ import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
-import type { Fields } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
-import type { ExampleFilter, Found, IndexFigures, IndexReply, IndexRequest } from "./index-thread.ts";
-
-/** Samples of a revision, by its row's id. */
-export interface ExampleSource {
-  revisionId: number;
-  filter: ExampleFilter;
-}
+import type { Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
+import type { ExampleSource, Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
 export class UnusableExamplesError extends Error {}
@@ -25,7 +19,7 @@ export interface Indexes {
     source: ExampleSource,
     wanted: Wanted & { query: Fields },
     signal?: AbortSignal,
-  ): Promise<Found & Pick<IndexFigures, "filtered">>;
+  ): Promise<NonNullable<Found> & Pick<IndexFigures, "filtered">>;
   /** Forgets the examples of revisions that are deleted. */
   forget(revisionIds: readonly number[]): void;
   bytes(): number;
@@ -61,6 +55,7 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   const stopping = new AbortController();
   let thread: ThreadClient<IndexRequest, IndexReply> | undefined;
   let lastKey = 0;
+  let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
   /** One is built at a time. */
   let building: Promise<unknown> = Promise.resolve();
 
@@ -113,6 +108,31 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
     return entry;
   }
 
+  /** With all that are asked for in the same turn. */
+  function search(sought: Sought): Promise<Found> {
+    const found = Promise.withResolvers<Found>();
+    searches.push({ sought, found });
+    if (searches.length === 1) setImmediate(sendSearches);
+    return found.promise;
+  }
+
+  function sendSearches(): void {
+    const sent = searches;
+    searches = [];
+    const text = JSON.stringify(sent.map(({ sought }) => sought));
+    currentThread()
+      .send({ kind: "find", searches: text })
+      .then(
+        (reply) => {
+          const all = JSON.parse(reply as string) as Found[];
+          for (const [index, { found }] of sent.entries()) found.resolve(all[index] ?? null);
+        },
+        (error: unknown) => {
+          for (const { found } of sent) found.reject(error);
+        },
+      );
+  }
+
   function open(source: ExampleSource): Entry {
     currentThread();
     const name = JSON.stringify([source.revisionId, source.filter]);
@@ -125,11 +145,11 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   return {
     describe: (source, signal) => soonEnough(open(source).figures, signal),
     async find(source, { query, ...wanted }, signal) {
-      const { key, figures } = open(source);
-      const { filtered } = await soonEnough(figures, signal);
-      const found = (await currentThread().send({ kind: "find", key, query, wanted })) as Found | undefined;
+      const { key, figures, bytes } = open(source);
+      const { filtered } = await (bytes > 0 ? figures : soonEnough(figures, signal).catch(refuseUnusable));
+      const found = await search({ key, query, wanted });
       // It was dropped meanwhile, or its thread has ended.
-      if (found === undefined) throw notReady();
+      if (found === null) throw notReady();
       return { ...found, filtered };
     },
     forget(revisionIds) {
@@ -185,6 +205,12 @@ async function soonEnough(
     clearTimeout(timer);
     signal?.removeEventListener("abort", leave);
   }
+}
+
+/** They fitted when the world was made. */
+function refuseUnusable(error: unknown): never {
+  if (error instanceof UnusableExamplesError) throw new ServiceError("conflict", `${error.message}.`);
+  throw error;
 }
 
 const notReadyYet = "The world's examples are not searchable yet.";

@@ -1,5 +1,6 @@
 import type {
   Context,
+  DatasetSample,
   HistoryStep,
   PromptMessage,
   WorldConfig,
@@ -9,7 +10,6 @@ import type {
 } from "@presage/contract";
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
 import type { Micros } from "../platform/storage/columns.ts";
-import type { ExampleSource } from "./indexes.ts";
 
 /** A world in one of its revisions. */
 export interface WorldRevision {
@@ -22,6 +22,23 @@ export interface WorldRevision {
   archived_at: Micros | null;
   created_at: Micros;
   revised_at: Micros;
+}
+
+/** Which samples of a revision are examples. */
+export interface ExampleFilter {
+  split?: string | undefined;
+  /** Whether samples whose tag `split` is `test` are none. */
+  leavesOutTest?: boolean;
+  /** Whether samples whose tag `error` is `true` are none. */
+  leavesOutErrors?: boolean | undefined;
+  tags?: Readonly<Record<string, string>> | undefined;
+  maxPerTrajectory?: number | undefined;
+}
+
+/** Samples of a revision, by its row's id. */
+export interface ExampleSource {
+  revisionId: number;
+  filter: ExampleFilter;
 }
 
 /** A world that can be asked. */
@@ -62,6 +79,37 @@ export function toAsked({ context, interaction, history, exclude }: WorldPreview
   return {
     ...{ context, interaction, history: history ?? [] },
     exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
+  };
+}
+
+/** What examples are found by, as written. An empty text is an absent field. */
+export interface Fields {
+  action: string;
+  state: string;
+  task: string;
+}
+
+interface Turns {
+  messages?: readonly { role: string; content: string }[] | undefined;
+}
+
+/** A sample's fields. `state`, if given, is what was predicted in place of the recorded one. */
+export function fieldsOf(
+  { context, interaction, messages = [] }: Pick<DatasetSample, "context" | "interaction"> & Turns,
+  state?: string,
+): Fields {
+  if (interaction) {
+    const task = context?.task_context ?? "";
+    return { action: interaction.action, state: state ?? interaction.state, task };
+  }
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  const first = messages.findIndex(({ role }) => role === "user");
+  const answer = messages.findLast(({ role }, index) => role === "assistant" && index < last);
+  const task = first < last ? messages[first] : messages.find(({ role }) => role === "system");
+  return {
+    action: messages[last]?.content ?? "",
+    state: state ?? answer?.content ?? "",
+    task: task?.content ?? "",
   };
 }
 

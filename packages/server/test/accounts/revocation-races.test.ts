@@ -14,7 +14,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 
-const raceRounds = 15;
+const raceRounds = process.env.PRESAGE_TEST_ALL === undefined ? 5 : 15;
 /** Some interrupt at the very beginning, some near the end. */
 const pausesMs = [0, 2, 5, 10, 40] as const;
 

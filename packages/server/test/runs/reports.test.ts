@@ -114,6 +114,7 @@ onEachDatabase((database) => {
     });
     expect(rest).toEqual({
       preliminary: false,
+      ends: { sentence: null, done: null, reward: null, note: "The run was made without `ends`." },
       goal: null,
       previous: null,
       latency_ms: { p50: 30, p95: 50, p99: 50 },

@@ -3,7 +3,7 @@ import type { Context, HistoryStep, World, WorldPreview, WorldPreviewRequest } f
 import { PresageError } from "@presage/sdk";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { printable, printableJson } from "../../platform/words.ts";
-import { fieldsOf } from "../../worlds/features.ts";
+import { fieldsOf } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
 import type { RunConnection } from "../open-connection.ts";
 import { findStart, withoutOwn } from "./samples.ts";

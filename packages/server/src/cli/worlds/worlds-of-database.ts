@@ -6,9 +6,9 @@ import { predictThrough } from "../../predictions/through-world.ts";
 import { calibrateWorld } from "../../runs/calibrate-world.ts";
 import { createClientCounts } from "../../runs/client/client-counts.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
-import type { WorldParts } from "../../worlds/examples.ts";
 import { noSuchWorld } from "../../worlds/find-world.ts";
 import { isNotReady } from "../../worlds/indexes.ts";
+import type { WorldParts } from "../../worlds/world-parts.ts";
 import {
   createWorld,
   deleteWorld,

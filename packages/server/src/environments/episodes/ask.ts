@@ -14,8 +14,8 @@ import {
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
-import type { WorldParts } from "../../worlds/examples.ts";
 import { findReferred } from "../../worlds/find-world.ts";
+import type { WorldParts } from "../../worlds/world-parts.ts";
 import type { Ask } from "./step-episode.ts";
 
 /** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */

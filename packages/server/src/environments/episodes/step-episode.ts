@@ -19,7 +19,15 @@ import {
 import { paramsOf } from "./episode-prompt.ts";
 import type { NewStep } from "./episode-writes-store.ts";
 import { countFailedStep, type StepRow, selectStepByKey } from "./episodes-store.ts";
-import { askedOfWorld, composeMessages, type End, type EpisodeMessage, findEnd, type Turn } from "./turns.ts";
+import {
+  askedOfWorld,
+  composeMessages,
+  type End,
+  type EpisodeMessage,
+  findEnd,
+  rewardOfOutcome,
+  type Turn,
+} from "./turns.ts";
 
 /** A deployment's answer, and how long it took. */
 type TimedAnswer = Answer & { latencyMs: number; world?: StoredWorld | undefined };
@@ -210,7 +218,8 @@ async function findReward(
   end: End | undefined,
 ): Promise<Reward> {
   const wanted = config.reward;
-  if (!wanted) return { ...none, reward: end === undefined ? null : rewardOfOutcome(config, end) };
+  if (!wanted)
+    return { ...none, reward: end === undefined ? null : rewardOfOutcome(config.stop ?? [], end.outcome) };
   if (wanted.when === "last" && end === undefined) return none;
   const last = turns.at(-1);
   const state = turns.at(-2)?.observation ?? task.initial_state;
@@ -229,12 +238,6 @@ async function findReward(
     signal,
   );
   return "error" in judged ? { reward: null, error: judged.error } : { reward: judged.reward, error: null };
-}
-
-/** Where success is possible, an episode that ends without it has 0. */
-function rewardOfOutcome({ stop }: EnvironmentConfig, { outcome }: End): number | null {
-  if (!stop?.some((rule) => rule.outcome === "success")) return null;
-  return outcome === "success" ? 1 : 0;
 }
 
 function toNewStep(

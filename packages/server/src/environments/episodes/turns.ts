@@ -95,10 +95,8 @@ export async function findEnd(
 ): Promise<End | undefined> {
   const last = turns.at(-1);
   if (last === undefined) return undefined;
-  for (const rule of config.stop ?? []) {
-    if (await applies(rule, last, task, matches))
-      return { outcome: rule.outcome, isTerminated: true, reason: describe(rule) };
-  }
+  const rule = await ruleThatEnds(config.stop ?? [], last, task, matches);
+  if (rule !== undefined) return { outcome: rule.outcome, isTerminated: true, reason: describe(rule) };
   const { repeat_limit: repeats, unchanged_limit: unchanged } = config.guards ?? {};
   if (repeats && isRepeated(turns, repeats))
     return cut(`The same action ${countOf(repeats, "time")} in a row.`);
@@ -111,6 +109,23 @@ export async function findEnd(
   return steps >= maxSteps ? cut(`The episode has ${countOf(maxSteps, "step")}.`) : undefined;
 }
 
+/** The first rule that applies to a turn. */
+export async function ruleThatEnds(
+  stop: readonly EpisodeStop[],
+  turn: Turn,
+  task: Pick<Task, "goal">,
+  matches: Matches,
+): Promise<EpisodeStop | undefined> {
+  for (const rule of stop) if (await applies(rule, turn, task, matches)) return rule;
+  return undefined;
+}
+
+/** The reward of an end where no evaluator gives one: where success is possible, an episode that ends without it has 0. */
+export function rewardOfOutcome(stop: readonly EpisodeStop[], outcome: EpisodeOutcome | null): number | null {
+  if (!stop.some((rule) => rule.outcome === "success")) return null;
+  return outcome === "success" ? 1 : 0;
+}
+
 /** How many turns before a step `findEnd` looks at. */
 export function lookBackOf({ guards }: EnvironmentConfig): number {
   return Math.max(1, guards?.repeat_limit ?? 0, guards?.unchanged_limit ?? 0);
@@ -119,7 +134,7 @@ export function lookBackOf({ guards }: EnvironmentConfig): number {
 async function applies(
   rule: EpisodeStop,
   { action, observation }: Turn,
-  { goal }: Task,
+  { goal }: Pick<Task, "goal">,
   matches: Matches,
 ): Promise<boolean> {
   if ("output_contains" in rule)
@@ -129,14 +144,22 @@ async function applies(
   return await matches(rule.action_matches, action);
 }
 
+const goalMark = "{goal}";
+
 /** A rule about the goal does not apply to a task without one. */
 export function withGoal(
   text: string,
   goal: string | null | undefined,
   test: (text: string) => boolean,
 ): boolean {
-  if (!text.includes("{goal}")) return test(text);
-  return typeof goal === "string" && test(text.replaceAll("{goal}", () => toStorableText(goal)));
+  if (!text.includes(goalMark)) return test(text);
+  return typeof goal === "string" && test(text.replaceAll(goalMark, () => toStorableText(goal)));
+}
+
+/** Whether a rule needs a task's goal. */
+export function isAboutGoal(rule: EpisodeStop): boolean {
+  if ("output_contains" in rule) return rule.output_contains.includes(goalMark);
+  return "action_equals" in rule && rule.action_equals.includes(goalMark);
 }
 
 function describe(rule: EpisodeStop): string {

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { orderOf } from "./sorted-confidences.ts";
 
 /** What turns the raw scores of a prediction, one by method, into a probability that it is right. */
 export type Calibration =
@@ -76,6 +75,8 @@ export function calibrate(calibration: Calibration, scores: readonly number[]): 
  * scores are one point, blocks that fall are joined, and of each block the ends are kept.
  */
 export async function fitIsotonic(scores: readonly number[], targets: readonly number[]): Promise<Table> {
+  // Predictions only apply a calibration.
+  const { orderOf } = await import("./sorted-confidences.ts");
   const order = await orderOf(Float64Array.from(scores));
   await nextTurn();
   const blocks: { first: number; last: number; sum: number; weight: number }[] = [];

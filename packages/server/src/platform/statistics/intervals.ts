@@ -154,42 +154,30 @@ export function effectiveClusters({ count, countSquares }: ClusteredMoments): nu
 }
 
 /**
- * The interval of a rate, at 95 %: Wilson's with t of G* − 1 degrees of freedom, and with n divided by the design effect. That is as
- * measured by the standard error if the rarer verdict comes from many clusters; if from few, clusters that pass or fail as a whole
- * may be unseen, and a fifth of one is assumed. `docs/statistics.md` has the formula and how it covers. With a `critical` value of another
- * level or kind it is the interval of that.
+ * The interval of a rate, at 95 %: Wilson's with t of G* − 1 degrees of freedom, of `effectiveTrials`. `docs/statistics.md` has the
+ * formula and how it covers.
  */
-export function rateInterval(
-  moments: ClusteredMoments,
-  error: number | null,
-  critical?: number,
-): Interval | null {
+export function rateInterval(moments: ClusteredMoments, error: number | null): Interval | null {
   if (error === null) return null;
+  const critical = criticalValue(effectiveClusters(moments));
+  return wilsonBounds(moments.sum / moments.count, effectiveTrials(moments, error), critical);
+}
+
+/**
+ * The number of independent verdicts that would tell as much of a rate: n divided by the design effect. That is as measured by the
+ * standard error if the rarer verdict comes from many clusters; if from few, clusters that pass or fail as a whole may be unseen, and a
+ * fifth of one is assumed.
+ */
+export function effectiveTrials(moments: ClusteredMoments, error: number): number {
   const { count, sum, sumSquares, countSums, countSquares } = moments;
   const rate = sum / count;
-  const effective = effectiveClusters(moments);
   const isRare = rate < 0.5 - rounding;
   const rarer = isRare ? sum : count - sum;
   const rarerSquares = isRare ? sumSquares : countSquares - 2 * countSums + sumSquares;
   const seenIn = rarer === 0 ? 0 : (rarer * rarer) / rarerSquares;
   const seen = rarer === 0 ? 0 : (count * error * error) / (rate * (1 - rate));
-  const assumed = (wholeClusters * count) / effective;
-  const designEffect = Math.max(1, (seenIn * seen + assumed) / (seenIn + wholeClusters));
-  return wilsonBounds(rate, count / designEffect, critical ?? criticalValue(effective));
-}
-
-/** An anytime-valid interval is narrowest where so many clusters are seen. */
-const plannedClusters = 100;
-
-/**
- * The critical value of an interval that holds at all looks together with a probability of 1 − α: √(2(Gρ² + 1)/(Gρ²) · ln(√(Gρ² + 1)/α))
- * with ρ² = (−2 ln α + ln(−2 ln α) + 1)/100 (I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas, "Time-uniform central limit
- * theory and asymptotic confidence sequences", Annals of Statistics 52 (2024)).
- */
-export function anytimeCriticalValue(clusters: number, alpha: number): number {
-  const deviance = -2 * Math.log(alpha);
-  const spread = (clusters * (deviance + Math.log(deviance) + 1)) / plannedClusters;
-  return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / alpha));
+  const assumed = (wholeClusters * count) / effectiveClusters(moments);
+  return count / Math.max(1, (seenIn * seen + assumed) / (seenIn + wholeClusters));
 }
 
 /**
@@ -207,11 +195,13 @@ function meanInterval(mean: number, error: number, effective: number): Interval 
   return wilsonBounds(mean, trials, criticalValue(effective));
 }
 
-/** The jackknife's standard error of any figure, from its values without each cluster. */
-export function leaveOneOutError(without: Float64Array): number {
-  const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
-  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  return Math.sqrt(((without.length - 1) / without.length) * squares);
+/** The jackknife's standard error of any figure, from its values without each cluster; `times` says of how many clusters each is. */
+export function leaveOneOutError(without: Float64Array, times?: ArrayLike<number>): number {
+  const timesOf = (index: number) => times?.[index] ?? 1;
+  const count = without.reduce((sum, _, index) => sum + timesOf(index), 0);
+  const mean = without.reduce((sum, one, index) => sum + timesOf(index) * one, 0) / count;
+  const squares = without.reduce((sum, one, index) => sum + timesOf(index) * (one - mean) ** 2, 0);
+  return Math.sqrt(((count - 1) / count) * squares);
 }
 
 /** With fewer clusters, a figure that is no mean has no interval. */

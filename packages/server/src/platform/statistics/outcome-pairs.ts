@@ -123,8 +123,10 @@ async function bias(pairs: readonly OutcomePair[]): Promise<PairFigure> {
   };
 }
 
+export type MadeOf = Pick<PairFigure, "count" | "tasks" | "effective_tasks">;
+
 /** What a figure is made of, by the number of episodes of each task. */
-function madeOf(sizes: readonly number[]) {
+export function madeOf(sizes: readonly number[]): MadeOf {
   const moments = momentsOfClusters(sizes.map((count) => ({ count, sum: 0 })));
   const { clusters: tasks, count } = moments;
   return { count, tasks, effective_tasks: tasks === 0 ? null : effectiveClusters(moments) };
@@ -135,16 +137,14 @@ interface Estimate {
   value: number;
   /** The standard error; NaN: undefined. */
   error: number;
-  /** The number of episodes of each task. */
-  sizes: readonly number[];
+  made: MadeOf;
   range?: readonly [lowest: number, highest: number];
   /** Why there may be no value. */
   why: string;
 }
 
 /** A figure whose interval is ± t of G* − 1 degrees of freedom times its standard error, within its range. */
-export function figureOfTasks({ value, error, sizes, range, why }: Estimate): PairFigure {
-  const made = madeOf(sizes);
+export function figureOfTasks({ value, error, made, range, why }: Estimate): PairFigure {
   if (Number.isNaN(value)) return { value: null, interval: null, ...made, note: why };
   const without = (note: string) => ({ value, interval: null, ...made, note });
   if (made.tasks < fewestTasks) return without(tooFew);
@@ -201,7 +201,7 @@ function ratioFigure(clusters: readonly PairCluster[]): PairFigure {
   const { interval, ...figure } = figureOfTasks({
     value: Math.log(value),
     error: leaveOneOutError(logs),
-    sizes: clusters.map(({ counts }) => cells.reduce((sum, cell) => sum + counts[cell], 0)),
+    made: madeOf(clusters.map(({ counts }) => cells.reduce((sum, cell) => sum + counts[cell], 0))),
     why: "Nothing succeeded in the real environment.",
   });
   return {

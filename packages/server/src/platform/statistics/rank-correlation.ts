@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { jackknifeError, leaveOneOutError } from "./intervals.ts";
-import { figureOfTasks, type PairFigure } from "./outcome-pairs.ts";
+import { figureOfTasks, type MadeOf, madeOf, type PairFigure } from "./outcome-pairs.ts";
 
 /** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them ranks nothing. */
 export function kendallTau(values: readonly (readonly [one: number, other: number])[]): number {
@@ -28,7 +28,7 @@ export async function rewardFigures(
   pairs: readonly RewardPair[],
 ): Promise<{ absolute_error: PairFigure; spearman: PairFigure }> {
   const tasks = [...Map.groupBy(pairs, ({ task }) => task).values()];
-  const sizes = tasks.map(({ length }) => length);
+  const made = madeOf(tasks.map(({ length }) => length));
   const distances = tasks.map((ofTask) => ({
     count: ofTask.length,
     sum: ofTask.reduce((sum, { simulated, real }) => sum + Math.abs(simulated - real), 0),
@@ -39,25 +39,26 @@ export async function rewardFigures(
     absolute_error: figureOfTasks({
       value,
       error,
-      sizes,
+      made,
       range: [0, Number.POSITIVE_INFINITY],
       why: noRewards,
     }),
-    spearman: await spearmanFigure(tasks, sizes),
+    spearman: await spearmanFigure(tasks, made),
   };
 }
 
-/** Ranks that are made anew, of all parts together: a third of a second. */
-const mostWork = 20_000_000;
-const partsAtOnce = 50;
+/** Ranks that are made anew, of all parts together: a tenth of a second. */
+const mostWork = 5_000_000;
+const fewestParts = 20;
+const partsAtOnce = 10;
 
 /**
  * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife ranks anew without each task; tasks are
  * joined to fewer parts where that would take too long.
  */
-async function spearmanFigure(tasks: readonly RewardPair[][], sizes: readonly number[]): Promise<PairFigure> {
+async function spearmanFigure(tasks: readonly RewardPair[][], made: MadeOf): Promise<PairFigure> {
   const pairs = tasks.flat();
-  const parts = Math.min(tasks.length, Math.floor(mostWork / Math.max(1, pairs.length)));
+  const parts = Math.min(tasks.length, Math.max(fewestParts, Math.floor(mostWork / pairs.length)));
   const partOf = Int32Array.from(tasks.flatMap((ofTask, task) => ofTask.map(() => task % parts)));
   const [one, other] = [rankable(pairs, "simulated"), rankable(pairs, "real")];
   const without = new Float64Array(parts);
@@ -67,7 +68,7 @@ async function spearmanFigure(tasks: readonly RewardPair[][], sizes: readonly nu
   }
   const value = correlation(one, other, partOf, -1);
   const why = pairs.length === 0 ? noRewards : "All rewards are the same on one side.";
-  return figureOfTasks({ value, error: leaveOneOutError(without), sizes, range: [-1, 1], why });
+  return figureOfTasks({ value, error: leaveOneOutError(without), made, range: [-1, 1], why });
 }
 
 /** Values with their indexes in ascending order, and their ranks, which are made anew each time. */

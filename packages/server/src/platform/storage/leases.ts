@@ -81,11 +81,18 @@ interface SweeperOptions {
   /** Deletes what is no longer wanted, a little at a time, until nothing is left or `signal` is aborted. */
   sweep(signal: AbortSignal): Promise<void>;
   intervalMs: number;
+  /** Absent: it also sweeps at once. */
+  firstAfterInterval?: boolean;
   onFailure(error: unknown): void;
 }
 
-/** Sweeps at once, then regularly and when asked to. What could not be swept is swept the next time. */
-export function startSweeper({ sweep, intervalMs, onFailure }: SweeperOptions): Sweeper {
+/** Sweeps regularly and when asked to. What could not be swept is swept the next time. */
+export function startSweeper({
+  sweep,
+  intervalMs,
+  firstAfterInterval = false,
+  onFailure,
+}: SweeperOptions): Sweeper {
   const stopping = new AbortController();
   let sweeping: Promise<void> = Promise.resolve();
   let isWaiting = false;
@@ -102,7 +109,7 @@ export function startSweeper({ sweep, intervalMs, onFailure }: SweeperOptions): 
   }
 
   const timer = setInterval(schedule, intervalMs);
-  schedule();
+  if (!firstAfterInterval) schedule();
   return {
     schedule,
     async stop() {

@@ -1,8 +1,8 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { IntervalAxis } from "../report/charts.ts";
-import { describePredictor, heading, nameOf, paragraph, share } from "../report/document.ts";
-import type { ReportPart } from "../report/pages.ts";
+import { describePredictor, nameOf } from "../report/document.ts";
+import { heading, paragraph, type ReportPart, share } from "../report/pages.ts";
 
 type ComparedRun = Comparison["runs"][number];
 type ComparedEvaluator = Comparison["evaluators"][number];

@@ -17,7 +17,8 @@ import {
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import type { IntervalAxis } from "./charts.ts";
-import type { ReportPart } from "./pages.ts";
+import { endsParts } from "./ends-parts.ts";
+import { block, firstRows, heading, interval, paragraph, type ReportPart, share } from "./pages.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<
@@ -71,9 +72,6 @@ const strataTitles = [
   ["trajectory", "The trajectories with the lowest scores"],
 ] as const;
 
-/** Of long lists, a page shows the first. */
-const mostRows = 100;
-
 const howIntervals =
   "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
 
@@ -96,6 +94,7 @@ export function reportDocument(
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
     ...provenance.warnings.map((text) => paragraph(text)),
+    ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
     ...report.evaluators.map((one, index) => paragraph(describeEvaluator(one), index === 0)),
     ...decisionParts(report),
     ...leftOutParts(report),
@@ -111,6 +110,7 @@ export function reportDocument(
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
     ...teacherForcedParts(report),
+    ...endsParts(report),
     ...report.evaluators.flatMap((one) => strataParts(one, nameAmong(report.evaluators)(one), withTexts)),
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
@@ -269,15 +269,6 @@ function strataTable(title: string, strata: readonly RunStratum[], leftOut: numb
   return [heading(3, title), ...firstRows(["", ...figureColumns], rows, leftOut)];
 }
 
-/** The first rows of a table, and how many are not there. */
-function firstRows(columns: readonly string[], rows: readonly string[][], leftOut = 0): ReportPart[] {
-  const notShown = Math.max(0, rows.length - mostRows) + leftOut;
-  return [
-    { kind: "table", columns, rows: rows.slice(0, mostRows) },
-    ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
-  ];
-}
-
 function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): ReportPart[] {
   const bound = survival.failures_as_divergence;
   const counted = repeats === 1 ? "" : " each repeat counted,";
@@ -388,24 +379,4 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Finished", run.finished_at ?? "not yet"],
     ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),
   ];
-}
-
-export function heading(level: 1 | 2 | 3, text: string): ReportPart {
-  return { kind: "heading", level, text };
-}
-
-export function paragraph(text: string, isLead = false): ReportPart {
-  return { kind: "paragraph", text, isLead };
-}
-
-export function block(text: string): ReportPart {
-  return { kind: "block", text };
-}
-
-export function share(value: number | null): string {
-  return value === null ? "–" : value.toFixed(3);
-}
-
-function interval(bounds: RunFigures["interval"]): string {
-  return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
 }

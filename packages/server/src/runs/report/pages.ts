@@ -13,6 +13,38 @@ export type ReportPart =
   /** Of any length, with lines of its own. */
   | { kind: "block"; text: string };
 
+export function heading(level: 1 | 2 | 3, text: string): ReportPart {
+  return { kind: "heading", level, text };
+}
+
+export function paragraph(text: string, isLead = false): ReportPart {
+  return { kind: "paragraph", text, isLead };
+}
+
+export function block(text: string): ReportPart {
+  return { kind: "block", text };
+}
+
+export function share(value: number | null): string {
+  return value === null ? "–" : value.toFixed(3);
+}
+
+export function interval(bounds: { lower: number; upper: number } | null): string {
+  return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
+}
+
+/** Of long lists, a page shows the first. */
+const mostRows = 100;
+
+/** The first rows of a table, and how many are not there. */
+export function firstRows(columns: readonly string[], rows: readonly string[][], leftOut = 0): ReportPart[] {
+  const notShown = Math.max(0, rows.length - mostRows) + leftOut;
+  return [
+    { kind: "table", columns, rows: rows.slice(0, mostRows) },
+    ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
+  ];
+}
+
 /** Nothing is loaded and nothing runs, wherever the page is opened. */
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 

@@ -21,6 +21,7 @@ import {
 } from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
+import { reportEnds } from "./ends.ts";
 import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
 import {
   type Outcomes,
@@ -204,12 +205,14 @@ export type RunFindings = Omit<RunReport, "run">;
 /** Of the arrays by sample, and by repeat; and of what is small. */
 const bytesPerSample = 180;
 const bytesPerRepeat = 10;
+const bytesOfEnds = 200;
 const bytesOfReport = 4_000_000;
 
 /** The memory that a report takes while it is made. */
-export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target">): number {
-  const { counts, repeats } = run;
-  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * bytesPerRepeat;
+export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target" | "provenance">): number {
+  const { counts, repeats, provenance } = run;
+  const perRepeat = bytesPerRepeat + (provenance.ends === undefined ? 0 : bytesOfEnds);
+  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * perRepeat;
   // It may be compared with its records, and with the run before.
   return own + (isClientRun(run) ? 0 : comparisonMemoryBytes([run, run]));
 }
@@ -250,6 +253,7 @@ export async function reportRun(
     run.mode === "free-running"
       ? { survival, teacher_forced: await reportTeacherForced(reader, run, samples) }
       : {};
+  const ofEnds = await reportEnds(reader, run, samples);
   const ofWorld = await reportWorld(reader, run, samples.count);
   const against = await reportAgainstRecords({ store }, requester, run);
   const previous = await findPrevious({ store }, requester, run);
@@ -258,6 +262,7 @@ export async function reportRun(
   return {
     preliminary: isPreliminary(run),
     evaluators,
+    ...ofEnds,
     ...beside,
     ...ofWorld,
     ...against,

@@ -14,9 +14,8 @@ import {
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
-import { fieldsOf } from "../../worlds/features.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
-import { type Asked, isOfRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
+import { type Asked, fieldsOf, isOfRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toKeptText } from "../report/records-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
 import { promptOf, type Step } from "./missing-work.ts";

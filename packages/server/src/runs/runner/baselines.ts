@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { adaptAnswer } from "../../worlds/adapt-answer.ts";
-import { type ExampleServices, readExamples } from "../../worlds/examples.ts";
-import { fieldsOf } from "../../worlds/features.ts";
+import { adaptAnswer, type ExampleServices } from "../../worlds/examples.ts";
+import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./missing-work.ts";
 
@@ -189,7 +188,7 @@ export function answerFromRecords(
     const wanted = { query, k: 1, excluded: [sample.trajectory_id] };
     const [nearest] = (await indexes.find(source, wanted, signal)).examples;
     if (nearest === undefined) return undefined;
-    const found = await readExamples(exampleTexts, reader, revisionId, [nearest.position]);
+    const found = await exampleTexts.read(reader, revisionId, [nearest.position]);
     const example = found.get(nearest.position);
     return example && adaptAnswer(query.action, example);
   };

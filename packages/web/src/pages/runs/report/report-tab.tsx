@@ -22,6 +22,7 @@ import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
+import { EndsCard } from "./ends-card.tsx";
 
 interface ReportTabProps {
   run: Run;
@@ -56,6 +57,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
           ))}
         </ul>
       )}
+      <EndsCard report={report} />
       <AnswerCard run={run} report={report} chosen={chosen} measure={measure} />
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-base font-semibold">Where it fails</h2>

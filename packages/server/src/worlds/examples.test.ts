@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { adaptAnswer } from "./adapt-answer.ts";
-import { fieldsOf } from "./features.ts";
+import { adaptAnswer } from "./examples.ts";
+import { fieldsOf } from "./world.ts";
 
 test.each([
   [

@@ -1,0 +1,85 @@
+import type { RunReport } from "@presage/contract";
+import { countOf } from "../../platform/words.ts";
+import { firstRows, heading, interval, paragraph, type ReportPart, share } from "./pages.ts";
+
+type Ends = NonNullable<RunReport["ends"]>;
+type Figure = NonNullable<Ends["done"]>["agreement"];
+
+/** Whether predictions end where the real environment ends, and pay what it pays. */
+export function endsParts({ ends, run }: RunReport): ReportPart[] {
+  if (ends === undefined || run.provenance.ends === undefined) return [];
+  const { done, reward, note } = ends;
+  const figures = [
+    ["Ends alike", done?.agreement],
+    ["False ends", done?.false_ends],
+    ["Missed ends", done?.missed_ends],
+    ["Reward, mean absolute error", reward?.absolute_error],
+    ["Reward, rank correlation", reward?.spearman],
+  ] as const;
+  return [
+    heading(2, "Ends and rewards"),
+    ...(note === null ? [] : [paragraph(note)]),
+    ...(done ? [countsTable(done)] : []),
+    {
+      kind: "table",
+      columns: ["Figure", "Value", "Interval", "Predictions", "Trajectories", ""],
+      rows: figures.flatMap(([name, one]) =>
+        one === undefined ? [] : [[name, ...figureCells(one), one.note ?? ""]],
+      ),
+    },
+    ...[done, reward].flatMap((one, index) =>
+      one === null || one.without === 0
+        ? []
+        : paragraph(
+            `Left out, as they say nothing of ${index === 0 ? "the end" : "the reward"}: ${countOf(one.without, "prediction")}.`,
+          ),
+    ),
+    ...(done ? stepChart(done) : []),
+    ...stepTable(done, reward),
+  ];
+}
+
+function countsTable({ counts }: NonNullable<Ends["done"]>): ReportPart {
+  const { both, only_predicted, only_recorded, neither } = counts;
+  return {
+    kind: "table",
+    columns: ["", "Really ends", "Really goes on"],
+    rows: [
+      ["Predicted to end", String(both), String(only_predicted)],
+      ["Predicted to go on", String(only_recorded), String(neither)],
+    ],
+  };
+}
+
+function figureCells({ value, interval: bounds, count, trajectories }: Figure): string[] {
+  return [share(value), interval(bounds), String(count), String(trajectories)];
+}
+
+function stepChart({ step }: NonNullable<Ends["done"]>): ReportPart[] {
+  const points = step.flatMap(({ key, agreement: { value, interval } }) =>
+    value === null ? [] : [{ step: key, share: value, interval, baseline: null }],
+  );
+  if (points.length < 2) return [];
+  return [
+    { kind: "chart", caption: "Predictions that end alike, by step, with their 95 % interval.", points },
+  ];
+}
+
+function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
+  const ends = new Map(done?.step.map((one) => [one.key, one]));
+  const errors = new Map(reward?.step.map((one) => [one.key, one.absolute_error]));
+  const keys = [...new Set([...ends.keys(), ...errors.keys()])].sort((a, b) => a - b);
+  const rows = keys.map((key) => {
+    const { counts, agreement } = ends.get(key) ?? {};
+    return [
+      String(key),
+      share(agreement?.value ?? null),
+      interval(agreement?.interval ?? null),
+      counts === undefined ? "–" : `${counts.both + counts.only_recorded} of ${agreement?.count}`,
+      share(errors.get(key)?.value ?? null),
+      interval(errors.get(key)?.interval ?? null),
+    ];
+  });
+  const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error of rewards", "Interval"];
+  return rows.length === 0 ? [] : [heading(3, "By step"), ...firstRows(columns, rows)];
+}

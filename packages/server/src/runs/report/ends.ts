@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PinnedEnds, RunEndsReport, RunReport } from "@presage/contract";
+import {
+  createClusterSums,
+  effectiveClusters,
+  type GroupSums,
+  rateInterval,
+  scoreInterval,
+} from "../../platform/statistics/intervals.ts";
+import type { PairFigure } from "../../platform/statistics/outcome-pairs.ts";
+import { type RewardPair, rewardFigures } from "../../platform/statistics/rank-correlation.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { countOf } from "../../platform/words.ts";
+import type { Run } from "../run.ts";
+import { hasReward, type ReadEnds, readEnds, said } from "./read-ends.ts";
+import { byStep, type Dimension, type RunSamples, together } from "./samples.ts";
+
+type Done = NonNullable<RunEndsReport["done"]>;
+type Rewards = NonNullable<RunEndsReport["reward"]>;
+type Figure = Done["agreement"];
+
+/** Whether a run's predictions end where the real environment ends, and pay what it pays. */
+export async function reportEnds(
+  reader: Database,
+  run: Run,
+  samples: RunSamples,
+): Promise<Pick<RunReport, "ends">> {
+  const { ends } = run.provenance;
+  if (ends === undefined)
+    return { ends: { sentence: null, done: null, reward: null, note: "The run was made without `ends`." } };
+  const read = await readEnds(reader, run, ends, samples);
+  const whyNot = whyNothing(ends, read);
+  const done = whyNot.done === undefined ? await reportDone(samples, read) : null;
+  const reward = whyNot.reward === undefined ? await reportRewards(samples, read) : null;
+  const sentences = [...(done ? [describeDone(done)] : []), ...(reward ? [describeRewards(reward)] : [])];
+  const notes = [whyNot.done, whyNot.reward].filter((note) => note !== undefined);
+  return {
+    ends: { sentence: sentences.join(" ") || null, done, reward, note: notes.join(" ") || null },
+  };
+}
+
+function whyNothing(ends: PinnedEnds, { recorded }: ReadEnds): { done?: string; reward?: string } {
+  const { stop, done_field, reward_evaluator } = ends;
+  const found: { done?: string; reward?: string } = {};
+  if (stop === undefined && done_field === undefined) found.done = "Nothing says that an episode ends.";
+  else if (recorded.done.every((one) => one === said.nothing))
+    found.done = "No sample says whether the episode ended.";
+  if (recorded.reward.every(Number.isNaN)) found.reward = "No sample has a reward.";
+  else if (!hasReward(ends))
+    found.reward =
+      reward_evaluator === undefined
+        ? "Nothing says what the reward is: no field, and no rule that leads to success."
+        : `The environment's rewards are those of ${reward_evaluator}, which judges by a task's goal; samples have none.`;
+  return found;
+}
+
+const samplesAtOnce = 20_000;
+
+/** Calls `visit` with each repeat of each sample whose group is one of the dimension's, in the order of trajectories. */
+async function visitRepeats(
+  { order, trajectories }: RunSamples,
+  { of }: Dimension,
+  { predicted }: ReadEnds,
+  visit: (at: { group: number; trajectory: number; index: number; repeat: number }) => void,
+): Promise<void> {
+  const repeats = order.length === 0 ? 0 : predicted.done.length / order.length;
+  for (const [place, index] of order.entries()) {
+    if (place % samplesAtOnce === samplesAtOnce - 1) await nextTurn();
+    const group = of[index] ?? -1;
+    if (group < 0) continue;
+    const trajectory = trajectories.of[index] ?? 0;
+    for (let repeat = index * repeats; repeat < (index + 1) * repeats; repeat++)
+      if (predicted.done[repeat] !== said.noPrediction) visit({ group, trajectory, index, repeat });
+  }
+}
+
+export async function reportDone(samples: RunSamples, read: ReadEnds): Promise<Done> {
+  const [all] = await doneBy(samples, together(samples), read);
+  const { dimension } = byStep(samples);
+  const steps = await doneBy(samples, dimension, read);
+  const step = steps.flatMap(({ counts, agreement }, group) =>
+    agreement.count === 0 ? [] : [{ key: Number(dimension.keys[group]), counts, agreement }],
+  );
+  if (all === undefined) throw new Error("There is no group of all samples");
+  return { ...all, step };
+}
+
+async function doneBy(
+  samples: RunSamples,
+  dimension: Dimension,
+  read: ReadEnds,
+): Promise<Omit<Done, "step">[]> {
+  const groups = dimension.keys.map(() => ({
+    counts: { both: 0, only_predicted: 0, only_recorded: 0, neither: 0 },
+    without: 0,
+  }));
+  const sums = () => createClusterSums(groups.length);
+  const [right, isFalse, missed] = [sums(), sums(), sums()];
+  await visitRepeats(samples, dimension, read, ({ group, trajectory, index, repeat }) => {
+    const recorded = read.recorded.done[index];
+    const predicted = read.predicted.done[repeat];
+    const found = groups[group];
+    if (recorded === said.nothing || found === undefined) return;
+    if (predicted === said.nothing) {
+      found.without += 1;
+      return;
+    }
+    const [ends, ended] = [predicted === said.end, recorded === said.end];
+    found.counts[ends ? (ended ? "both" : "only_predicted") : ended ? "only_recorded" : "neither"] += 1;
+    right.add(group, trajectory, Number(ends === ended));
+    if (ends) isFalse.add(group, trajectory, Number(!ended));
+    if (ended) missed.add(group, trajectory, Number(!ends));
+  });
+  const [ofRight, ofFalse, ofMissed] = [right.end(), isFalse.end(), missed.end()];
+  return groups.map((found, group) => ({
+    ...found,
+    agreement: figureOf(ofRight.get(group), "No prediction says whether the episode ends."),
+    false_ends: figureOf(ofFalse.get(group), "No prediction ends."),
+    missed_ends: figureOf(ofMissed.get(group), "No real end is among them."),
+  }));
+}
+
+const oneTrajectory = "One trajectory only: there is no interval.";
+const largeErrors = "By step, errors above 1 have no interval.";
+
+/** A mean of predictions; of shares, with the interval of a pass rate. */
+function figureOf(
+  sums: GroupSums | undefined,
+  why: string,
+  intervalOf: typeof rateInterval = rateInterval,
+): Figure {
+  if (sums === undefined)
+    return {
+      value: null,
+      interval: null,
+      count: 0,
+      trajectories: 0,
+      effective_trajectories: null,
+      note: why,
+    };
+  const interval = intervalOf(sums, sums.error);
+  return {
+    value: sums.sum / sums.count,
+    interval,
+    count: sums.count,
+    trajectories: sums.clusters,
+    effective_trajectories: effectiveClusters(sums),
+    note: interval === null ? (sums.clusters === 1 ? oneTrajectory : largeErrors) : null,
+  };
+}
+
+async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewards> {
+  const { recorded, predicted } = read;
+  let without = 0;
+  const pairs: RewardPair[] = [];
+  await visitRepeats(samples, together(samples), read, ({ index, trajectory, repeat }) => {
+    const [real = Number.NaN, simulated = Number.NaN] = [recorded.reward[index], predicted.reward[repeat]];
+    if (Number.isNaN(real)) return;
+    if (Number.isNaN(simulated)) without += 1;
+    else pairs.push({ task: String(trajectory), simulated, real });
+  });
+  const { absolute_error, spearman } = await rewardFigures(pairs);
+  return {
+    absolute_error: ofTrajectories(absolute_error),
+    spearman: ofTrajectories(spearman),
+    without,
+    step: await errorsByStep(samples, read),
+  };
+}
+
+async function errorsByStep(samples: RunSamples, read: ReadEnds): Promise<Rewards["step"]> {
+  const { dimension } = byStep(samples);
+  const errors = createClusterSums(dimension.keys.length);
+  let largest = 0;
+  await visitRepeats(samples, dimension, read, ({ group, trajectory, index, repeat }) => {
+    const error = Math.abs((read.predicted.reward[repeat] ?? 0) - (read.recorded.reward[index] ?? 0));
+    if (Number.isNaN(error)) return;
+    errors.add(group, trajectory, error);
+    largest = Math.max(largest, error);
+  });
+  const found = errors.end();
+  const interval = largest > 1 ? () => null : scoreInterval;
+  return dimension.keys.flatMap((key, group) => {
+    const sums = found.get(group);
+    return sums ? [{ key: Number(key), absolute_error: figureOf(sums, "", interval) }] : [];
+  });
+}
+
+/** A figure of episodes by task, in the words of predictions by trajectory. */
+function ofTrajectories({ tasks, effective_tasks, note, ...figure }: PairFigure): Figure {
+  return {
+    ...figure,
+    trajectories: tasks,
+    effective_trajectories: effective_tasks,
+    note: note?.replaceAll("tasks", "trajectories").replace("episode", "prediction") ?? null,
+  };
+}
+
+function describeDone({ counts, agreement: { value, interval, count, note } }: Done): string {
+  if (value === null) return note ?? "";
+  const range = interval === null ? "" : ` (${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
+  const real = countOf(counts.both + counts.only_recorded, "real end");
+  const own = countOf(counts.both + counts.only_predicted, "end");
+  return `Ends where the real one ends: ${percent(value)}${range} of ${countOf(count, "prediction")}. It misses ${counts.only_recorded} of ${real}; of the ${own} that it predicts, ${counts.only_predicted} ${counts.only_predicted === 1 ? "is" : "are"} false.`;
+}
+
+function describeRewards({ absolute_error: error, spearman }: Rewards): string {
+  if (error.value === null) return error.note ?? "";
+  const of = ({ value, interval }: Figure) =>
+    `${value?.toFixed(2)}${interval === null ? "" : ` (${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)})`}`;
+  const ranked = spearman.value === null ? "" : `; rank correlation ${of(spearman)}`;
+  return `Rewards are off by ${of(error)} on average${ranked}.`;
+}
+
+function percent(share: number): string {
+  return `${tenths(100 * share)} %`;
+}
+
+function tenths(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, "");
+}

@@ -1,0 +1,74 @@
+import { LRUCache } from "lru-cache";
+import { readSamplesAt } from "../datasets/samples.ts";
+import type { Store } from "../platform/storage/store.ts";
+import type { ExampleServices, ExampleTexts } from "./examples.ts";
+import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
+import { createIndexes } from "./indexes.ts";
+import { fieldsOf, type ShownExample } from "./world.ts";
+
+/** What is made once, for all that ask worlds. */
+export interface WorldParts extends ExampleServices {
+  knownWorlds: KnownWorlds;
+  /** Samples of revisions that are deleted are examples no longer. */
+  forgetRevisions(ids: readonly number[]): void;
+}
+
+/** In whose turn indexes are read: no account waits for another one's. */
+const indexing = "indexes of examples";
+
+export function createWorldParts(
+  store: Store,
+  maxIndexBytes: number,
+  observe?: ExampleServices["observe"],
+): WorldParts {
+  const openReader = (signal: AbortSignal) => store.reader({ accountId: indexing, signal });
+  const indexes = createIndexes({ maxBytes: maxIndexBytes, openReader });
+  const exampleTexts = createExampleTexts();
+  const knownWorlds = createKnownWorlds(store);
+  return {
+    ...{ indexes, exampleTexts, knownWorlds, observe },
+    forgetRevisions(ids) {
+      knownWorlds.forgetAll();
+      indexes.forget(ids);
+      exampleTexts.forget(ids);
+    },
+  };
+}
+
+const maxTextCharacters = 32_000_000;
+
+function createExampleTexts(): ExampleTexts {
+  // By revision and position.
+  const texts = new LRUCache<string, ShownExample>({
+    max: 100_000,
+    maxSize: maxTextCharacters,
+    sizeCalculation: ({ action, state, nextState }) => 100 + action.length + state.length + nextState.length,
+  });
+  return {
+    async read(reader, revisionId, positions) {
+      const keyOf = (position: number) => `${revisionId}/${position}`;
+      const known = new Map<number, ShownExample>();
+      for (const position of positions) {
+        const example = texts.get(keyOf(position));
+        if (example !== undefined) known.set(position, example);
+      }
+      const missing = positions.filter((position) => !known.has(position));
+      if (missing.length === 0) return known;
+      const sizes = missing.map((position) => ({ position, bytes: 0 }));
+      for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
+        for (const { position, sample } of piece) {
+          const { action, state } = fieldsOf(sample);
+          const { dataset_sample_id: sampleId, trajectory_id: trajectoryId, next_state: nextState } = sample;
+          const example = { position, sampleId, trajectoryId, action, state, nextState };
+          known.set(position, example);
+          texts.set(keyOf(position), example);
+        }
+      }
+      return known;
+    },
+    forget(revisionIds) {
+      const deleted = new Set(revisionIds.map(String));
+      for (const key of texts.keys()) if (deleted.has(key.slice(0, key.indexOf("/")))) texts.delete(key);
+    },
+  };
+}

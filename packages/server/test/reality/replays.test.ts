@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  EnvironmentDetail,
+  EpisodeReality,
+  EpisodeStart,
+  RealityCheck,
+  RealityCheckDetail,
+  RealityCheckListResponse,
+  RealityEpisodeListResponse,
+} from "@presage/contract";
+import { sandboxTasks } from "../../src/environments/environment.ts";
+import { eventually } from "../support/eventually.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+/** In reality, success is what the task asks for; in simulation it is also a chest that is open. */
+const isGoal = { output_contains: "{goal}", outcome: "success" };
+const isOpen = { output_contains: "chest is now open", outcome: "success" };
+
+let real: TestPresage;
+let directory = "";
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-replays-"));
+  real = await startPresage({});
+  const lab = { name: "lab", prompt_form: "chat", stop: [isGoal] };
+  expect((await real.call("POST", "/v1/environments", lab)).status).toBe(201);
+  await Bun.write(
+    join(directory, "real.yaml"),
+    `environments:
+  lab: { protocol: http, url: "${real.url}", environment: lab, api_key_env: LAB_KEY, reset: { task: "{task}" }, action: { action: "{action}" } }
+  gone: { protocol: http, url: "http://127.0.0.1:9", environment: lab, reset: { task: "{task}" }, action: { action: "{action}" } }
+`,
+  );
+});
+afterAll(async () => {
+  await real.stop();
+  await rm(directory, { recursive: true });
+});
+
+const [lantern] = sandboxTasks("train").map(({ task }) => task);
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  let url = "";
+  const start = () =>
+    startPresage({
+      PRESAGE_DATABASE_URL: url,
+      PRESAGE_REAL_ENVIRONMENTS: join(directory, "real.yaml"),
+      LAB_KEY: testKey,
+    });
+  beforeAll(async () => {
+    url = await database.create();
+    presage = await start();
+  });
+  afterAll(() => presage.stop());
+
+  async function call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await presage.call(method, path, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+  const make = (name: string, config: object) =>
+    call("POST", "/v1/environments", { name, prompt_form: "chat", stop: [isGoal, isOpen], ...config });
+
+  /** Plays a task of its own with each of these actions; returns the episodes. */
+  async function play(environment: string, actions: string[], policy?: string): Promise<string[]> {
+    return await Promise.all(
+      actions.map(async (action, index) => {
+        const task = { ...lantern, metadata: { number: index, policy } };
+        const started = await call("POST", "/v1/episodes", { environment, task, policy });
+        const { episode_id: id } = EpisodeStart.parse(started);
+        await call("POST", `/v1/episodes/${id}/step`, { action });
+        return id;
+      }),
+    );
+  }
+
+  async function ended(id: string): Promise<RealityCheckDetail> {
+    const read = async () => RealityCheckDetail.parse(await call("GET", `/v1/reality-checks/${id}`));
+    return await eventually(read, ({ status }) => status !== "running");
+  }
+
+  test("actions of simulated episodes are sent to the real environment, and what happened there is kept", async () => {
+    await make("rooms", { real: { name: "lab" } });
+    const actions = [...Array(4).fill("activate lantern"), ...Array(3).fill("open chest"), "look"];
+    const ids = await play("rooms", actions, "step-1");
+    const made = await call("POST", "/v1/reality-checks", {
+      environment: "rooms",
+      episodes: { policy: "step-1" },
+    });
+    const { id, name, source, real: where } = RealityCheck.parse(made);
+    expect([name, source, where]).toEqual(["rooms, revision 1, against lab", "episodes", "lab"]);
+    const check = await ended(id);
+    // The one that only looked is open, and not replayed.
+    expect(check).toMatchObject({ status: "completed", episodes: 7, waiting: 0, failed: 0 });
+    expect(check.figures.counts).toEqual({ both: 4, only_simulated: 3, only_real: 0, neither: 0 });
+    expect(check.figures.policies.map(({ policy }) => policy)).toEqual(["step-1"]);
+    expect(check.figures.divergence).toMatchObject({ count: 7, diverged: 0 });
+
+    const falseOnes = await call("GET", `/v1/reality-checks/${id}/episodes?show=false-successes`);
+    const { data } = RealityEpisodeListResponse.parse(falseOnes);
+    expect(data.map((one) => one.episode_id).toSorted()).toEqual(ids.slice(4, 7).toSorted());
+    const reality = EpisodeReality.parse(await call("GET", `/v1/episodes/${ids[4]}/reality`));
+    expect(reality).toMatchObject({ check_id: id, simulated: true, real: false, real_environment: "lab" });
+    expect(reality.real_steps).toMatchObject([
+      { action: "open chest", observation: "The chest is now open.", reward: null, done: false },
+    ]);
+    expect((await presage.call("GET", `/v1/episodes/${ids[7]}/reality`)).status).toBe(404);
+
+    // The outcomes stay in the figures; the texts go with the episode.
+    expect((await presage.call("DELETE", `/v1/episodes/${ids[4]}`)).status).toBe(204);
+    const after = EpisodeReality.parse(await call("GET", `/v1/episodes/${ids[4]}/reality`));
+    expect(after).toMatchObject({ real: false, real_steps: [] });
+  });
+
+  test("a real environment that is away pauses the check with the reason, and is no verdict", async () => {
+    await make("lost", { real: { name: "gone" } });
+    await play("lost", Array(25).fill("activate lantern"));
+    const made = await call("POST", "/v1/reality-checks", { environment: "lost", episodes: {} });
+    const paused = await ended(RealityCheck.parse(made).id);
+    expect(paused).toMatchObject({ status: "paused", episodes: 0 });
+    expect(paused.reason).toContain("20 episodes in a row could not be replayed");
+    expect(paused.failed).toBeGreaterThanOrEqual(20);
+    const failed = await call("GET", `/v1/reality-checks/${paused.id}/episodes?show=failed&limit=1`);
+    expect(RealityEpisodeListResponse.parse(failed).data[0]).toMatchObject({
+      real: null,
+      error: expect.any(String),
+    });
+    const resumed = await call("POST", `/v1/reality-checks/${paused.id}/resume`);
+    expect(RealityCheck.parse(resumed)).toMatchObject({ status: "running", failed: 0, waiting: 25 });
+    const cancelled = await call("POST", `/v1/reality-checks/${paused.id}/cancel`);
+    expect(RealityCheck.parse(cancelled).status).toBe("cancelled");
+    expect((await presage.call("POST", `/v1/reality-checks/${paused.id}/resume`)).status).toBe(409);
+  });
+
+  test("ended episodes are drawn by their share; an alarm refuses further ones until the next revision", async () => {
+    const real = { name: "lab", share: 1, false_success_limit: 0.2, on_alarm: "refuse" };
+    await make("watched", { real });
+    await play("watched", Array(40).fill("open chest"), "late");
+    const read = async () => EnvironmentDetail.parse(await call("GET", "/v1/environments/watched"));
+    const { reality } = await eventually(read, (found) => found.reality?.state === "alarm");
+    expect(reality).toMatchObject({
+      state: "alarm",
+      value: 1,
+      policies: [{ policy: "late", state: "alarm" }],
+    });
+    const listed = await call("GET", "/v1/reality-checks?environment=watched");
+    expect(RealityCheckListResponse.parse(listed).data).toMatchObject([
+      { source: "continuous", status: "running", environment_revision: 1, real: "lab" },
+    ]);
+    const body = { environment: "watched", task: lantern };
+    const refusal = async () => (await presage.call("POST", "/v1/episodes", body)).status;
+    expect(await eventually(refusal, (status) => status === 409)).toBe(409);
+    const said = (await (await presage.call("POST", "/v1/episodes", body)).json()) as { detail: string };
+    expect(said.detail).toContain("failed in reality: 100.0 %");
+    const metrics = await (await presage.call("GET", "/metrics")).text();
+    expect(metrics).toMatch(/presage_reality_alarm\{account="[^"]+",environment="watched"\} 1/);
+
+    const changed = await presage.call("PATCH", "/v1/environments/watched", { stop: [isGoal] });
+    expect(changed.status).toBe(200);
+    const started = EpisodeStart.parse(await call("POST", "/v1/episodes", body));
+    expect(started.info.reality).toMatchObject({ state: "too-few", count: 0 });
+  });
+
+  test("a server that was stopped in the middle goes on where it was", async () => {
+    await make("stopped", { real: { name: "lab" } });
+    await play("stopped", Array(30).fill("activate lantern"));
+    const made = await call("POST", "/v1/reality-checks", { environment: "stopped", episodes: {} });
+    await presage.stop();
+    presage = await start();
+    const check = await ended(RealityCheck.parse(made).id);
+    expect(check).toMatchObject({ status: "completed", episodes: 30, waiting: 0, failed: 0 });
+    expect(check.figures.counts).toMatchObject({ both: 30 });
+  });
+
+  test("what cannot be checked is refused", async () => {
+    const refusals: [object, string][] = [
+      [{ environment: "sandbox", episodes: {} }, "names no real environment"],
+      [{ environment: "absent", episodes: {} }, "no environment of this name"],
+      [{ environment: "rooms", environment_revision: 9, episodes: {} }, "no such revision"],
+      [{ environment: "rooms", episodes: { policy: "absent" } }, "No ended episode matches"],
+      [{ environment: "rooms", episodes: {}, pairs: [] }, ""],
+      [{ environment: "rooms", dataset_id: "absent" }, "no such dataset"],
+      [{ episodes: {} }, "Field required"],
+    ];
+    for (const [body, reason] of refusals) {
+      const response = await presage.call("POST", "/v1/reality-checks", body);
+      expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(reason)]);
+    }
+    const unknown = { name: "other", real: { name: "absent", share: 0.5 } };
+    const response = await presage.call("POST", "/v1/environments", unknown);
+    expect([response.status, await response.text()]).toEqual([
+      422,
+      expect.stringContaining("no real environment"),
+    ]);
+  });
+});

@@ -1,0 +1,20 @@
+import { alarmOf } from "../../../src/reality/alarm.ts";
+import { type SimulatedWorld, simulateChecks } from "./simulate-checks.ts";
+
+const looks = 10;
+
+/**
+ * In how many worlds an alarm rings, overall or, if there are some, for any policy. There is a look after each episode; an alarm that
+ * rings does not end within a tenth of all of them, so that it is enough to see each of those.
+ */
+export function countAlarms(worlds: number, world: Omit<SimulatedWorld, "seed">, limit: number): number {
+  const hasPolicies = (world.policies ?? 0) > 0;
+  const rings = (seed: number) => {
+    const episodes = simulateChecks({ ...world, seed });
+    return Array.from({ length: looks }, (_, look) => {
+      const { state, policies } = alarmOf(episodes.slice(0, (episodes.length * (look + 1)) / looks), limit);
+      return hasPolicies ? policies.some((one) => one.state === "alarm") : state === "alarm";
+    }).some(Boolean);
+  };
+  return Array.from({ length: worlds }, (_, index) => rings(index + 1)).filter(Boolean).length;
+}
