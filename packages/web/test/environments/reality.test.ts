@@ -21,7 +21,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 dashboardTest("From an alarm on the overview to where an episode leaves reality", async (visitor) => {
   const { visit, client } = visitor;
   await fillReality(client);
-  await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
+  await client.evaluate({
+    ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
+    ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
+  });
   const page = await visit("/", { viewport: wide });
   await page.getByText(/^Alarm\. Of \d+ episodes in \d+ tasks/).waitFor();
   await page.getByRole("link", { name: "Environment rooms" }).first().click();

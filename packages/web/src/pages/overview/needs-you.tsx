@@ -102,7 +102,7 @@ export function NeedsYou() {
       {needs.length === 0 ? (
         <p className="px-4 py-2.5 text-sm text-ink-2">
           {isKnown
-            ? "Nothing needs you: no run is paused, there is no alarm, every deployment is up, and no verdict is disputed."
+            ? "Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed."
             : "…"}
         </p>
       ) : (

@@ -113,7 +113,7 @@ function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps)
 function RealFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
   const { data: declared = [] } = useQuery(realEnvironmentsQuery(usePresage()));
   return (
-    <Fold title="Real environment" note={draft.real} isOpen={hasIssue(issues, refused)}>
+    <Fold title="Real environment" note={draft.real} isOpen={issueAt(refused, "real") !== undefined}>
       <SelectField
         label="Name"
         hint="Those that the operator declares. Episodes can be replayed there."
@@ -152,10 +152,6 @@ function RealFields({ draft, issues, refused, change }: EnvironmentFieldsProps) 
       </div>
     </Fold>
   );
-}
-
-function hasIssue(issues: EnvironmentFieldsProps["issues"], refused: readonly FieldIssue[]): boolean {
-  return (issues.share ?? issues.false_success_limit ?? issueAt(refused, "real")) !== undefined;
 }
 
 /** What each prompt has besides the state and the action. */

@@ -62,8 +62,8 @@ export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDra
     when: reward?.when ?? "last",
     params: params && Object.keys(params).length > 0 ? JSON.stringify(params, null, 2) : "",
     real: real?.name ?? "",
-    share: real?.share ? String(real.share * 100) : "",
-    false_success_limit: String(real?.false_success_limit ? real.false_success_limit * 100 : ""),
+    share: percentOf(real?.share),
+    false_success_limit: percentOf(real?.false_success_limit),
     on_alarm: real?.on_alarm ?? "warn",
     environment_state: context?.environment_state ?? "",
     task_context: context?.task_context ?? "",
@@ -71,6 +71,10 @@ export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDra
     domain_knowledge: context?.domain_knowledge ?? "",
     steering_directives: context?.steering_directives ?? "",
   };
+}
+
+function percentOf(share: number | null | undefined): string {
+  return share ? String(+(100 * share).toPrecision(12)) : "";
 }
 
 export function toStopDraft(rule: EpisodeStop): StopDraft {

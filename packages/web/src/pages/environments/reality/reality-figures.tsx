@@ -2,87 +2,47 @@ import { formatPoints } from "@presage/contract/describe-runs";
 import type { EnvironmentReality, RealityFigures } from "@presage/sdk";
 import { counted, formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { EpisodeLink, Section } from "./section.tsx";
+import { EpisodeLink, Section, SmallTable } from "./section.tsx";
 
 type Figure = RealityFigures["agreement"];
-
-const tight = "px-1.5! py-1! first:pl-4! last:pr-4!";
-const number = `${tight} whitespace-nowrap`;
-const lined = "border-t border-line";
 
 /** How often success is real. */
 export function Outcomes({ figures }: { figures: EnvironmentReality }) {
   const { both, only_simulated, only_real, neither } = figures.counts;
-  const rows = [
-    { name: "Simulated success", real: both, not: only_simulated, look: "font-medium text-fail" },
-    { name: "Simulated failure", real: only_real, not: neither, look: undefined },
-  ];
   return (
     <Section
       title="How often success is real"
-      hint="All checks of all revisions. Intervals are at 95 %, clustered by task."
+      hint={`All checks of all revisions. Intervals are at 95 %, clustered by task. ${figures.divergence?.sentence ?? ""}`}
     >
-      <Table label="Episodes by their two outcomes" className="text-xs">
-        <thead>
-          <tr>
-            <HeaderCell className={tight}>Episodes</HeaderCell>
-            <HeaderCell isNumber className={tight}>
-              Real success
-            </HeaderCell>
-            <HeaderCell isNumber className={tight}>
-              Real failure
-            </HeaderCell>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, real, not, look }) => (
-            <tr key={name} className={lined}>
-              <RowHeader className={tight}>{name}</RowHeader>
-              <Cell isNumber className={tight}>
-                {formatCount(real)}
-              </Cell>
-              <Cell isNumber className={`${tight} ${not > 0 ? look : ""}`}>
-                {formatCount(not)}
-              </Cell>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-      <Table label="Simulated against real" className="text-xs">
-        <thead className={lined}>
-          <tr>
-            {["Figure", "Value", "Interval", "Episodes", "Tasks"].map((name, index) => (
-              <HeaderCell key={name} isNumber={index > 0} className={tight}>
-                {name}
-              </HeaderCell>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rowsOf(figures).map(({ name, explanation, figure, format }) => (
-            <tr key={name} className={lined}>
-              <RowHeader className={number}>
-                <ExplainedName name={name} explanation={explanation} />
-              </RowHeader>
-              <Cell isNumber className={`${number} font-medium`}>
-                {figure.value === null ? "–" : format(figure.value)}
-              </Cell>
-              <Cell isNumber className={`${tight} text-ink-2`}>
-                {intervalOf(figure, format)}
-              </Cell>
-              <Cell isNumber className={tight}>
-                {formatCount(figure.count)}
-              </Cell>
-              <Cell isNumber className={tight}>
-                {formatCount(figure.tasks)}
-              </Cell>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <SmallTable
+        label="Episodes by their two outcomes"
+        head={["Episodes", "Real success", "Real failure"]}
+        rows={[
+          [
+            "Simulated success",
+            formatCount(both),
+            <span key="false" className={only_simulated > 0 ? "font-medium text-fail" : undefined}>
+              {formatCount(only_simulated)}
+            </span>,
+          ],
+          ["Simulated failure", formatCount(only_real), formatCount(neither)],
+        ]}
+      />
+      <SmallTable
+        label="Simulated against real"
+        head={["Figure", "Value", "Interval", "Episodes", "Tasks"]}
+        rows={rowsOf(figures).map(({ name, explanation, figure, format }) => [
+          <ExplainedName key="name" name={name} explanation={explanation} />,
+          <b key="value" className="font-medium">
+            {figure.value === null ? "–" : format(figure.value)}
+          </b>,
+          intervalOf(figure, format),
+          formatCount(figure.count),
+          formatCount(figure.tasks),
+        ])}
+      />
     </Section>
   );
 }
@@ -190,72 +150,25 @@ export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures,
     <Section title="Exploits" hint={sentence}>
       {verbs.length > 0 && (
         <div className="max-h-72 overflow-y-auto">
-          <Table label="Exploits" className="text-xs">
-            <thead>
-              <tr>
-                <HeaderCell className={tight}>Verb</HeaderCell>
-                <HeaderCell isNumber className={tight}>
-                  Log odds
-                </HeaderCell>
-                <HeaderCell isNumber className={tight}>
-                  <ExplainedName
-                    name="False, true"
-                    explanation="How many false and how many true successes have it; log odds compares the two."
-                  />
-                </HeaderCell>
-                <HeaderCell className={tight}>Examples</HeaderCell>
-              </tr>
-            </thead>
-            <tbody>
-              {verbs.map(({ verb, log_odds_ratio: odds, examples, ...counts }) => (
-                <tr key={verb} className={lined}>
-                  <RowHeader className={`${tight} wrap-anywhere`}>
-                    <InlineText text={verb} />
-                  </RowHeader>
-                  <Cell isNumber className={tight}>
-                    <span className="font-medium">{formatScore(odds.value)}</span>
-                    <span className="block text-ink-2">{intervalOf(odds, formatScore)}</span>
-                    <span className="block text-ink-3">
-                      {counted(odds.tasks, "task")}, p {formatP(counts.p_adjusted)}
-                    </span>
-                  </Cell>
-                  <Cell isNumber className={tight}>
-                    {counts.false_successes}, {counts.true_successes}
-                  </Cell>
-                  <Cell className={tight}>
-                    {examples.map(({ episode_id: id, position }, index) => (
-                      <span key={`${id} ${position}`} className="mr-1.5">
-                        {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}
-                      </span>
-                    ))}
-                  </Cell>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
+          <SmallTable
+            label="Exploits"
+            head={["Verb", "Log odds", "False, true", "Examples"]}
+            rows={verbs.map(({ verb, log_odds_ratio: odds, p_adjusted, examples, ...counts }) => [
+              <InlineText key="verb" text={verb} />,
+              <span key="odds" className="whitespace-normal">
+                <b className="font-medium">{formatScore(odds.value)}</b> ({intervalOf(odds, formatScore)});{" "}
+                {counted(odds.tasks, "task")}, p {formatP(p_adjusted)}
+              </span>,
+              `${counts.false_successes}, ${counts.true_successes}`,
+              examples.map(({ episode_id: id, check_id, position }, index) => (
+                <span key={`${check_id} ${position}`} className="ml-1.5">
+                  {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}
+                </span>
+              )),
+            ])}
+          />
         </div>
       )}
-    </Section>
-  );
-}
-
-/** How long observations are those of reality. */
-export function Divergence({ divergence }: { divergence: NonNullable<RealityFigures["divergence"]> }) {
-  const points = divergence.steps.map(({ step, survival, interval, at_risk }) => ({
-    ...{ x: step, value: survival, lower: interval?.lower, upper: interval?.upper },
-    basis: `${formatCount(at_risk)} at risk`,
-  }));
-  return (
-    <Section title="First divergence" hint={divergence.sentence} className="lg:col-span-3">
-      <CurveChart
-        shape="step"
-        label="Share of episodes whose observations have not differed"
-        xLabel="Step"
-        yLabel="Not diverged"
-        series={[{ key: "survival", label: "Not diverged", points: [{ x: 0, value: 1 }, ...points] }]}
-        format={formatShare}
-        formatTick={percent}
-      />
     </Section>
   );
 }

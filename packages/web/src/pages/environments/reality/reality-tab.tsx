@@ -12,7 +12,7 @@ import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { CheckList } from "./check-list.tsx";
 import { PlayRecordingsDialog } from "./play-recordings-dialog.tsx";
-import { Divergence, Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
+import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 
 /** Whether success in this environment is success in the real one, and so whether to stop. */
 export function RealityTab({ environment }: { environment: Environment }) {
@@ -46,7 +46,6 @@ export function RealityTab({ environment }: { environment: Environment }) {
           </>
         )}
         {checks.length > 0 && <CheckList checks={checks} />}
-        {figures.divergence && <Divergence divergence={figures.divergence} />}
       </div>
     </>
   );
