@@ -18,7 +18,7 @@ const serverFloors = {
   runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results", "environments"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
   shares: ["http", "accounts", "datasets", "runs"],
-  reality: ["http", "upstream", "datasets", "environments"],
+  reality: ["http", "upstream", "datasets", "evaluators", "runs", "environments"],
   config: ["upstream", "reality"],
   app: [
     ...[

@@ -86,9 +86,10 @@ class AsyncPresage:
         index: int | None = None,
         seed: int | None = None,
         task: Mapping[str, Any] | None = None,
+        policy: str | None = None,
     ) -> "AsyncEpisode":
         """An episode, to be used in an `async with` statement: `POST /v1/episodes`. `task` is one of its own."""
-        wanted = some(environment=environment, split=split, index=index, seed=seed, task=task)
+        wanted = some(environment=environment, split=split, index=index, seed=seed, task=task, policy=policy)
         return AsyncEpisode(self, write("/v1/episodes", wanted))
 
     async def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
+import { EvaluatorReference } from "../evaluation/evaluate.ts";
+import { maxRunEvaluators } from "../evaluation/run.ts";
 import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
@@ -164,6 +166,40 @@ export const RealityCheckListResponse = z
   })
   .meta({ id: "RealityCheckListResponse" });
 export type RealityCheckListResponse = z.infer<typeof RealityCheckListResponse>;
+
+/** Body of `POST /v1/reality-checks/{id}/run`. */
+export const RealityCheckRunRequest = z
+  .strictObject({
+    after_divergence: z.boolean().nullish().meta({
+      default: false,
+      description:
+        "Whether steps behind the first that differs are in it: there, the two are in different states. That is another run.",
+    }),
+    evaluators: list(EvaluatorReference)
+      .min(1)
+      .max(maxRunEvaluators)
+      .nullish()
+      .meta({
+        default: [{ evaluator: "exact-match" }],
+        description: "What judges, when the run is made. Later, a run is given more evaluators.",
+      }),
+  })
+  .meta({ id: "RealityCheckRunRequest" });
+export type RealityCheckRunRequest = z.infer<typeof RealityCheckRunRequest>;
+
+/** Body of `POST /v1/datasets/{id}/revisions?from=reality-checks`. */
+export const RealityCheckSelection = z
+  .strictObject({
+    ids: list(shortText(64)).min(1).max(100).meta({
+      description: "These reality checks. An episode that several of them have replayed is the first one's.",
+    }),
+    until_divergence: z.boolean().nullish().meta({
+      default: false,
+      description: "Whether an episode ends with the first step whose observation differs.",
+    }),
+  })
+  .meta({ id: "RealityCheckSelection" });
+export type RealityCheckSelection = z.infer<typeof RealityCheckSelection>;
 
 const known = z.boolean().nullable();
 

@@ -214,9 +214,9 @@ export const DatasetUploadQuery = z.object({
     description:
       "The new revision has the lines of the latest one, then those of the body. If another revision is added meanwhile, the request gets 409.",
   }),
-  from: z.enum(["episodes"]).optional().meta({
+  from: z.enum(["episodes", "reality-checks"]).optional().meta({
     description:
-      "`episodes`: the body says as JSON which episodes become the trajectories of the revision (`EpisodeSelection`), in place of lines.",
+      "The body says as JSON, in place of lines, which trajectories the revision has. `episodes`: which episodes (`EpisodeSelection`). `reality-checks`: of which checks the episodes as they really went (`RealityCheckSelection`).",
   }),
   ...importOptions,
 });

@@ -15,6 +15,7 @@ import type {
   ImportFormatsResponse,
   ImportPreview,
   ImportPreviewQuery,
+  RealityCheckSelection,
 } from "@presage/contract";
 import {
   type CallOptions,
@@ -113,6 +114,15 @@ export interface Datasets {
     selection: EpisodeSelection,
     options?: CallOptions & Pick<UploadOptions, "append">,
   ): Promise<DatasetRevision>;
+  /**
+   * Makes a revision of which each trajectory is what really happened to the actions of an episode that reality checks replayed:
+   * `POST /v1/datasets/{id}/revisions?from=reality-checks`.
+   */
+  uploadRealityChecks(
+    id: string,
+    selection: RealityCheckSelection,
+    options?: CallOptions & Pick<UploadOptions, "append">,
+  ): Promise<DatasetRevision>;
   /** Lists all revisions, the highest number first: `GET /v1/datasets/{id}/revisions`. */
   listRevisions(id: string, options?: CallOptions): Promise<DatasetRevision[]>;
   /** Yields all samples of a revision in the order of their lines, page by page: `GET /v1/datasets/{id}/samples`. */
@@ -166,6 +176,24 @@ export function datasets({ json, lines, chunks }: Transport): Datasets {
     );
   };
 
+  const uploadFrom =
+    (from: string) =>
+    (
+      id: string,
+      body: object,
+      { append, ...options }: CallOptions & Pick<UploadOptions, "append"> = {},
+    ): Promise<DatasetRevision> =>
+      json(
+        {
+          method: "POST",
+          path: `${pathOf(id)}/revisions`,
+          query: { from, ...(append === true && { append: "true" }) },
+          body,
+          isRepeatable: append !== true,
+        },
+        options,
+      );
+
   return {
     list: ({ atMost, ...options } = {}) =>
       listAllPages((query) => json<DatasetListResponse>(get(path, query), options), atMost),
@@ -191,17 +219,8 @@ export function datasets({ json, lines, chunks }: Transport): Datasets {
         throw error;
       }
     },
-    uploadEpisodes: (id, body, { append, ...options } = {}) =>
-      json(
-        {
-          method: "POST",
-          path: `${pathOf(id)}/revisions`,
-          query: { from: "episodes", ...(append === true && { append: "true" }) },
-          body,
-          isRepeatable: append !== true,
-        },
-        options,
-      ),
+    uploadEpisodes: uploadFrom("episodes"),
+    uploadRealityChecks: uploadFrom("reality-checks"),
     listRevisions: (id, options) =>
       listAllPages((query) =>
         json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),

@@ -8,9 +8,11 @@ import type {
   RealityCheckDetail,
   RealityCheckListResponse,
   RealityCheckRequest,
+  RealityCheckRunRequest,
   RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
+  Run,
 } from "@presage/contract";
 import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
@@ -35,6 +37,8 @@ export interface RealityChecks {
   cancel(id: string, options?: CallOptions): Promise<RealityCheck>;
   /** Goes on with a paused reality check: `POST /v1/reality-checks/{id}/resume`. */
   resume(id: string, options?: CallOptions): Promise<RealityCheck>;
+  /** Gets the run of what really happened and what was simulated, which may be made by this: `POST /v1/reality-checks/{id}/run`. */
+  run(id: string, request?: RealityCheckRunRequest, options?: CallOptions): Promise<Run>;
   /** Deletes a reality check: `DELETE /v1/reality-checks/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Gets what all reality checks of an environment say together: `GET /v1/environments/{name}/reality`. */
@@ -85,6 +89,8 @@ export function realityChecks({ json }: Transport): RealityChecks {
     ofEpisode: (id, options) => json(get(`/v1/episodes/${encodeURIComponent(id)}/reality`), options),
     cancel: (id, options) => json({ method: "POST", path: `${pathOf(id)}/cancel` }, options),
     resume: (id, options) => json({ method: "POST", path: `${pathOf(id)}/resume` }, options),
+    run: (id, body = {}, options) =>
+      json({ method: "POST", path: `${pathOf(id)}/run`, body, isRepeatable: true }, options),
     async delete(id, options) {
       await json({ method: "DELETE", path: pathOf(id) }, options);
     },

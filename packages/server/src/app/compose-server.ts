@@ -15,6 +15,7 @@ import { connectRedis } from "../platform/redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
+import { readRealityLines } from "../reality/real-steps.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";
@@ -279,6 +280,7 @@ function toServices(
     realEnvironments: features.real.realEnvironments,
     ...features.worlds,
     worldUses,
+    realityLines: (requester, selection) => readRealityLines({ store }, requester, selection),
     replays: features.replays,
     realityOf: features.reality.stateOf,
     runStreams: createRunStreams(),

@@ -18,6 +18,7 @@ import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
+import { realityRunRoutes } from "../reality/check-run-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
 import { realEnvironmentRoutes } from "../reality/real/real-environments-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
@@ -70,6 +71,7 @@ const operations: readonly Operation<Services>[] = [
   ...episodeRoutes,
   ...openEnvRoutes,
   ...realityRoutes,
+  ...realityRunRoutes,
   ...realEnvironmentRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,

@@ -1,3 +1,4 @@
+import type { RealityCheckSelection } from "@presage/contract";
 import type { OpenidProvider } from "../accounts/openid.ts";
 import type { SessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
@@ -13,7 +14,7 @@ import type { HttpServices } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import type { PriceList } from "../platform/prices.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { RealEnvironments } from "../reality/real/real-environment.ts";
@@ -81,6 +82,8 @@ export interface Services
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another, as far as they are known. */
   pricedModels(): string[];
+  /** The lines of a dataset in which each episode that checks replayed is a trajectory of what really happened. */
+  realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
   readonly realityOf: RealityWatch["stateOf"];
   /** Replays what reality checks wait for. */
   readonly replays: { wake(): void };

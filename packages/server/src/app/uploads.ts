@@ -6,13 +6,12 @@ import { ServiceError, UploadError } from "../platform/errors.ts";
 import { createFairSlots } from "../platform/limits/turns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { smallHeap, type ThreadClient, threadClient } from "../platform/storage/thread.ts";
-import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../runs/imported.ts";
+import { type PredictionsUploads, type UploadedPredictions, uploadPredictions } from "../runs/imported.ts";
 import type { Uploaded, UploadOutcome, UploadReply, UploadRequest, UploadTask } from "./upload-thread.ts";
 
 /** Stores the lines of bodies, here or in a thread. */
-export interface Uploads {
+export interface Uploads extends PredictionsUploads {
   uploadRevision(upload: Upload, body: Body, signal: AbortSignal): Promise<UploadedRevision>;
-  uploadPredictions(upload: PredictionsUpload, body: Body, signal: AbortSignal): Promise<UploadedPredictions>;
   previewImport(
     upload: ReadUpload & { accountId: string },
     body: Body,

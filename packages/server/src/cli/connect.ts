@@ -20,7 +20,8 @@ import { CommandError } from "./command.ts";
 export interface Client {
   datasets: Pick<
     Presage["datasets"],
-    "list" | "create" | "upload" | "uploadEpisodes" | "listRevisions" | "delete" | "export"
+    | ("list" | "create" | "upload" | "uploadEpisodes" | "uploadRealityChecks")
+    | ("listRevisions" | "delete" | "export")
   >;
   imports: Pick<Presage["imports"], "preview">;
   episodes: Pick<Presage["episodes"], "export">;

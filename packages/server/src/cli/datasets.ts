@@ -1,10 +1,15 @@
-import { type Dataset, type DatasetRevision, EpisodeSelection } from "@presage/contract";
+import {
+  type Dataset,
+  type DatasetRevision,
+  EpisodeSelection,
+  type RealityCheckSelection,
+} from "@presage/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.ts";
 import { printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
-import { type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
+import { type Client, type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
 import { withConnection } from "./open-connection.ts";
 import { type Column, printList } from "./terminal.ts";
 import { addDatasetExport } from "./traces/export.ts";
@@ -37,6 +42,7 @@ export function addDatasetsCommands(program: Command): void {
     .action(async ({ file, ...options }) => importTraces(configure(), [file], { ...options, isQuiet: true }));
   addDatasetExport(datasets);
   addFromEpisodesCommand(datasets);
+  addFromRealityCommand(datasets);
   datasets
     .command("list")
     .description("list the datasets, newest first")
@@ -88,32 +94,67 @@ function addFromEpisodesCommand(datasets: Command): void {
     .action(async (options) => importEpisodes(configure(), options));
 }
 
+function addFromRealityCommand(datasets: Command): void {
+  datasets
+    .command("from-reality <checks...>")
+    .description("make a revision of how episodes that reality checks replayed really went")
+    .requiredOption("--name <name>", "the dataset's name; created if needed")
+    .option("--until-divergence", "end each episode with the first step that differs")
+    .option("--append", "keep the trajectories of the dataset's latest revision")
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage datasets from-reality --name real-steps \\",
+        "  019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
+      ),
+    )
+    .action(async (ids: string[], { untilDivergence, ...options }) => {
+      const selection: RealityCheckSelection = { ids, until_divergence: untilDivergence === true };
+      await reviseNamed(configure(), options, ({ uploadRealityChecks }, id, upload) =>
+        uploadRealityChecks(id, selection, upload),
+      );
+    });
+}
+
 function readNumber(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("Expected a revision number.");
   return Number(text);
 }
 
-interface EpisodesOptions extends ConnectionOptions, EpisodeSelection {
+interface RevisionOptions extends ConnectionOptions {
   name: string;
   append?: boolean;
 }
 
-/** Makes a revision of the dataset of this name, whose trajectories are episodes. */
 async function importEpisodes(
   config: Config,
-  { name, append, server, ...selection }: EpisodesOptions,
+  { name, append, server, ...selection }: RevisionOptions & EpisodeSelection,
 ): Promise<void> {
   const checked = EpisodeSelection.safeParse(selection);
   if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
+  await reviseNamed(config, { name, server, ...(append && { append }) }, ({ uploadEpisodes }, id, upload) =>
+    uploadEpisodes(id, checked.data, upload),
+  );
+}
+
+/** Makes a revision of the dataset of this name, whose trajectories are episodes. */
+async function reviseNamed(
+  config: Config,
+  { name, append, server }: RevisionOptions,
+  upload: (
+    datasets: Client["datasets"],
+    id: string,
+    options: { append: boolean },
+  ) => Promise<DatasetRevision>,
+): Promise<void> {
   await withConnection(config, { server }, async (connection) => {
     const known = await findDataset(connection, name);
     const dataset = known ?? (await connection.call(({ datasets }) => datasets.create({ name })));
     try {
       describeRevision(
         dataset,
-        await connection.call(({ datasets }) =>
-          datasets.uploadEpisodes(dataset.id, checked.data, { append: append === true }),
-        ),
+        await connection.call(({ datasets }) => upload(datasets, dataset.id, { append: append === true })),
       );
     } catch (error) {
       // A dataset that was made for nothing is not left behind.

@@ -38,6 +38,7 @@ import { microsPerMs } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
+import { readRealityLines } from "../reality/real-steps.ts";
 import { createClientCounts } from "../runs/client/client-counts.ts";
 import { writeComparison } from "../runs/compare/compare-route.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
@@ -263,6 +264,17 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
   const requester = requesterOf(store);
   const { accountId, actor, signal } = requester;
   const common = { accountId, actor, ...config.datasets, floor: diskFloorOf(config) };
+
+  async function uploadEpisodes(
+    datasetId: string,
+    lines: AsyncIterable<Uint8Array>,
+    { append = false }: { append?: boolean | undefined } = {},
+  ) {
+    const upload = { ...common, datasetId, ...ownLines, isAppended: append };
+    const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
+    return toDatasetRevision(revision);
+  }
+
   return {
     list: () =>
       readAll(async (after: Keyset | undefined) => {
@@ -288,12 +300,10 @@ function datasetsOf(store: OpenedStore, config: Config): Client["datasets"] {
       const wanted = { id, number: revision === undefined ? undefined : Number(revision) };
       return bytesOf(exportDataset({ store }, requester, wanted, query as DatasetExportQuery));
     },
-    async uploadEpisodes(datasetId, selection, { append = false } = {}) {
-      const upload = { ...common, datasetId, ...ownLines, isAppended: append };
-      const lines = readEpisodeLines({ store }, requester, selection);
-      const { revision } = await uploadRevision(database, upload, lines).catch(nameEpisodes);
-      return toDatasetRevision(revision);
-    },
+    uploadEpisodes: (id, selection, options) =>
+      uploadEpisodes(id, readEpisodeLines({ store }, requester, selection), options),
+    uploadRealityChecks: (id, selection, options) =>
+      uploadEpisodes(id, readRealityLines({ store }, requester, selection), options),
     listRevisions: (id) =>
       readAll(async (below: number | undefined) => {
         const page = { limit: pageSize, below };

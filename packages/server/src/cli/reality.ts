@@ -1,18 +1,28 @@
-import { type RealityFigure, type RealityFigures, RealityPair } from "@presage/contract";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type RealityCheckRequest,
+  type RealityFigure,
+  type RealityFigures,
+  RealityPair,
+} from "@presage/contract";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import type { ConnectionOptions } from "./connect.ts";
+import type { Connection, ConnectionOptions } from "./connect.ts";
 import { checkFiles, checkLine, InvalidLineError, parseLine, readLines } from "./files.ts";
 import { gateExitCode, readUndecided, undecidedExitCode } from "./gate.ts";
 import { withConnection } from "./open-connection.ts";
+import { findSamples } from "./run.ts";
+import { readNumber } from "./run-options.ts";
 import { printTable, withInterval } from "./run-tables.ts";
 import type { Column } from "./terminal.ts";
 
 interface RealityOptions extends ConnectionOptions {
   pairs?: string;
+  episodes?: string;
+  dataset?: string;
   name?: string;
   policy?: string;
   maxFalseSuccess?: string;
@@ -26,10 +36,15 @@ export function addRealityCommand(program: Command): void {
     .command("reality [env]")
     .summary("say how often simulated success is real")
     .description(
-      "say how often success in simulation is real, by all checks of an environment or by a file of outcomes",
+      "say how often success in simulation is real, by all checks of an environment or by a new one",
     )
     .option("--pairs <file>", "JSON lines with task_id, simulated and real, to store and to report")
-    .option("--name <name>", "what the reality check of --pairs is called")
+    .option("--episodes <number>", "replay so many ended episodes in the real environment first")
+    .option(
+      "--dataset <file>",
+      "have the environment play recorded trajectories first: a file, or a dataset's name",
+    )
+    .option("--name <name>", "what the new reality check is called")
     .option("--policy <label>", "only episodes of this policy")
     .option(
       "--max-false-success <share>",
@@ -43,6 +58,8 @@ export function addRealityCommand(program: Command): void {
       examples(
         "presage reality --pairs outcomes.jsonl --name step-400",
         "presage reality kitchen --max-false-success 0.1",
+        "presage reality kitchen --episodes 200 --policy step-400",
+        "presage reality kitchen --dataset transitions.jsonl",
       ),
     )
     .action((environment: string | undefined, options) => realityCommand(configure(), environment, options));
@@ -51,31 +68,71 @@ export function addRealityCommand(program: Command): void {
 async function realityCommand(
   config: Config,
   environment: string | undefined,
-  { pairs: file, name, policy, json, ...options }: RealityOptions,
+  options: RealityOptions,
 ): Promise<void> {
   const limit = readLimit(options.maxFalseSuccess);
   const undecided = readUndecided(options.undecided);
-  if (file === undefined && environment === undefined)
-    throw new CommandError("reality needs an environment, or --pairs");
-  if (file !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
-  if (file === undefined && name !== undefined) throw new CommandError("--name needs --pairs");
-  if (file !== undefined && policy !== undefined)
-    throw new CommandError("--policy is for an environment's checks: a file has all of its policies");
-  const pairs = file === undefined ? undefined : await readPairs(file);
-  await withConnection(config, options, async ({ call }) => {
+  refuseContradictions(environment, options);
+  const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
+  const { policy } = options;
+  await withConnection(config, options, async (connection) => {
+    const wanted = await readWanted(connection, environment, { ...options, pairs });
     const figures =
-      pairs === undefined
-        ? await call((client) =>
+      wanted === undefined
+        ? await connection.call((client) =>
             client.realityChecks.ofEnvironment(environment ?? "", policy === undefined ? {} : { policy }),
           )
-        : await call(async ({ realityChecks }) => {
-            const wanted = { name: name ?? "", environment, false_success_limit: limit, pairs };
-            return (await realityChecks.get((await realityChecks.create(wanted)).id)).figures;
-          });
-    if (json) process.stdout.write(`${printableJson(figures)}\n`);
+        : await check(connection, { ...wanted, environment, name: options.name, false_success_limit: limit });
+    if (options.json) process.stdout.write(`${printableJson(figures)}\n`);
     else printFigures(figures);
     if (limit !== undefined) setExitCode(figures, limit, undecided);
   });
+}
+
+function refuseContradictions(
+  environment: string | undefined,
+  { pairs, episodes, dataset, name, policy }: RealityOptions,
+): void {
+  const sources = [pairs, episodes, dataset].filter((source) => source !== undefined);
+  if (pairs === undefined && environment === undefined)
+    throw new CommandError("reality needs an environment, or --pairs");
+  if (sources.length > 1) throw new CommandError("Give one of --pairs, --episodes and --dataset");
+  if (pairs !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
+  if (sources.length === 0 && name !== undefined)
+    throw new CommandError("--name needs --pairs, --episodes or --dataset");
+  if ((pairs ?? dataset) !== undefined && policy !== undefined)
+    throw new CommandError("--policy is for episodes: a file has all of its policies");
+}
+
+/** What a new check is of; undefined: none is wanted. */
+async function readWanted(
+  connection: Connection,
+  environment: string | undefined,
+  { pairs, episodes, dataset, policy }: Omit<RealityOptions, "pairs"> & { pairs: RealityPair[] | undefined },
+): Promise<RealityCheckRequest | undefined> {
+  if (pairs !== undefined) return { pairs };
+  if (dataset !== undefined) return { environment, ...(await findSamples(connection, dataset, {})) };
+  if (episodes === undefined) return undefined;
+  return { environment, episodes: { policy }, limit: readNumber("--episodes", episodes) };
+}
+
+const lookEveryMs = 500;
+
+/** Makes a check, and waits until it has ended. */
+async function check({ call }: Connection, wanted: RealityCheckRequest): Promise<RealityFigures> {
+  const made = await call(({ realityChecks }) => realityChecks.create(wanted));
+  if (made.status !== "completed")
+    printNotice(`${printable(made.name)}: ${countOf(made.waiting, "episode")}`);
+  for (;;) {
+    const found = await call(({ realityChecks }) => realityChecks.get(made.id));
+    if (found.status === "paused")
+      throw new CommandError(`The reality check ${made.id} is paused: ${found.reason}`);
+    if (found.status !== "running") {
+      if (found.failed > 0) printNotice(`${countOf(found.failed, "episode")} could not be replayed.`);
+      return found.figures;
+    }
+    await sleep(lookEveryMs);
+  }
 }
 
 function readLimit(text: string | undefined): number | undefined {

@@ -9,7 +9,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { findDataset, findRun, hasEnded } from "./connect.ts";
+import { type Connection, findDataset, findRun, hasEnded } from "./connect.ts";
 import { readEvaluator } from "./evaluate/evaluators.ts";
 import { checkFiles, startsLikeGzip } from "./files.ts";
 import {
@@ -157,10 +157,10 @@ async function readTarget(
 }
 
 /** A file becomes a dataset that is named after it; its lines are the same revision each time. */
-async function findSamples(
-  connection: RunConnection,
+export async function findSamples(
+  connection: Connection,
   dataset: string,
-  options: RunOptions,
+  options: Pick<RunOptions, "format" | "protocol" | "revision">,
 ): Promise<{ dataset_id: string; revision?: number }> {
   if (isFile(dataset)) {
     if (options.revision !== undefined)

@@ -67,6 +67,20 @@ export async function selectCheck(
     .executeTakeFirst();
 }
 
+/** Notes the run that was made of a check. */
+export async function updateRunOf(
+  database: Database,
+  id: string,
+  column: "run_id" | "whole_run_id",
+  runId: string,
+): Promise<void> {
+  await database
+    .updateTable("reality_checks")
+    .set({ [column]: runId })
+    .where("id", "=", id)
+    .execute();
+}
+
 /** An account's reality checks, newest first; with a name, those of an environment. */
 export async function selectChecks(
   reader: Database,

@@ -68,6 +68,7 @@ export async function createCheck(
         false_success_limit:
           wanted.false_success_limit ?? environment?.config.real?.false_success_limit ?? null,
         ...{ episodes: isKnown ? begun.episodes : 0, created_by: userId, created_at: nowMicros() },
+        ...{ run_id: null, whole_run_id: null },
       };
       await insertCheck(transaction, check);
       await begun.insert(transaction, check.id);

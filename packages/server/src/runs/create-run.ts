@@ -23,7 +23,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
-import { isOfRecords, type ReadyWorld } from "../worlds/world.ts";
+import { isRecords, type ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
 import {
   asksDeployment,
@@ -245,7 +245,7 @@ async function resolveTarget(
     if (world === undefined || !(await holdWorld(transaction, world.id)))
       throw new InvalidRunError(["target", "world"], "The world was deleted meanwhile");
     const { name, revision, config } = world;
-    return { kind: "world", name, revision, asksModel: !isOfRecords(config) };
+    return { kind: "world", name, revision, asksModel: !isRecords(config.model) };
   }
   if (target.baseline !== "most-frequent") return { kind: target.baseline };
   const { from } = target;

@@ -79,6 +79,15 @@ export interface UploadedPredictions {
   warnings: string[] | undefined;
 }
 
+/** Stores the predictions of runs. */
+export interface PredictionsUploads {
+  uploadPredictions(
+    upload: PredictionsUpload,
+    body: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<UploadedPredictions>;
+}
+
 const maxBatchBytes = 1_000_000;
 const deletedAtOnce = 500;
 

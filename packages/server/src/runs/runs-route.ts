@@ -216,7 +216,7 @@ function changing(change: typeof cancelRun, { refused, ...declared }: Changing) 
   });
 }
 
-function toInvalidRequest(error: unknown, references: readonly NamedReference[]): unknown {
+export function toInvalidRequest(error: unknown, references: readonly NamedReference[]): unknown {
   if (!(error instanceof InvalidEvaluatorsError)) return error;
   return new InvalidRequestError(toEvaluatorIssues(error.issues, references));
 }

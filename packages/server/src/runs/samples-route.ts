@@ -14,22 +14,14 @@ import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
-import type { PredictionsUpload, UploadedPredictions } from "./imported.ts";
+import type { PredictionsUploads } from "./imported.ts";
 import type { Run, RunQueue } from "./run.ts";
 import { listRunSamples } from "./run-samples.ts";
 import type { OrderedPosition } from "./run-samples-store.ts";
 import { type FindNeeds, findRun } from "./runs.ts";
 
 interface UploadServices {
-  datasets: UploadLimits & {
-    uploads: {
-      uploadPredictions(
-        upload: PredictionsUpload,
-        body: AsyncIterable<Uint8Array>,
-        signal: AbortSignal,
-      ): Promise<UploadedPredictions>;
-    };
-  };
+  datasets: UploadLimits & { uploads: PredictionsUploads };
   runs: RunQueue;
 }
 

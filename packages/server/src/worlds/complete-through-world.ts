@@ -26,7 +26,7 @@ import {
   scoreOfRecords,
   withUsageOf,
 } from "./confidence.ts";
-import { adaptAnswer, type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
+import { answerFrom, type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import { type Asked, composeTurns, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** Finds what a world asks among the deployments. */
@@ -215,12 +215,10 @@ function halved({ examples, explain, query }: ChosenExamples): ChosenExamples {
 
 /** What the records alone answer; undefined if no example is similar. */
 export function answerFromRecords(
-  { config: { model } }: Pick<ReadyWorld, "config">,
+  { config }: Pick<ReadyWorld, "config">,
   { examples: [nearest], query }: ChosenExamples,
 ): string | undefined {
-  if (nearest === undefined) return undefined;
-  const isNearest = isRecords(model) && model.answer === "nearest";
-  return isNearest ? nearest.nextState : adaptAnswer(query.action, nearest);
+  return nearest && answerFrom(config, query.action, nearest);
 }
 
 /** Without an example, the state is the answer. */

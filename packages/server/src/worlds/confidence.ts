@@ -5,7 +5,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { readMessage, readTokenCounts } from "../upstream/completion.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { adaptAnswer, type ExampleServices, findWanted } from "./examples.ts";
+import { answerFrom, type ExampleServices, findWanted } from "./examples.ts";
 import type { Asked, ReadyWorld } from "./world.ts";
 
 /** An answer, with the number of each method that has one, from 0 to 1. */
@@ -158,13 +158,9 @@ export async function scoreOfRecords(
   const { examples } = await indexes.find(source, votes, signal);
   const positions = examples.map(({ position }) => position);
   const texts = await exampleTexts.read(reader, source.revisionId, positions);
-  const isNearest =
-    world.config.model && "kind" in world.config.model && world.config.model.answer === "nearest";
   const answers = examples.flatMap(({ position, similarity }) => {
     const example = texts.get(position);
-    if (example === undefined) return [];
-    const answer = isNearest ? example.nextState : adaptAnswer(query.action, example);
-    return [{ answer, similarity }];
+    return example ? [{ answer: answerFrom(world.config, query.action, example), similarity }] : [];
   });
   const [best] = answers;
   if (best === undefined) return 0;

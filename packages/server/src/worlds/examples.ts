@@ -1,8 +1,8 @@
-import type { WorldExplanation } from "@presage/contract";
+import type { WorldConfig, WorldExplanation } from "@presage/contract";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Indexes } from "./indexes.ts";
-import { type Asked, type Fields, fieldsOf, type ReadyWorld, type ShownExample } from "./world.ts";
+import { type Asked, type Fields, fieldsOf, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
 
 /** Finds examples and reads them. */
 export interface ExampleServices {
@@ -115,6 +115,12 @@ function wantedOf(
       ...(tag === undefined || value === undefined ? {} : { [tag]: value }),
     },
   };
+}
+
+/** What the records alone answer from one of them. */
+export function answerFrom({ model }: WorldConfig, action: string, example: Recorded): string {
+  const isNearest = isRecords(model) && model.answer === "nearest";
+  return isNearest ? example.nextState : adaptAnswer(action, example);
 }
 
 /** An action and what followed it. */

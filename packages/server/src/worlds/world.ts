@@ -47,11 +47,6 @@ export interface ReadyWorld extends WorldRevision {
   source: ExampleSource | undefined;
 }
 
-/** Whether the records alone answer. */
-export function isOfRecords({ model }: WorldConfig): boolean {
-  return isRecords(model);
-}
-
 /** Whether the records alone are what answers. */
 export function isRecords(model: WorldConfig["model"]): model is Extract<WorldModel, { kind: "retrieval" }> {
   return model !== null && model !== undefined && "kind" in model;

@@ -193,6 +193,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/reality-checks/${own.check}/episodes`],
     ["POST", `/v1/reality-checks/${own.check}/cancel`],
     ["POST", `/v1/reality-checks/${own.check}/resume`],
+    ["POST", `/v1/reality-checks/${own.check}/run`, {}],
     ["DELETE", `/v1/reality-checks/${own.check}`],
     ["GET", `/v1/environments/${environment}/reality`],
     ["GET", `/v1/worlds/${environment}`],

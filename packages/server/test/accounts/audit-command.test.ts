@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ApiKeyResponse, type AuditAction, AuditEvent } from "@presage/contract";
+import { ApiKeyResponse, type AuditAction, AuditEvent, RealityCheck } from "@presage/contract";
+import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 
@@ -161,12 +162,21 @@ test("every command that changes something leaves its event", async () => {
   const begun = await server.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
   const { episode_id } = (await begun.json()) as { episode_id: string };
   await server.call("POST", `/v1/episodes/${episode_id}/step`, { action: "activate lantern" });
+  const recording = { environment: "sandbox", dataset_id: data[0]?.id };
+  const replayed = RealityCheck.parse(
+    await (await server.call("POST", "/v1/reality-checks", recording)).json(),
+  );
+  await expectEventually(async () => {
+    const shown = await server.call("GET", `/v1/reality-checks/${replayed.id}`);
+    return RealityCheck.parse(await shown.json()).episodes;
+  }, 1);
   await server.stop();
   await change("runs resume", ["waiting"], ["run.resume"]);
   await change("runs finish", ["ended"], ["run.finish"]);
   await change("runs cancel", ["waiting"], ["run.cancel"]);
   await change("runs delete", ["waiting"], ["run.delete"]);
   await change("datasets from-episodes", ["--name", "e", "--environment", "sandbox"], made);
+  await change("datasets from-reality", [replayed.id, "--name", "real"], made);
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
   await change("worlds create", ["w", "--examples", "i"], ["world.create"]);

@@ -25,6 +25,8 @@ const unrecorded: Record<string, string> = {
   "POST /v1/imports/preview": "stores nothing",
   "POST /v1/episodes": "an episode is its own record",
   "POST /v1/episodes/:id/step": "steps are their own records",
+  "POST /v1/reality-checks/:id/run":
+    "its dataset and its run have theirs, which the test of real steps finds",
   "POST /v1/worlds/:name/preview": "stores nothing",
   "POST /v1/worlds/:name/calibrations": "is recorded as world.revise, which the test of confidences makes",
   "POST /v1/environments/:name/openenv/mcp": "answers that there is nothing",

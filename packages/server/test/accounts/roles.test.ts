@@ -196,6 +196,7 @@ const table: Row[] = [
       DELETE /v1/reality-checks/:id
       POST /v1/reality-checks/:id/cancel
       POST /v1/reality-checks/:id/resume
+      POST /v1/reality-checks/:id/run
       POST /v1/worlds
       POST /v1/worlds/:name/calibrations
       PATCH /v1/worlds/:name

@@ -181,7 +181,7 @@ const testedElsewhere = [
   // They need predictions through the world: the test of confidences makes them.
   ...["calibrateWorld", "getWorldCalibration"],
   // They need a check that is paused, and one that has replayed the episode: the tests of reality make them.
-  ...["cancelRealityCheck", "resumeRealityCheck", "getEpisodeReality"],
+  ...["cancelRealityCheck", "resumeRealityCheck", "getEpisodeReality", "runRealityCheck"],
 ];
 
 /** Sends the example of each operation and returns what differs from the document. */

@@ -58,3 +58,22 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");
   expect(JSON.parse(ofEnvironment.stdout)).toMatchObject({ counts: { only_simulated: 4, both: 36 } });
 });
+
+test("a new check of recordings is waited for, and a server is needed for it", async () => {
+  const step = { trajectory_id: "t", step: 0, interaction: { state: "A lantern.", action: "activate lantern" } };
+  const file = join(directory, "recorded.jsonl");
+  await Bun.write(file, JSON.stringify({ ...step, next_state: "The lantern is now activated.", reward: 1 }));
+  const variables = { PRESAGE_API_KEY: testKey };
+  const args = ["reality", "sandbox", "--dataset", file];
+  const played = await runPresage([...args, "--server", presage.url, "--name", "recorded"], variables);
+  expect([played.code, played.stderr]).toEqual([0, expect.stringContaining("recorded: 1 episode\n")]);
+  expect(played.stdout).toContain("episodes");
+  for (const line of played.stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+
+  const own = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "own.db")}` };
+  await runPresage(["migrate"], own);
+  const alone = await runPresage(args, own);
+  expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("replayed by a server")]);
+  const both = await runPresage(["reality", "sandbox", "--dataset", file, "--episodes", "3"], own);
+  expect(both.stderr).toContain("Give one of --pairs, --episodes and --dataset");
+});

@@ -12,6 +12,8 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
+/** Of imports, and of hundreds of results that killed processes count. */
+const rounds = process.env.PRESAGE_TEST_ALL === undefined ? 3 : 8;
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
 const names = ["prod", "test", 'a "quoted" \\ value', "", undefined];
@@ -128,7 +130,7 @@ onEachDatabase((database) => {
       const ids: string[] = [];
       let isOver = false;
       const importing = async (caller: number) => {
-        for (let call = 0; call < 8; call += 1) {
+        for (let call = 0; call < rounds; call += 1) {
           const results = Array.from({ length: 20 }, (_, index) => ({
             evaluator_id: "theirs",
             app: "busy",
@@ -182,7 +184,7 @@ onEachDatabase((database) => {
     test(
       "after processes that count were killed",
       seeded(async (draw) => {
-        await store(1_000, 4_000);
+        await store(1_000, 1_000 + 400 * rounds);
         const script = `
           const { openThreadDatabase } = await import(${JSON.stringify(join(import.meta.dir, "../../src/platform/storage/open.ts"))});
           const { rollUpSomeTags } = await import(${JSON.stringify(join(import.meta.dir, "../../src/results/summary/tags.ts"))});

@@ -116,6 +116,7 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   getEpisodeReality: "realityChecks.ofEpisode({id})",
   cancelRealityCheck: "realityChecks.cancel({id})",
   resumeRealityCheck: "realityChecks.resume({id})",
+  runRealityCheck: "realityChecks.run({id}, $body)",
   getEnvironmentReality: "realityChecks.ofEnvironment({name})",
   listRealEnvironments: "realEnvironments.list()",
   getMe: "me()",

@@ -7,7 +7,9 @@ import {
   HTTPValidationError,
   type ImportPreviewQuery,
   isTrueWord,
+  RealityCheckSelection,
 } from "@presage/contract";
+import { z } from "zod";
 import { type CallWithCaller, keepOpen, requesterOf } from "../../http/call.ts";
 import { errorResponse, response } from "../../http/describe.ts";
 import { reserveStored } from "../../http/memory.ts";
@@ -30,6 +32,8 @@ interface UploadServices {
   settings: { maxShortBodyBytes: number };
   /** The lines of a dataset in which each of some episodes is a trajectory. */
   episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
+  /** Those in which each is what really happened to its actions. */
+  realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
 }
 
 const { dataset_sample_id: _, ...exampleLine } = exampleSample;
@@ -41,7 +45,7 @@ const uploadDatasetRevision = route({
   tag: "datasets",
   summary: "Upload a revision",
   description:
-    "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line or a document is wrong, it is named by its number and nothing is kept, unless `on_fault=skip`. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `Content-Encoding: gzip` the body is decompressed.",
+    "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line or a document is wrong, it is named by its number and nothing is kept, unless `on_fault=skip`. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `from=reality-checks` they are the episodes that reality checks have replayed, as they really went. With `Content-Encoding: gzip` the body is decompressed.",
   params: DatasetPath,
   query: DatasetUploadQuery,
   refusesUnknown: true,
@@ -53,7 +57,7 @@ const uploadDatasetRevision = route({
       content: {
         "application/x-ndjson": { schema: DatasetLine, example: exampleLine },
         "application/json": {
-          schema: EpisodeSelection,
+          schema: z.union([EpisodeSelection, RealityCheckSelection]),
           example: { environment: "sandbox", status: "finished" },
         },
         ...uploadedFiles(openAiChat.about.example),
@@ -90,9 +94,9 @@ const uploadDatasetRevision = route({
   async handle(services: UploadServices, { call, params: { id }, query }) {
     const wanted = { id, query, isAppended: isTrueWord(query.append ?? "false") };
     const { revision, isNew } =
-      query.from === "episodes"
-        ? await reviseFromEpisodes(services, call, wanted)
-        : await receiveRevision(services, call, wanted);
+      query.from === undefined
+        ? await receiveRevision(services, call, wanted)
+        : await reviseFromEpisodes(services, call, query.from, wanted);
     const body = toDatasetRevision(revision);
     return isNew ? reply(201, body) : reply(200, body);
   },
@@ -132,25 +136,25 @@ async function receiveRevision(
 }
 
 /** What the steps of an episode take that are read at once. */
-const bytesOfEpisode = 1_000_000;
+export const bytesOfEpisode = 1_000_000;
 
 export const noEpisodes = "No episode with a step matches";
 
 /** Stores the steps of the episodes that a request's body names as a revision. */
 async function reviseFromEpisodes(
-  { datasets, settings, episodeLines }: UploadServices,
+  { datasets, ...services }: UploadServices,
   call: CallWithCaller,
+  from: NonNullable<DatasetUploadQuery["from"]>,
   { id, query, isAppended }: WantedUpload,
 ): Promise<UploadedRevision> {
   if (query.format !== undefined)
     throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", query.format)]);
-  const selection = await readBody(call, EpisodeSelection, settings.maxShortBodyBytes);
+  const lines = await readSelected(services, call, from);
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
   const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
   const { accountId, actor } = requesterOf(call);
   const upload = { accountId, actor, datasetId: id, ...ownLines, isAppended };
-  const lines = episodeLines(requesterOf(call), selection);
   try {
     return await uploads.uploadRevision(
       { ...upload, maxBytes, floor, quotaBytes },
@@ -165,4 +169,14 @@ async function reviseFromEpisodes(
   } finally {
     sweeper.schedule();
   }
+}
+
+async function readSelected(
+  { settings: { maxShortBodyBytes }, episodeLines, realityLines }: Omit<UploadServices, "datasets">,
+  call: CallWithCaller,
+  from: NonNullable<DatasetUploadQuery["from"]>,
+): Promise<AsyncIterable<Uint8Array>> {
+  return from === "episodes"
+    ? episodeLines(requesterOf(call), await readBody(call, EpisodeSelection, maxShortBodyBytes))
+    : realityLines(requesterOf(call), await readBody(call, RealityCheckSelection, maxShortBodyBytes));
 }

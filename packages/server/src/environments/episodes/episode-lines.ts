@@ -24,17 +24,21 @@ export async function* readEpisodeLines(
   requester: Requester,
   selection: EpisodeSelection,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const lines of readEpisodes(services, requester, toWantedEpisodes(selection))) {
-    let part = "";
-    for (const line of lines) {
-      part += `${JSON.stringify(line)}\n`;
-      // Lines of a conversation repeat each other: all of them may be much longer than the episode.
-      if (part.length < partCharacters) continue;
-      yield Buffer.from(part, "utf8");
-      part = "";
-    }
-    if (part !== "") yield Buffer.from(part, "utf8");
+  for await (const lines of readEpisodes(services, requester, toWantedEpisodes(selection)))
+    yield* toJsonLines(lines);
+}
+
+/** In UTF-8, in parts. */
+export function* toJsonLines(lines: Iterable<object>): Generator<Uint8Array, void> {
+  let part = "";
+  for (const line of lines) {
+    part += `${JSON.stringify(line)}\n`;
+    // Lines of a conversation repeat each other: all of them may be much longer than the episode.
+    if (part.length < partCharacters) continue;
+    yield Buffer.from(part, "utf8");
+    part = "";
   }
+  if (part !== "") yield Buffer.from(part, "utf8");
 }
 
 /** The lines of each episode, oldest first. */
@@ -50,19 +54,31 @@ export async function* readEpisodes(
     const { accountId } = requester;
     const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
     for (const { id } of rows) {
-      const episode = await findEpisode(services, requester, id).catch(async (error: unknown) => {
-        // Deleted since its id was read; that of others is no reason to fail.
-        if ((await selectEpisode(reader, accountId, id)) === undefined) return undefined;
-        throw error;
-      });
-      if (episode === undefined) continue;
-      yield linesOf(episode, await selectSteps(reader, id, 0));
+      const episode = await findUnlessDeleted(services, requester, id);
+      if (episode !== undefined) yield linesOf(episode, await selectSteps(reader, id, 0));
     }
     after = next;
   } while (after !== undefined);
 }
 
-function* linesOf(episode: Episode, steps: readonly StepRow[]): Generator<DatasetLine, void> {
+/** An episode; undefined: it was deleted since its id was read. That of others is no reason to fail. */
+export async function findUnlessDeleted(
+  services: { store: Store },
+  requester: Requester,
+  id: string,
+): Promise<Episode | undefined> {
+  return await findEpisode(services, requester, id).catch(async (error: unknown) => {
+    const { database } = services.store;
+    if ((await selectEpisode(database, requester.accountId, id)) === undefined) return undefined;
+    throw error;
+  });
+}
+
+/** What a step of a trajectory is made of. */
+type Step = Pick<StepRow, "step" | "action" | "observation" | "reward" | "terminated" | "truncated">;
+
+/** The lines of an episode: what the model was told, and what it answered. */
+export function* linesOf(episode: Episode, steps: readonly Step[]): Generator<DatasetLine, void> {
   const { row, config, task } = episode;
   const context = { ...config.context, ...task.context };
   const tags = tagsOf(episode);
@@ -86,7 +102,7 @@ function* linesOf(episode: Episode, steps: readonly StepRow[]): Generator<Datase
 }
 
 /** What a step was asked. */
-function conversationOf({ row, config, task }: Episode, steps: readonly StepRow[], index: number) {
+function conversationOf({ row, config, task }: Episode, steps: readonly Step[], index: number) {
   const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
   if (messages.length > maxConversationMessages)
     throw new ServiceError(

@@ -15,7 +15,7 @@ import {
 } from "./replays-store.ts";
 
 /** Whether an episode is drawn: by its id alone, never by how it ended, and the same wherever it is asked. */
-export function isDrawn(episodeId: string, share: number): boolean {
+function isDrawn(episodeId: string, share: number): boolean {
   return Number(Bun.hash.wyhash(episodeId)) / 2 ** 64 < share;
 }
 
@@ -46,7 +46,7 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
     ...{ environment: environment.name, environment_id: environment.id },
     ...{ environment_revision: environment.revision, real: real.name, recordings: null },
     ...{ status: "running", reason: null, drawn_until: 0, episodes: 0 },
-    ...{ false_success_limit: real.false_success_limit ?? null },
+    ...{ false_success_limit: real.false_success_limit ?? null, run_id: null, whole_run_id: null },
     ...{ created_by: environment.created_by, created_at: nowMicros() },
   });
 }

@@ -15,7 +15,7 @@ import {
 } from "../../worlds/complete-through-world.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
-import { type Asked, fieldsOf, isOfRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
+import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toKeptText } from "../report/records-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
 import { promptOf, type Step } from "./missing-work.ts";
@@ -69,7 +69,7 @@ export interface WorldRun {
 
 /** How many predictions of earlier steps a step is told. */
 export function stepsTold(world: ReadyWorld | undefined): number {
-  return world === undefined || isOfRecords(world.config) ? 1 : Math.max(1, stepsShown(world.config));
+  return world === undefined || isRecords(world.config.model) ? 1 : Math.max(1, stepsShown(world.config));
 }
 
 /**
@@ -103,7 +103,7 @@ async function readHistory(
   predicted: readonly string[],
 ): Promise<HistoryStep[]> {
   const { revisionId } = run.dataset;
-  const limit = isOfRecords(world.config) ? 0 : stepsShown(world.config);
+  const limit = isRecords(world.config.model) ? 0 : stepsShown(world.config);
   if (limit === 0 || step === 0) return [];
   const positions = await selectEarlierPositions(reader, revisionId, { trajectory_id, step, limit });
   const earlier = new Map<number, DatasetSample>();

@@ -13,7 +13,7 @@ import type { FindPrompt, MadePrompt } from "../../predictions/stored-prediction
 import { isRefusal } from "../../upstream/failures.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import { paramsThrough } from "../../worlds/complete-through-world.ts";
-import { isOfRecords } from "../../worlds/world.ts";
+import { isRecords } from "../../worlds/world.ts";
 import { selectWorld } from "../../worlds/worlds-store.ts";
 import { asksDeployment, payerOf, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
@@ -243,7 +243,7 @@ function ofWorld(run: Run, services: PredictorServices): Predictor {
   if (through === undefined) throw new Error("A run through a world needs it");
   const { world } = through;
   const params = { ...run, params: paramsThrough(world, run.params) };
-  if (isOfRecords(world.config))
+  if (isRecords(world.config.model))
     return async (step, predicted, signal) => {
       if (promptOf(step.sample).length === 0) return nothingToAsk;
       const asked = await throughWorld(through, step, predicted);

@@ -126,13 +126,13 @@ const readings: Reading[] = [
   ["goals", "GET", "/v1/goals", { data: [{ run_name: awkward, pass_rate: awkwardScore }] }],
   ["worlds", "GET", "/v1/worlds/shop", { revision: 1, config: { description: awkward } }],
   [
-    "reality_checks",
+    "reality_replays",
     "GET",
     `/v1/reality-checks/${idOf.realityCheck}`,
     { name: awkward, failed: 1, figures: { counts: { only_simulated: 1 }, policies: [{ policy: awkward }] } },
   ],
   [
-    "reality_checks",
+    "reality_steps",
     "GET",
     `/v1/episodes/${idOf.episode}/reality`,
     { real: false, diverged_at: 1, real_steps: [{ observation: awkward, reward: awkwardScore }] },

@@ -210,7 +210,7 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
     ...{ id: idOf.realityCheck, name: awkward, environment: "kitchen" },
     ...{ environment_id: idOf.environment, environment_revision: 1, source: "continuous", real: awkward },
     ...{ recordings: null, status: "paused", reason: awkward, drawn_until: writtenAt },
-    ...{ false_success_limit: awkwardScore, episodes: 1 },
+    ...{ false_success_limit: awkwardScore, episodes: 1, run_id: idOf.run, whole_run_id: idOf.run },
   });
   const checked = { task_id: awkward, episode_id: idOf.episode, policy: awkward, ...outcomes };
   await insert("reality_episodes", {

@@ -141,6 +141,10 @@ export const migrations: Record<string, Migration> = {
         observation text not null, reward double precision, done integer not null, latency_micros bigint,
         constraint reality_steps_by_step primary key (check_id, position, step))`,
   ),
+  "046-runs-of-reality-checks": inOrder(
+    "alter table reality_checks add column run_id text",
+    "alter table reality_checks add column whole_run_id text",
+  ),
 };
 
 /** A migration of these statements. */

@@ -33,6 +33,10 @@ export interface RealityChecksTable {
   episodes: number;
   created_by: string;
   created_at: Micros;
+  /** The run of its steps up to the first divergence, once it was asked for. It may be deleted. */
+  run_id: string | null;
+  /** That of all steps. */
+  whole_run_id: string | null;
 }
 
 /** How one episode ended in simulation and in reality. */

@@ -1,0 +1,51 @@
+"""How often simulated success is real, as a table."""
+
+from collections.abc import Iterator
+from typing import Any
+
+_HEADINGS = ("figure", "value", "95 % interval", "episodes", "tasks")
+_RATES = {
+    "false_success_rate": "false success",
+    "missed_success_rate": "missed success",
+    "agreement": "agreement",
+    "bias": "bias",
+}
+
+
+class Reality:
+    """`data` is the response. Its figures are shares, and false success also of each policy."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of the table, without its head."""
+        return [(name, *_cells(figure)) for name, figure in self._figures()]
+
+    def _figures(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for key, name in _RATES.items():
+            yield name, self.data[key]
+        for one in self.data["policies"]:
+            yield f"false success, {one['policy']}", one["false_success_rate"]
+
+    def notes(self) -> list[str]:
+        """What it says in sentences: of the rate, of the alarm, of exploits."""
+        state = self.data.get("state")
+        alarm = [f"State: {state['state']}. {state['sentence']}"] if state else []
+        return [self.data["sentence"], *alarm, self.data["exploits"]["sentence"]]
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(_HEADINGS, *self.rows(), strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (_HEADINGS, *self.rows())]
+        return "\n".join([*lines, *self.notes()])
+
+    __repr__ = __str__
+
+
+def _cells(figure: dict[str, Any]) -> tuple[str, ...]:
+    between = " to ".join(_percent(at[end]) for end in ("lower", "upper")) if (at := figure["interval"]) else ""
+    return (_percent(figure["value"]), between or figure["note"] or "", str(figure["count"]), str(figure["tasks"]))
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share * 100:.1f} %"

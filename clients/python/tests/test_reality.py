@@ -1,0 +1,18 @@
+"""How often success is real, as a notebook shows it."""
+
+from presage import Presage
+
+PAIRS = [{"task_id": f"t{task}", "policy": "late", "simulated": True, "real": task >= 10} for task in range(40)]
+
+
+def test_reality_is_a_table_with_its_sentence(presage: Presage) -> None:
+    presage.request("POST", "/v1/reality-checks", {"name": "lab", "environment": "sandbox", "pairs": PAIRS})
+    shown = presage.reality("sandbox", policy="late")
+    assert shown.data["counts"]["only_simulated"] == 10
+    table = str(shown)
+    assert table.splitlines()[0].split() == ["figure", "value", "95", "%", "interval", "episodes", "tasks"]
+    assert "false success, late" in table
+    assert "10 failed in reality: 25.0 %" in table
+    with presage.episode("sandbox", index=0, policy="late") as episode:
+        listed = presage.request("GET", "/v1/episodes", policy="late")["data"]
+        assert [one["id"] for one in listed] == [episode.id]
