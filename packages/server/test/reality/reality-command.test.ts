@@ -60,7 +60,11 @@ test.each(["the configured database", "a server"])("reality gates by the interva
 });
 
 test("a new check of recordings is waited for, and a server is needed for it", async () => {
-  const step = { trajectory_id: "t", step: 0, interaction: { state: "A lantern.", action: "activate lantern" } };
+  const step = {
+    trajectory_id: "t",
+    step: 0,
+    interaction: { state: "A lantern.", action: "activate lantern" },
+  };
   const file = join(directory, "recorded.jsonl");
   await Bun.write(file, JSON.stringify({ ...step, next_state: "The lantern is now activated.", reward: 1 }));
   const variables = { PRESAGE_API_KEY: testKey };
