@@ -6,6 +6,7 @@ import { usePresage } from "../../../data/client.ts";
 import { checkedEpisodesQuery, mostListed, useChangeCheck } from "../../../data/reality.ts";
 import { counted } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { ShareButton } from "../../../parts/share.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -103,6 +104,9 @@ function Episodes({ check }: { check: RealityCheck }) {
         </>
       }
     >
+      <div className="px-4 py-1">
+        <ShareButton kind="reality-check" ids={[check.id]} />
+      </div>
       {check.failed > 0 && (
         <div className="px-4 py-1">
           <Segmented label="Episodes" value={show} options={views} onChange={(next) => setShow(next)} />
