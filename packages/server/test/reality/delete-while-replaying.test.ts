@@ -33,6 +33,15 @@ async function insertRunning(database: Database, id: string): Promise<Replayed[]
 }
 
 onEachDatabase((source) => {
+  test("of an episode that is deleted while it is replayed, the outcome stays and no text", async () => {
+    await using opened = await openStore(await source.create());
+    const { database } = opened;
+    const replayed = await insertRunning(database, "check");
+    await storeReplayed(database, "check", replayed);
+    expect(await database.selectFrom("reality_episodes").selectAll().execute()).toHaveLength(episodes);
+    expect(await database.selectFrom("reality_steps").selectAll().execute()).toEqual([]);
+  });
+
   test("a check that is deleted while replays are stored leaves nothing, and neither fails", async () => {
     await using opened = await openStore(await source.create());
     const { database } = opened;

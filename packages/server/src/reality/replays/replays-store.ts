@@ -186,9 +186,20 @@ async function insertOne(
     .executeTakeFirstOrThrow();
   if (Number(numDeletedRows) === 0) return 0;
   await insertRows(transaction, "reality_episodes", [episode]);
+  // With an episode that was deleted meanwhile go its texts.
+  if (!(await isThere(transaction, episode.episode_id))) return 1;
   for (let at = 0; at < steps.length; at += rowsAtOnce)
     await insertRows(transaction, "reality_steps", steps.slice(at, at + rowsAtOnce));
   return 1;
+}
+
+async function isThere(transaction: Database, episodeId: string | null): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("episodes")
+    .select("id")
+    .where("id", "=", episodeId)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Ends the work on a check that is running, or pauses it with a reason. Returns whether it was running. */
