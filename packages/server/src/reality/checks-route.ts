@@ -327,7 +327,7 @@ const getEnvironmentReality = route({
   tag,
   summary: "How real an environment's successes are",
   description:
-    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest.",
+    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest, of one that was checked again the last.",
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,

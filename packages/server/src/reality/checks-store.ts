@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import { insertRows } from "../platform/storage/rows.ts";
@@ -16,32 +15,6 @@ export async function insertCheck(transaction: Database, row: RealityChecksTable
     .values(row)
     .onConflict((of) => of.column("id").doNothing())
     .execute();
-}
-
-/** Checks that draw episodes as they end. */
-export async function selectContinuousChecks(database: Database): Promise<RealityChecksTable[]> {
-  return await database
-    .selectFrom("reality_checks")
-    .selectAll()
-    .where("status", "=", sql.lit("running"))
-    .where("source", "=", "continuous")
-    .execute();
-}
-
-/** Notes until when a continuous check has looked for ended episodes. Returns false if another process did so meanwhile. */
-export async function updateDrawn(
-  transaction: Database,
-  { id, drawn_until: before }: RealityChecksTable,
-  until: Micros,
-): Promise<boolean> {
-  const { numUpdatedRows } = await transaction
-    .updateTable("reality_checks")
-    .set({ drawn_until: until })
-    .where("id", "=", id)
-    .where("status", "=", "running")
-    .where("drawn_until", "=", before)
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows) > 0;
 }
 
 const rowsAtOnce = 500;
@@ -180,7 +153,7 @@ export interface EnvironmentEpisodes {
   from?: Micros | undefined;
 }
 
-/** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. */
+/** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. Of one that was checked again, only the last. */
 export async function selectEpisodesOfEnvironment(
   reader: Database,
   accountId: string,
@@ -201,7 +174,14 @@ export async function selectEpisodesOfEnvironment(
     .orderBy("episode.position", "desc")
     .limit(most)
     .execute();
-  return rows.reverse();
+  const seen = new Set<string>();
+  const each = rows.filter(({ task_id, episode_id, policy }) => {
+    const key = episode_id === null ? undefined : JSON.stringify([task_id, episode_id, policy]);
+    const isFirst = key === undefined || !seen.has(key);
+    if (key !== undefined) seen.add(key);
+    return isFirst;
+  });
+  return each.reverse();
 }
 
 /** Deletes a reality check with its episodes. Returns its name; undefined: there is none. */

@@ -126,27 +126,44 @@ function beginWithPairs(pairs: readonly RealityPair[], name: string): Begun {
 
 const defaultLimit = 1_000;
 const pageLimit = 1_000;
+/** More ids than so many beyond the limit are not in memory: there may be millions. */
+const spareIds = 50_000;
+
+/** Draws by a seed from ids that come a page at a time. */
+function drawing({ seed, limit }: Pick<RealityCheckRequest, "seed" | "limit">) {
+  const most = limit ?? defaultLimit;
+  let ids: string[] = [];
+  const drawn = () => drawBySeed(ids, seed ?? 0, most);
+  return {
+    add(page: readonly string[]): void {
+      ids.push(...page);
+      if (ids.length > most + spareIds) ids = drawn();
+    },
+    drawn,
+  };
+}
 
 async function beginWithEpisodes(
   services: CheckServices,
   requester: Requester,
   { name, revision, config }: EnvironmentRevision,
-  { episodes, environment_revision, limit, seed, name: given }: RealityCheckRequest,
+  { episodes, limit, seed, name: given }: RealityCheckRequest,
 ): Promise<Begun> {
   const real = config.real?.name;
   if (real === undefined || services.realEnvironments.find(real) === undefined)
     throw new InvalidCheckError(["environment"], "It names no real environment that the operator declares");
-  const filter = toWantedEpisodes({ ...episodes, environment: name, revision: environment_revision });
-  const ids: string[] = [];
+  const filter = toWantedEpisodes({ ...episodes, environment: name, revision });
+  const urn = drawing({ seed, limit });
   let after: Parameters<typeof listEpisodes>[3]["after"];
   do {
     const page = { limit: pageLimit, after };
     const { rows, next } = await listEpisodes(services, requester, { ...filter, status: "finished" }, page);
-    ids.push(...rows.map(({ id }) => id));
+    urn.add(rows.map(({ id }) => id));
     after = next;
   } while (after !== undefined);
-  if (ids.length === 0) throw new InvalidCheckError(["episodes"], "No ended episode matches");
-  const drawn = drawBySeed(ids, seed ?? 0, limit ?? defaultLimit);
+  const drawn = urn.drawn();
+  if (drawn.length === 0)
+    throw new InvalidCheckError(["episodes"], `No ended episode of revision ${revision} matches`);
   return {
     check: {
       name: given ?? `${name}, revision ${revision}, against ${real}`,
@@ -173,16 +190,16 @@ async function beginWithRecordings(
     if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
     throw new InvalidCheckError(["dataset_id"], error.message);
   });
-  const ids: string[] = [];
+  const urn = drawing({ seed, limit });
   let after: Parameters<typeof listTrajectories>[3]["after"];
   do {
     const page = { contains: undefined, order: "trajectory_id" as const, limit: pageLimit, after };
     const found = await listTrajectories(services, requester, { ...wanted, number: revision }, page);
     for await (const trajectories of found.trajectories.read())
-      ids.push(...trajectories.map((one) => one.trajectory_id));
+      urn.add(trajectories.map((one) => one.trajectory_id));
     after = found.next;
   } while (after !== undefined);
-  const drawn = drawBySeed(ids, seed ?? 0, limit ?? defaultLimit);
+  const drawn = urn.drawn();
   const recordings: Recordings = {
     ...{ datasetId: wanted.id, revision, successReward: success_reward ?? 1 },
   };

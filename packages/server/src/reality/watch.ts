@@ -24,12 +24,25 @@ export interface RealityWatch {
 
 /** A process that starts thousands of episodes asks the database once in this time. */
 const usualAgeMs = 2_000;
+/** A look at very many episodes takes this share of a process's time at most. */
+const mostOfTime = 0.05;
 const mostEnvironments = 1_000;
+/** One that nobody asks for as long may be gone. */
+const keptMs = 3_600_000;
 
-interface Known extends WatchedEnvironment {
-  revision: number;
+/** What is known of a revision. */
+interface Known {
+  state: RealityState;
   episodes: number;
   atMs: number;
+  usualAgeMs: number;
+}
+
+/** The latest revision that was seen. */
+interface Latest {
+  revision: number;
+  /** Undefined: it has no limit. */
+  watched: WatchedEnvironment | undefined;
 }
 
 /** Follows environments with a limit of false success. `onAlarm` is told when an alarm begins. */
@@ -37,7 +50,8 @@ export function watchReality(
   { store }: { store: Store },
   onAlarm: (environment: WatchedEnvironment) => void,
 ): RealityWatch {
-  const known = new LRUCache<string, Known>({ max: mostEnvironments });
+  const known = new LRUCache<string, Known>({ max: mostEnvironments, ttl: keptMs });
+  const latest = new LRUCache<string, Latest>({ max: mostEnvironments, ttl: keptMs });
   const looking = new Map<string, Promise<RealityState>>();
 
   async function look(
@@ -46,41 +60,55 @@ export function watchReality(
     limit: number,
   ): Promise<RealityState> {
     const { accountId } = requester;
-    const before = known.get(id);
+    const startedMs = performance.now();
+    const before = known.get(keyOf({ id, revision }));
     const wanted = { environment, revision };
     const episodes = await countEpisodes(store.briefReader(requester), accountId, wanted);
-    const isSame = before?.revision === revision && before.episodes === episodes;
-    const state = isSame
-      ? before.state
-      : toState(
-          await selectEpisodesOfEnvironment(store.reader(requester), accountId, wanted, mostEpisodes),
-          limit,
-        );
-    const found = { accountId, environment, revision, state, episodes, atMs: performance.now() };
-    known.set(id, found);
-    if (state.state === "alarm" && before?.state.state !== "alarm") onAlarm(found);
+    const state =
+      before?.episodes === episodes
+        ? before.state
+        : toState(
+            await selectEpisodesOfEnvironment(store.reader(requester), accountId, wanted, mostEpisodes),
+            limit,
+          );
+    const atMs = performance.now();
+    const ageMs = Math.max(usualAgeMs, (atMs - startedMs) / mostOfTime);
+    const watched = { accountId, environment, state };
+    known.set(keyOf({ id, revision }), { state, episodes, atMs, usualAgeMs: ageMs });
+    if (revision >= (latest.get(id)?.revision ?? 0)) latest.set(id, { revision, watched });
+    if (state.state === "alarm" && before?.state.state !== "alarm") onAlarm(watched);
     return state;
   }
 
   return {
-    async stateOf(requester, environment, maxAgeMs = usualAgeMs) {
-      const limit = environment.config.real?.false_success_limit;
-      if (typeof limit !== "number") return undefined;
-      const before = known.get(environment.id);
-      const isFresh = before?.revision === environment.revision && performance.now() - before.atMs < maxAgeMs;
+    async stateOf(requester, environment, maxAgeMs) {
+      const { id, revision, config } = environment;
+      const limit = config.real?.false_success_limit;
+      if (typeof limit !== "number") {
+        if (revision > (latest.get(id)?.revision ?? revision))
+          latest.set(id, { revision, watched: undefined });
+        return undefined;
+      }
+      const key = keyOf(environment);
+      const before = known.get(key);
+      const isFresh =
+        before !== undefined && performance.now() - before.atMs < (maxAgeMs ?? before.usualAgeMs);
       if (isFresh) return before.state;
-      const key = `${environment.id}@${environment.revision}`;
       // Callers that come at once share one look, which ends also if the first of them hangs up.
       const signal = AbortSignal.timeout(lookMs);
       const found = looking.get(key) ?? look({ ...requester, signal }, environment, limit);
       looking.set(key, found);
       return await found.finally(() => looking.delete(key));
     },
-    all: () => [...known.values()],
+    all: () => [...latest.values()].flatMap(({ watched }) => watched ?? []),
   };
 }
 
 const lookMs = 30_000;
+
+function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): string {
+  return `${id}@${revision}`;
+}
 
 /** Counted from the first check of the revision. */
 function toState(rows: readonly RealityEpisodesTable[], limit: number): RealityState {

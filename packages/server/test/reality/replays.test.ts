@@ -3,13 +3,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  Dataset,
   EnvironmentDetail,
   EpisodeReality,
   EpisodeStart,
+  RealEnvironmentListResponse,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListResponse,
   RealityEpisodeListResponse,
+  RealityFigures,
 } from "@presage/contract";
 import { sandboxTasks } from "../../src/environments/environment.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,6 +24,8 @@ const isGoal = { output_contains: "{goal}", outcome: "success" };
 const isOpen = { output_contains: "chest is now open", outcome: "success" };
 
 let real: TestPresage;
+/** Takes everything, and says nothing. */
+const silent = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => {}) });
 let directory = "";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-replays-"));
@@ -31,12 +36,14 @@ beforeAll(async () => {
     join(directory, "real.yaml"),
     `environments:
   lab: { protocol: http, url: "${real.url}", environment: lab, api_key_env: LAB_KEY, reset: { task: "{task}" }, action: { action: "{action}" } }
+  silent: { protocol: http, url: "${silent.url.origin}", environment: lab, timeout_ms: 300000, reset: { task: "{task}" }, action: { action: "{action}" } }
   gone: { protocol: http, url: "http://127.0.0.1:9", environment: lab, reset: { task: "{task}" }, action: { action: "{action}" } }
 `,
   );
 });
 afterAll(async () => {
   await real.stop();
+  await silent.stop(true);
   await rm(directory, { recursive: true });
 });
 
@@ -166,6 +173,81 @@ onEachDatabase((database) => {
     expect(started.info.reality).toMatchObject({ state: "too-few", count: 0 });
   });
 
+  test("what ended before a revision is drawn, though the revision came at once", async () => {
+    await make("revised", { real: { name: "lab", share: 1, false_success_limit: 0.2 } });
+    const read = async () =>
+      RealityCheckListResponse.parse(await call("GET", "/v1/reality-checks?environment=revised")).data;
+    await eventually(read, (found) => found.length === 1);
+    await play("revised", Array(5).fill("activate lantern"));
+    await call("PATCH", "/v1/environments/revised", { stop: [isGoal] });
+    const [, check] = await eventually(read, ([, one]) => one?.status === "completed");
+    expect(check).toMatchObject({ environment_revision: 1, episodes: 5, waiting: 0, failed: 0 });
+  });
+
+  test("failures of a continuous check are in a row, however few episodes end at once", async () => {
+    await make("dead", { real: { name: "gone", share: 1 } });
+    const read = async () =>
+      RealityCheckListResponse.parse(await call("GET", "/v1/reality-checks?environment=dead")).data[0];
+    await play("dead", Array(12).fill("activate lantern"));
+    await eventually(read, (check) => check?.failed === 12);
+    await play("dead", Array(12).fill("activate lantern"));
+    const check = await eventually(
+      read,
+      (one) => ((one?.failed ?? 0) >= 20 && one?.waiting === 0) || one?.status === "paused",
+    );
+    expect(check?.status).toBe("paused");
+  });
+
+  test("a check that is cancelled gives its places in the real environment back", async () => {
+    await make("hanging", { real: { name: "silent" } });
+    await play("hanging", Array(6).fill("activate lantern"));
+    const made = await call("POST", "/v1/reality-checks", { environment: "hanging", episodes: {} });
+    const inFlight = async () => {
+      const { data } = RealEnvironmentListResponse.parse(await call("GET", "/v1/real-environments"));
+      return data.find(({ name }) => name === "silent")?.in_flight;
+    };
+    await eventually(inFlight, (count) => count === 4);
+    await call("POST", `/v1/reality-checks/${RealityCheck.parse(made).id}/cancel`);
+    expect(await eventually(inFlight, (count) => count === 0)).toBe(0);
+  });
+
+  test("an episode that is checked again counts once, and those of earlier revisions are not of the latest", async () => {
+    await make("again", { real: { name: "lab" } });
+    await play("again", Array(3).fill("activate lantern"));
+    const check = async () =>
+      await ended(
+        RealityCheck.parse(await call("POST", "/v1/reality-checks", { environment: "again", episodes: {} }))
+          .id,
+      );
+    expect([(await check()).episodes, (await check()).episodes]).toEqual([3, 3]);
+    const all = RealityFigures.parse(await call("GET", "/v1/environments/again/reality"));
+    expect(all.agreement.count).toBe(3);
+
+    await call("PATCH", "/v1/environments/again", { stop: [isGoal] });
+    const body = { environment: "again", episodes: {} };
+    expect((await presage.call("POST", "/v1/reality-checks", body)).status).toBe(422);
+    await play("again", ["activate lantern"]);
+    expect(await check()).toMatchObject({ environment_revision: 2, episodes: 1 });
+  });
+
+  test("an alarm refuses agents, not the recordings that show whether it is still right", async () => {
+    await make("alarmed", { real: { name: "lab", false_success_limit: 0.1, on_alarm: "refuse" } });
+    const pairs = Array.from({ length: 60 }, (_, task) => ({
+      ...{ task_id: `t${task}`, simulated: true, real: false },
+    }));
+    await call("POST", "/v1/reality-checks", { name: "known", environment: "alarmed", pairs });
+    const body = { environment: "alarmed", task: lantern };
+    expect((await presage.call("POST", "/v1/episodes", body)).status).toBe(409);
+
+    const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "alarmed" }));
+    const interaction = { state: "This room is called the workshop.", action: "look" };
+    const line = { trajectory_id: "t", step: 0, interaction, next_state: "A workshop.", reward: 0 };
+    await call("POST", `/v1/datasets/${dataset}/revisions`, line);
+    const wanted = { environment: "alarmed", dataset_id: dataset };
+    const { id } = RealityCheck.parse(await call("POST", "/v1/reality-checks", wanted));
+    expect(await ended(id)).toMatchObject({ status: "completed", episodes: 1, failed: 0 });
+  });
+
   test("a server that was stopped in the middle goes on where it was", async () => {
     await make("stopped", { real: { name: "lab" } });
     await play("stopped", Array(30).fill("activate lantern"));
@@ -182,7 +264,7 @@ onEachDatabase((database) => {
       [{ environment: "sandbox", episodes: {} }, "names no real environment"],
       [{ environment: "absent", episodes: {} }, "no environment of this name"],
       [{ environment: "rooms", environment_revision: 9, episodes: {} }, "no such revision"],
-      [{ environment: "rooms", episodes: { policy: "absent" } }, "No ended episode matches"],
+      [{ environment: "rooms", episodes: { policy: "absent" } }, "No ended episode of revision 1 matches"],
       [{ environment: "rooms", episodes: {}, pairs: [] }, ""],
       [{ environment: "rooms", dataset_id: "absent" }, "no such dataset"],
       [{ episodes: {} }, "Field required"],

@@ -4,15 +4,18 @@ import { selectEnvironment } from "../../environments/environments-store.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { insertCheck, selectContinuousChecks, updateDrawn } from "../checks-store.ts";
+import { insertCheck } from "../checks-store.ts";
+import type { RealEnvironments } from "../real/real-environment.ts";
 import {
+  completeDrawn,
   type DrawnEnvironment,
   hasOpenEpisodes,
-  insertReplays,
+  selectContinuousChecks,
   selectEndedSince,
   selectUncheckedEnvironments,
-  stopCheck,
-} from "./replays-store.ts";
+  updateDrawn,
+} from "./draw-store.ts";
+import { insertReplays } from "./replays-store.ts";
 
 /** Whether an episode is drawn: by its id alone, never by how it ended, and the same wherever it is asked. */
 function isDrawn(episodeId: string, share: number): boolean {
@@ -29,11 +32,15 @@ export function drawBySeed(ids: readonly string[], seed: number, most: number): 
 }
 
 /** Draws episodes that have ended, for the continuous checks of environments that want them. */
-export async function drawEnded(services: RealityServices): Promise<void> {
+export async function drawEnded(
+  services: RealityServices & { realEnvironments: Pick<RealEnvironments, "all"> },
+  onError: (error: unknown) => void,
+): Promise<void> {
   const { database } = services.store;
-  for (const environment of await selectUncheckedEnvironments(database))
-    await startContinuous(database, environment);
-  for (const check of await selectContinuousChecks(database)) await drawFor(services, check);
+  if (services.realEnvironments.all().length > 0)
+    for (const environment of await selectUncheckedEnvironments(database))
+      await startContinuous(database, environment);
+  for (const check of await selectContinuousChecks(database)) await drawFor(services, check).catch(onError);
 }
 
 async function startContinuous(database: Database, environment: DrawnEnvironment): Promise<void> {
@@ -74,19 +81,16 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
     selectEnvironment(database, accountId, { name, revision: Number(environment_revision) }),
     selectEnvironment(database, accountId, { name }),
   ]);
-  if (
-    found === undefined ||
-    (found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check)))
-  ) {
-    await stopCheck(database, id, { status: "completed", reason: null });
-    return;
-  }
+  if (found === undefined) return await completeDrawn(database, id);
+  // Before the last ones are looked for.
+  const isOver = found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check));
   await services.realityOf({ accountId, signal: AbortSignal.timeout(lookMs) }, found);
   const now = nowMicros();
   const before = Number(check.drawn_until);
   const ended = await selectEndedSince(database, check, before - overlapMicros);
   const share = found.config.real?.share ?? 0;
   const drawn = ended.filter((episode) => isDrawn(episode.id, share));
+  if (drawn.length === 0 && isOver) return await completeDrawn(database, id);
   if (drawn.length === 0 && now - before < overlapMicros) return;
   await database.transaction().execute(async (transaction) => {
     // Another process may have drawn them meanwhile.

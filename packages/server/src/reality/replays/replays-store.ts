@@ -1,6 +1,4 @@
-import { type SqlBool, sql } from "kysely";
-import { expiredBefore } from "../../environments/episodes/episode.ts";
-import type { Micros } from "../../platform/storage/columns.ts";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { insertRows } from "../../platform/storage/rows.ts";
 import type {
   RealityChecksTable,
@@ -36,15 +34,45 @@ async function lastPosition(transaction: Database, checkId: string): Promise<num
   return Number(rows[0]?.last ?? 0);
 }
 
-/** Checks that are running, some of them at random: no one stands in the way of the others. */
+/** Whether some episode of a check, by the check's id, is still to be replayed. */
+export const waits = (checkId: RawBuilder<string>) =>
+  sql<SqlBool>`exists (select 1 from reality_replays as waiting where waiting.check_id = ${checkId} and waiting.error is null)`;
+
+/** Running checks with something to do, some of them at random: no one stands in the way of the others. */
 export async function selectRunningChecks(database: Database, limit: number): Promise<RealityChecksTable[]> {
   return await database
     .selectFrom("reality_checks")
     .selectAll()
     .where("status", "=", sql.lit("running"))
+    .where((of) => of.or([of("source", "!=", "continuous"), waits(sql.ref("reality_checks.id"))]))
     .orderBy(sql`random()`)
     .limit(limit)
     .execute();
+}
+
+export async function isRunning(database: Database, id: string): Promise<boolean> {
+  const found = await database
+    .selectFrom("reality_checks")
+    .select("id")
+    .where("id", "=", id)
+    .where("status", "=", sql.lit("running"))
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** How many episodes of a check could not be replayed since one was. */
+export async function countFailuresInARow(database: Database, checkId: string): Promise<number> {
+  const { failed } = await database
+    .selectFrom("reality_replays")
+    .select(({ fn }) => fn.count<number>("error").as("failed"))
+    .where("check_id", "=", checkId)
+    .where(
+      "position",
+      ">",
+      sql<number>`(select coalesce(max(position), 0) from reality_episodes where check_id = ${checkId})`,
+    )
+    .executeTakeFirstOrThrow();
+  return Number(failed);
 }
 
 /** Of a check, what is still to be replayed behind a position. */
@@ -106,12 +134,32 @@ export async function countReplays(
 export type Replayed = Pick<RealityReplaysTable, "check_id" | "position"> &
   ({ episode: RealityEpisodesTable; steps: RealityStepsTable[] } | { error: string });
 
-/** Stores what became of replays. One whose check was deleted or cancelled meanwhile leaves nothing. */
-export async function storeReplayed(database: Database, replayed: readonly Replayed[]): Promise<void> {
+/** Stores what became of replays of one check. If it was deleted or cancelled meanwhile, they leave nothing. */
+export async function storeReplayed(
+  database: Database,
+  checkId: string,
+  replayed: readonly Replayed[],
+): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    for (const one of replayed)
-      await ("error" in one ? markFailed(transaction, one) : insertOne(transaction, one));
+    // The check's row first, as whoever deletes or cancels it: none waits for the other.
+    if (!(await addEpisodes(transaction, checkId, 0))) return;
+    let stored = 0;
+    for (const one of replayed) {
+      if ("error" in one) await markFailed(transaction, one);
+      else stored += await insertOne(transaction, one);
+    }
+    await addEpisodes(transaction, checkId, stored);
   });
+}
+
+/** Returns whether the check is still there. */
+async function addEpisodes(transaction: Database, checkId: string, count: number): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("reality_checks")
+    .set((of) => ({ episodes: of("episodes", "+", count) }))
+    .where("id", "=", checkId)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows) > 0;
 }
 
 async function markFailed(
@@ -126,24 +174,32 @@ async function markFailed(
     .execute();
 }
 
+/** Returns how many were stored: none of what another process stored before. */
 async function insertOne(
   transaction: Database,
   { check_id, position, episode, steps }: Extract<Replayed, { episode: unknown }>,
-): Promise<void> {
+): Promise<0 | 1> {
   const { numDeletedRows } = await transaction
     .deleteFrom("reality_replays")
     .where("check_id", "=", check_id)
     .where("position", "=", position)
     .executeTakeFirstOrThrow();
-  if (Number(numDeletedRows) === 0) return;
+  if (Number(numDeletedRows) === 0) return 0;
   await insertRows(transaction, "reality_episodes", [episode]);
+  // With an episode that was deleted meanwhile go its texts.
+  if (!(await isThere(transaction, episode.episode_id))) return 1;
   for (let at = 0; at < steps.length; at += rowsAtOnce)
     await insertRows(transaction, "reality_steps", steps.slice(at, at + rowsAtOnce));
-  await transaction
-    .updateTable("reality_checks")
-    .set((of) => ({ episodes: of("episodes", "+", 1) }))
-    .where("id", "=", check_id)
-    .execute();
+  return 1;
+}
+
+async function isThere(transaction: Database, episodeId: string | null): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("episodes")
+    .select("id")
+    .where("id", "=", episodeId)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Ends the work on a check that is running, or pauses it with a reason. Returns whether it was running. */
@@ -180,78 +236,5 @@ export async function deleteWaiting(transaction: Database, checkId: string): Pro
     .deleteFrom("reality_replays")
     .where("check_id", "=", checkId)
     .where("error", "is", null)
-    .execute();
-}
-
-/** An environment in its latest revision, of which ended episodes are drawn. */
-export interface DrawnEnvironment {
-  id: string;
-  account_id: string;
-  name: string;
-  revision: number;
-  config: string;
-  created_by: string;
-}
-
-/** Environments with a real one whose latest revisions have no continuous check yet. */
-export async function selectUncheckedEnvironments(database: Database): Promise<DrawnEnvironment[]> {
-  return await database
-    .selectFrom("environments as environment")
-    .innerJoin("environment_revisions as revision", (join) =>
-      join
-        .onRef("revision.environment_id", "=", "environment.id")
-        .onRef("revision.revision", "=", "environment.last_revision"),
-    )
-    .select([
-      ...(["environment.id", "environment.account_id", "environment.name"] as const),
-      ...(["revision.revision", "revision.config", "environment.created_by"] as const),
-    ])
-    .where("revision.config", "like", '%"share":%')
-    .where(
-      sql<SqlBool>`not exists (select 1 from reality_checks as known where known.environment_id = environment.id
-        and known.environment_revision = revision.revision and known.source = 'continuous')`,
-    )
-    .execute();
-}
-
-/** Whether an episode of a check's revision can go on. */
-export async function hasOpenEpisodes(
-  database: Database,
-  { account_id, environment_id, environment_revision }: RealityChecksTable,
-): Promise<boolean> {
-  const open = await database
-    .selectFrom("episodes")
-    .select("id")
-    .where("account_id", "=", account_id)
-    .where("environment_id", "=", environment_id)
-    .where("revision", "=", environment_revision)
-    .where("status", "=", "open")
-    .where("last_active_at", ">=", expiredBefore())
-    .limit(1)
-    .executeTakeFirst();
-  return open !== undefined;
-}
-
-/** Ended episodes of a revision that were last used at a time or later and are in no replay of the check. */
-export async function selectEndedSince(
-  database: Database,
-  { id, environment_id, environment_revision }: RealityChecksTable,
-  since: Micros,
-): Promise<{ id: string }[]> {
-  return await database
-    .selectFrom("episodes")
-    .select("id")
-    .where("environment_id", "=", environment_id)
-    .where("revision", "=", environment_revision)
-    .where("status", "=", sql.lit("finished"))
-    .where("last_active_at", ">=", since)
-    .where(
-      sql<SqlBool>`not exists (select 1 from reality_replays as waiting
-        where waiting.check_id = ${id} and waiting.episode_id = episodes.id)`,
-    )
-    .where(
-      sql<SqlBool>`not exists (select 1 from reality_episodes as known
-        where known.check_id = ${id} and known.episode_id = episodes.id)`,
-    )
     .execute();
 }

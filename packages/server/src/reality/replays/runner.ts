@@ -9,6 +9,8 @@ import { compareWith, describeFailure, readPlayed, replayEpisode } from "./compa
 import { drawEnded } from "./draw.ts";
 import { type PlayServices, playRecording } from "./recordings.ts";
 import {
+  countFailuresInARow,
+  isRunning,
   type Replayed,
   selectRunningChecks,
   selectWaiting,
@@ -18,7 +20,7 @@ import {
 
 export interface ReplayServices extends PlayServices {
   store: Store;
-  realEnvironments: Pick<RealEnvironments, "find">;
+  realEnvironments: Pick<RealEnvironments, "find" | "all">;
   /** Replays take one each, so that live requests come first. */
   turns: BackgroundTurns;
 }
@@ -49,19 +51,26 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
   let isLooking = false;
 
   function hold(check: RealityChecksTable): void {
+    const over = new AbortController();
+    const real = findReal(services, check);
+    /** It was cancelled or deleted, or the operator's file says something else of its real environment. */
+    async function stopIfOver(): Promise<void> {
+      if (findReal(services, check) !== real || !(await isRunning(database, check.id))) over.abort();
+    }
     const working = withLease(
       database,
       { name: `reality/${check.id}`, holder },
-      stopping.signal,
+      AbortSignal.any([stopping.signal, over.signal]),
       async ({ renew, signal }) => {
-        const timer = setInterval(() => void renew().catch(onError), renewEveryMs);
+        const keep = () => void renew().then(stopIfOver).catch(onError);
+        const timer = setInterval(keep, renewEveryMs);
         await workOnCheck(services, check, signal).finally(() => clearInterval(timer));
       },
     );
     const ended = working.then(
       () => {},
       (error: unknown) => {
-        if (!stopping.signal.aborted) onError(error);
+        if (!stopping.signal.aborted && !over.signal.aborted) onError(error);
       },
     );
     held.set(check.id, ended);
@@ -69,7 +78,8 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
   }
 
   async function lookForWork(): Promise<void> {
-    await drawEnded(services);
+    // What hinders one check, or all drawing, is no reason not to replay.
+    await drawEnded(services, onError).catch(onError);
     for (const check of await selectRunningChecks(database, maxChecks)) {
       if (held.size >= maxChecks || stopping.signal.aborted) return;
       if (!held.has(check.id)) hold(check);
@@ -109,17 +119,17 @@ async function workOnCheck(
 ): Promise<void> {
   const { database } = services.store;
   const requester = { accountId: check.account_id, signal };
-  const real = check.real === null ? undefined : services.realEnvironments.find(check.real);
+  const real = findReal(services, check);
   if (check.real !== null && real === undefined) {
     const reason = `The operator declares no real environment named ${JSON.stringify(check.real)} now.`;
     await stopCheck(database, check.id, { status: "paused", reason });
     return;
   }
   const store = doTogether(async (replayed: readonly Replayed[]) => {
-    await storeReplayed(services.store.writer(requester), replayed);
+    await storeReplayed(services.store.writer(requester), check.id, replayed);
     return replayed;
   });
-  let failuresInARow = 0;
+  let failuresInARow = await countFailuresInARow(database, check.id);
   let reason: string | undefined;
 
   async function replay(waiting: RealityReplaysTable): Promise<void> {
@@ -143,6 +153,10 @@ async function workOnCheck(
   if (reason !== undefined) await stopCheck(database, check.id, { status: "paused", reason });
   else if (check.source !== "continuous")
     await stopCheck(database, check.id, { status: "completed", reason: null });
+}
+
+function findReal({ realEnvironments }: ReplayServices, { real }: RealityChecksTable) {
+  return real === null ? undefined : realEnvironments.find(real);
 }
 
 async function* allWaiting(

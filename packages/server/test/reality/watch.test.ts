@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import type { EnvironmentRevision } from "../../src/environments/environment.ts";
+import { createCheck } from "../../src/reality/checks.ts";
+import { watchReality } from "../../src/reality/watch.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
+import { storeOf } from "../support/store/store-of.ts";
+
+onAnyDatabase((database) => {
+  test("an alarm is told once, and what is shown is of the latest revision", async () => {
+    await using opened = await openStore(await database.create());
+    const store = storeOf(opened.database);
+    const services = { store, realEnvironments: { find: () => undefined }, replays: { wake() {} } };
+    const pairs = Array.from({ length: 60 }, (_, task) => ({
+      ...{ task_id: `t${task}`, simulated: true, real: false },
+    }));
+    const wanted = { name: "lab", environment: "sandbox", pairs, userId: "user" };
+    await createCheck(services, anyRequester(), wanted);
+
+    const told: string[] = [];
+    const watch = watchReality(services, ({ state }) => told.push(state.state));
+    const look = (revision: number, limit?: number) =>
+      watch.stateOf(anyRequester(), {
+        ...{ id: "e", name: "sandbox", revision },
+        config: { real: { name: "lab", false_success_limit: limit } },
+      } as EnvironmentRevision);
+    for (const revision of [1, 2, 1, 2]) await look(revision, 0.1);
+    expect(told).toEqual(["alarm"]);
+    expect(watch.all().map(({ state }) => state.state)).toEqual(["too-few"]);
+    await look(3);
+    await look(1, 0.1);
+    expect(watch.all()).toEqual([]);
+  });
+});
