@@ -17,7 +17,7 @@ const serverFloors = {
   environments: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results"],
   runs: ["http", "upstream", "predictions", "datasets", "worlds", "evaluators", "results", "environments"],
   exports: ["http", "predictions", "datasets", "runs", "environments"],
-  shares: ["http", "accounts", "datasets", "runs"],
+  shares: ["http", "accounts", "datasets", "runs", "reality"],
   reality: ["http", "upstream", "datasets", "evaluators", "runs", "environments"],
   config: ["upstream", "reality"],
   app: [

@@ -30,7 +30,7 @@ const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-n
 const sharedScripts = [
   { name: "base", tags: ["$initial" as const], priority: 2 },
   { name: "ui", minShareCount: 4, priority: 1 },
-  { name: "some", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 24_000 },
+  { name: "some", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000 },
 ];
 
 const digest = digestOfSources(

@@ -38,6 +38,7 @@ export type {
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentDetail,
+  EnvironmentReality,
   EnvironmentRevision,
   EnvironmentTask,
   Episode,

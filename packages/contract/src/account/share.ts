@@ -4,7 +4,7 @@ import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
 import { dateTime, instant, storableText } from "../text.ts";
 
 /** What a link can show. */
-export const ShareKind = z.enum(["run", "comparison"]);
+export const ShareKind = z.enum(["run", "comparison", "reality-check"]);
 export type ShareKind = z.infer<typeof ShareKind>;
 
 /** For how many days a link works if its maker does not say. */
@@ -27,7 +27,7 @@ export const ShareCreateRequest = z
       .min(1)
       .max(maxComparedRuns)
       .meta({
-        description: `The run's id; of a comparison 2 to ${maxComparedRuns} ids of runs, the reference first.`,
+        description: `The id of the run or the reality check; of a comparison 2 to ${maxComparedRuns} ids of runs, the reference first.`,
       }),
     expires_at: dateTime()
       .nullish()
@@ -44,7 +44,7 @@ export const Share = z
   .object({
     id: z.uuid().meta({ description: "The link's id. It is not secret." }),
     kind: ShareKind.meta({ description: "What it shows." }),
-    ids: ids.meta({ description: "The run's id, or those of the compared runs." }),
+    ids: ids.meta({ description: "The id of the run or the reality check, or those of the compared runs." }),
     with_texts: withTexts,
     user_id: z.uuid().meta({ description: "Who made it. It ends with their access." }),
     created_at: instant.meta({ description: "When it was made." }),
@@ -67,7 +67,8 @@ export const ShareListQuery = z.object({
   ids: storableText()
     .optional()
     .meta({
-      description: "Only links to this run, or to the comparison of these: ids, separated by commas.",
+      description:
+        "Only links to this run or reality check, or to the comparison of these: ids, separated by commas.",
       examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
     }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),

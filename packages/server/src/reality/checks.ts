@@ -9,6 +9,7 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
+import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -319,6 +320,7 @@ export async function deleteCheck(
     .execute(async (transaction) => {
       const name = await deleteCheckRows(transaction, requester.accountId, id);
       if (name === undefined) throw noSuchCheck();
+      await deleteSharesOf(transaction, requester.accountId, [id]);
       await recordChange(transaction, requester, {
         action: "reality_check.delete",
         objectId: id,

@@ -1,7 +1,11 @@
 import type { ShareKind } from "@presage/contract";
 import type { Exchange } from "../http/exchange.ts";
+import { reserveBytes } from "../platform/limits/memory.ts";
 import { selectNames } from "../platform/storage/rows.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { findCheck } from "../reality/checks.ts";
+import { realityDocument } from "../reality/reality-document.ts";
+import { describeCheck } from "../reality/show-check.ts";
 import { makeComparison } from "../runs/compare/compare-route.ts";
 import { comparisonDocument } from "../runs/compare/comparison-document.ts";
 import { reportDocument } from "../runs/report/document.ts";
@@ -63,6 +67,15 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
       const samples = withTexts ? await worseSamples(services, requester, runs, comparison) : [];
       const parts = [...comparisonDocument(comparison, names), ...samples];
       return { title: `Compared with ${runs[0].name}`, parts };
+    },
+  },
+  "reality-check": {
+    idsIssue: ({ length }) => (length > 1 ? "a reality check has one id" : undefined),
+    find: async (services, requester, [id = ""]) => [(await findCheck(services, requester, id)).id],
+    async show({ services, exchange, requester, share }) {
+      const reserve = (bytes: number) => reserveBytes(exchange, bytes);
+      const check = await describeCheck(services, requester, share.object, reserve);
+      return { title: check.name, parts: realityDocument(check) };
     },
   },
 };

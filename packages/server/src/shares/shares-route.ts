@@ -39,9 +39,9 @@ const createLink = route({
   needs: "evaluate",
   id: "createShare",
   tag,
-  summary: "Share a run or a comparison",
+  summary: "Share a run, a comparison or a reality check",
   description:
-    "Makes a link with which anyone can read one run's report, or one comparison, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
+    "Makes a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
   body: ShareCreateRequest,
   bodyExample: { kind: exampleShare.kind, ids: exampleShare.ids },
   responses: {

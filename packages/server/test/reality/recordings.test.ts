@@ -17,6 +17,7 @@ onEachDatabase((database) => {
   test("an environment plays recorded actions, and what was recorded is the reality", async () => {
     const check = await checkRecordings(call, "rooms");
     expect(check).toMatchObject({ source: "recordings", real: null, episodes: 10, waiting: 0, failed: 0 });
+    expect(check.figures.agreement.tasks).toBe(4);
     expect(check.figures.counts).toEqual({ both: 7, only_simulated: 3, only_real: 0, neither: 0 });
 
     const shown = await call("GET", `/v1/reality-checks/${check.id}/episodes?show=false-successes`);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { ShareCreateResponse, ShareListResponse } from "@presage/contract";
+import { RealityCheck, ShareCreateResponse, ShareListResponse } from "@presage/contract";
 import { endUser, getUser } from "../../src/accounts/users.ts";
 import { generateSecret } from "../../src/accounts/verify-api-key.ts";
 import { deleteWhatIsOld, takeDeletionStep } from "../../src/app/deletions.ts";
@@ -84,6 +84,24 @@ onAnyDatabase((database) => {
     expect(html).toContain("No difference between after and before &lt;b&gt; can be shown");
     expect(html).toContain("Better / worse / same");
     expect(html).toContain(`<td class="n">0 / 1 / 5</td>`);
+  });
+
+  test("A reality check is shown with its 2×2, and its link ends with it", async () => {
+    const pairs = ["a", "b"].map((episode_id) => ({
+      ...{ task_id: "<t>", episode_id, policy: "<p>", simulated: true, real: episode_id === "a" },
+    }));
+    const made = await presage.call("POST", "/v1/reality-checks", { name: "in the <lab>", pairs });
+    const { id } = RealityCheck.parse(await made.json());
+    const link = await share({ kind: "reality-check", ids: [id] });
+    const html = await (await open(link)).text();
+    expect(html).toContain("<h1>in the &lt;lab&gt;</h1>");
+    expect(html).toContain(
+      "Of 2 episodes in 1 task that succeeded in simulation, 1 failed in reality: 50.0 %",
+    );
+    expect(html).toContain("&lt;p&gt;");
+    expect(html).toContain("Too few tasks: an interval takes 6.");
+    expect((await presage.call("DELETE", `/v1/reality-checks/${id}`)).status).toBe(204);
+    expect(await statusOf(link)).toBe(404);
   });
 
   test("An address that is no link, or was one, answers alike, and never repeats its token", async () => {

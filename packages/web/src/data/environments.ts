@@ -29,27 +29,6 @@ export function environmentQuery(presage: Presage, name: string) {
   });
 }
 
-/** How often success in an environment is real, by all of its reality checks. */
-export function realityQuery(presage: Presage, name: string) {
-  return queryOptions({
-    queryKey: [...environmentsKey, "reality", name],
-    queryFn: ({ signal }) => presage.realityChecks.ofEnvironment(name, {}, { signal }),
-  });
-}
-
-const latestChecks = 100;
-
-/** The environments of the latest reality checks. */
-export function checkedEnvironmentsQuery(presage: Presage) {
-  return queryOptions({
-    queryKey: [...environmentsKey, "checked"],
-    async queryFn({ signal }) {
-      const checks = await presage.realityChecks.list({ atMost: latestChecks, signal });
-      return [...new Set(checks.flatMap(({ environment }) => environment ?? []))];
-    },
-  });
-}
-
 /** What an environment was made of, the newest revision first. */
 export function environmentRevisionsQuery(presage: Presage, { name, revision }: Environment) {
   return queryOptions({

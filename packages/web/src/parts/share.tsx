@@ -29,7 +29,7 @@ export function ShareButton(props: ShareProps) {
       <Dialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        title={`Share this ${props.kind}`}
+        title={`Share this ${props.kind.replace("-", " ")}`}
         hint="Whoever has the link can read and print the report, without signing in. It ends at its time, when you revoke it, when you may no longer make it, and when what it shows is deleted."
       >
         <ShareContent {...props} />

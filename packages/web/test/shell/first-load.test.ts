@@ -5,7 +5,7 @@ import { fillDashboard } from "../support/fill-dashboard.ts";
 /** Compressed. */
 const maxBytes = 225_000;
 /** One of them sets the theme before anything is painted. */
-const maxScripts = 9;
+const maxScripts = 10;
 
 const { browserTest } = dashboardTests();
 

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeStop } from "@presage/contract";
-import type { Task } from "../../environments/environment.ts";
+import { recordedOf, type Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
@@ -124,7 +124,10 @@ function succeededInSimulation({ row, config, task }: Episode): boolean {
 /** Episodes of one task depend on each other. */
 function taskIdOf({ split, position, task }: Pick<EpisodesTable, "split" | "position" | "task">): string {
   const index = Number(position);
-  return index === noPosition ? `own/${Bun.hash.wyhash(task).toString(16)}` : `${split}/${index}`;
+  if (index !== noPosition) return `${split}/${index}`;
+  // Several recordings may be of one task, if they say so.
+  const recorded = recordedOf(JSON.parse(task) as Task)?.tags.task;
+  return recorded === undefined ? `own/${Bun.hash.wyhash(task).toString(16)}` : `recorded/${recorded}`;
 }
 
 const endings: readonly unknown[] = ["not_found", "conflict", "budget_exhausted", "unpriced_model"];

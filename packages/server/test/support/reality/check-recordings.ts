@@ -12,6 +12,7 @@ const map = "[workshop]\nThis room is called the workshop.";
 const lines = Array.from({ length: 10 }, (_, index) => {
   const at = {
     trajectory_id: `t${index}`,
+    tags: { task: `task ${index % 4}` },
     context: { environment_state: map, task_context: "Open the chest." },
   };
   const isLocked = index % 3 === 0 && index < 9;

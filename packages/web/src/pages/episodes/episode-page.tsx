@@ -5,6 +5,7 @@ import { Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { episodeQuery, useDeleteEpisode } from "../../data/episodes.ts";
+import { episodeRealityQuery } from "../../data/reality.ts";
 import { counted, formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { taskNameOf } from "../../format/words.ts";
 import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
@@ -20,6 +21,7 @@ import { Time } from "../../ui/time.tsx";
 import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import { BothWorlds, RealityCard } from "./episode-reality.tsx";
 import { EpisodeStepCard } from "./episode-step-card.tsx";
 
 const path = "/episodes/$episodeId";
@@ -49,6 +51,10 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   const { id, environment, steps } = episode;
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const { data: reality } = useQuery({
+    ...episodeRealityQuery(usePresage(), id, environment),
+    enabled: episode.status === "finished",
+  });
   const numbers = steps.map(({ info }) => info.step);
   const current = search.step ?? numbers[0];
   const step = steps.find(({ info }) => info.step === current);
@@ -63,13 +69,14 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
       actions={<EpisodeActions episode={episode} />}
     >
       <EpisodeFacts episode={episode} />
+      {reality && <RealityCard reality={reality} link={link} />}
       {steps.length > 0 && (
         <Card>
           <StepStrip
             label="Steps"
             steps={numbers}
             current={current}
-            rows={[{ id: "what", markOf: (at) => markOf(episode, at) }]}
+            rows={[{ id: "what", markOf: (at) => markOf(episode, at, reality?.diverged_at) }]}
             link={link}
           />
         </Card>
@@ -83,7 +90,9 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
           }
           steps={numbers}
           link={link}
-        />
+        >
+          {reality && <BothWorlds reality={reality} step={step} />}
+        </EpisodeStepCard>
       ) : (
         <Card>
           <div className="flex flex-col gap-3 p-4">
@@ -242,7 +251,13 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
   );
 }
 
-function markOf({ steps, initial_state, outcome }: Episode, at: number): StepMark | undefined {
+function markOf(episode: Episode, at: number, divergedAt?: number | null): StepMark | undefined {
+  const mark = endOrChange(episode, at);
+  if (mark === undefined || at !== divergedAt) return mark;
+  return { ...mark, label: `${mark.label}, first divergence from reality`, isFlagged: true };
+}
+
+function endOrChange({ steps, initial_state, outcome }: Episode, at: number): StepMark | undefined {
   const index = steps.findIndex(({ info }) => info.step === at);
   const step: EpisodeStep | undefined = steps[index];
   if (step === undefined) return undefined;

@@ -22,10 +22,12 @@ interface EpisodeStepCardProps {
   before: string;
   steps: readonly number[];
   link(step: number): LinkProps;
+  /** What reality answered, if it was asked. */
+  children?: ReactNode;
 }
 
 /** One step: the action, what it changed, what it was worth, and what the model was asked. */
-export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardProps) {
+export function EpisodeStepCard({ step, before, steps, link, children }: EpisodeStepCardProps) {
   const { action, observation, info, terminated, truncated } = step;
   return (
     <Card>
@@ -47,6 +49,7 @@ export function EpisodeStepCard({ step, before, steps, link }: EpisodeStepCardPr
           </p>
         )}
         <PlainText text={action} label="Action" />
+        {children}
         <StepTexts before={before} after={observation} beforeLabel="Before" afterLabel="Observation" />
         <SentPrompt predictionId={info.prediction_id} />
       </div>

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
-import { checkedEnvironmentsQuery, realityQuery } from "../../data/environments.ts";
+import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { counted, describeInterval, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";

@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
+import { alarmIn, checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
@@ -18,6 +19,14 @@ interface Need {
 
 const look = "font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline";
 
+function RealityLink({ name }: { name: string }) {
+  return (
+    <Link to="/environments/$name" params={{ name }} search={{ tab: "reality" }} className={look}>
+      Environment {name}
+    </Link>
+  );
+}
+
 /** What waits for someone, the most urgent first. */
 export function NeedsYou() {
   const presage = usePresage();
@@ -26,6 +35,9 @@ export function NeedsYou() {
   const { data: budgets } = useQuery(budgetsQuery(presage));
   const { data: queue } = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
   const isKnown = [deployments, paused, budgets, queue].every((data) => data !== undefined);
+  const { data: checks = [] } = useQuery(latestChecksQuery(presage));
+  const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
+  const reality = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
   const toLabel = queue?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
   const needs: Need[] = [
     ...(deployments ?? [])
@@ -38,6 +50,18 @@ export function NeedsYou() {
           </Link>
         ),
         why: `${state}${error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed` : ""}`,
+      })),
+    ...names.flatMap((name, index) => {
+      const alarm = alarmIn(reality[index]?.data?.state);
+      if (alarm === undefined) return [];
+      return { key: `alarm ${name}`, link: <RealityLink name={name} />, why: `Alarm. ${alarm.sentence}` };
+    }),
+    ...checks
+      .filter(({ status }) => status === "paused")
+      .map(({ id, name, environment, reason }) => ({
+        key: `check ${id}`,
+        link: <RealityLink name={environment ?? ""} />,
+        why: `Reality check ${name} is paused: ${reason}`,
       })),
     ...(paused ?? []).map(({ id, name, status_reason }) => ({
       key: `run ${id}`,

@@ -13,6 +13,8 @@ interface CurveChartProps {
   label: string;
   /** What the places are, for example “Step”. */
   xLabel: string;
+  /** What a place is called; its number if not given. */
+  formatX?(x: number): string;
   /** What the values are, for example “Pass rate”. */
   yLabel: string;
   series: readonly CurveSeries[];
@@ -53,11 +55,12 @@ function lookOf({ key, label, color, isDashed = false }: ColoredSeries) {
   return { key, label, color, shape: "line", isDashed } as const;
 }
 
-function OnePlace({ label, xLabel, yLabel, series, format, note, domain = [0, 1] }: CurveChartProps) {
+function OnePlace(props: CurveChartProps) {
+  const { label, xLabel, formatX = String, yLabel, series, format, note, domain = [0, 1] } = props;
   const rows = series.flatMap(({ key, label: name, color, points: [point] }) =>
     point === undefined
       ? []
-      : [{ key, label: `${name}, ${xLabel.toLowerCase()} ${point.x}`, color, ...point }],
+      : [{ key, label: `${name}, ${xLabel.toLowerCase()} ${formatX(point.x)}`, color, ...point }],
   );
   return (
     <IntervalTable
@@ -73,14 +76,17 @@ function OnePlace({ label, xLabel, yLabel, series, format, note, domain = [0, 1]
   );
 }
 
-function curveTable({ xLabel, series, shape }: CurveChartProps, xs: readonly number[]): FiguresTable {
+function curveTable(
+  { xLabel, formatX = String, series, shape }: CurveChartProps,
+  xs: readonly number[],
+): FiguresTable {
   return {
     header: [
       xLabel,
       ...series.flatMap(({ label }) => [label, `${label}: lower`, `${label}: upper`, `${label}: of`]),
     ],
     rows: xs.map((x) => ({
-      name: String(x),
+      name: formatX(x),
       cells: series.flatMap((one) => {
         const { value, lower, upper, basis } = pointAt(one, x, shape) ?? {};
         return [value, lower, upper, basis];
@@ -99,11 +105,20 @@ interface CurvePlotProps extends CurveChartProps {
 const margin = { left: 48, right: 12, top: 8, bottom: 36 };
 /** Room for one label of the horizontal axis. */
 const tickWidth = 64;
+const mostInTick = 10;
+
+/** Names of one series differ at the end. */
+function shortened(name: string): string {
+  return name.length > mostInTick ? `…${name.slice(1 - mostInTick)}` : name;
+}
 
 /** Curves with their bands. */
 function CurvePlot(props: CurvePlotProps) {
-  const { label, xLabel, series, domain, xs, shape, format, formatTick = format } = props;
-  const ends: Range = [xs[0] ?? 0, xs.at(-1) ?? 0];
+  const { label, xLabel, formatX, series, domain, xs, shape, format, formatTick = format } = props;
+  const [first = 0, last = first] = [xs[0], xs.at(-1)];
+  // Half of the last name stands beyond its place.
+  const room = formatX === undefined ? 0 : (last - first) / 8;
+  const ends: Range = [first - room, last + room];
   return (
     <PlotFrame
       label={`${label}, by ${xLabel.toLowerCase()}`}
@@ -116,7 +131,7 @@ function CurvePlot(props: CurvePlotProps) {
       read={(x) => readAt(props, x)}
       draw={(plot) => (
         <>
-          <XAxis plot={plot} label={xLabel} ends={ends} />
+          <XAxis plot={plot} label={xLabel} ends={ends} format={formatX} />
           {series.map((one) => (
             <Curve key={one.key} series={one} shape={shape} plot={plot} />
           ))}
@@ -158,11 +173,18 @@ function Curve({ series: { points, color, isDashed = false }, shape, plot: { toX
   );
 }
 
-function XAxis({ plot: { area, toX }, label, ends }: { plot: Plot; label: string; ends: Range }) {
+interface XAxisProps {
+  plot: Plot;
+  label: string;
+  ends: Range;
+  format: CurveChartProps["formatX"];
+}
+
+function XAxis({ plot: { area, toX }, label, ends, format = String }: XAxisProps) {
   const ticks = niceTicks(ends, (area.right - area.left) / tickWidth, true);
   return (
     <>
-      <PlaceAxis area={area} labels={ticks.map((x) => ({ x: toX(x), text: String(x) }))} />
+      <PlaceAxis area={area} labels={ticks.map((x) => ({ x: toX(x), text: shortened(format(x)) }))} />
       <text
         x={(area.left + area.right) / 2}
         y={area.bottom + 32}
@@ -175,7 +197,7 @@ function XAxis({ plot: { area, toX }, label, ends }: { plot: Plot; label: string
   );
 }
 
-function readAt({ xLabel, series, shape, format }: CurvePlotProps, x: number): Readout {
+function readAt({ xLabel, formatX = String, series, shape, format }: CurvePlotProps, x: number): Readout {
   const rows = series.map((one): ReadoutRow => {
     const look = lookOf(one);
     const { value, lower, upper, basis } = pointAt(one, x, shape) ?? { value: null };
@@ -184,5 +206,5 @@ function readAt({ xLabel, series, shape, format }: CurvePlotProps, x: number): R
     const details = basis === undefined ? interval : [...interval, basis];
     return { ...look, value: format(value), details, dot: value };
   });
-  return { title: `${xLabel} ${x}`, rows };
+  return { title: `${xLabel} ${formatX(x)}`, rows };
 }

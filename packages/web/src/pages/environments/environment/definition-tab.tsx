@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentRevisionsQuery } from "../../../data/environments.ts";
+import { formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { stopLabels } from "../../../parts/episodes.tsx";
 import { Badge } from "../../../ui/badge.tsx";
@@ -42,13 +43,15 @@ export function DefinitionTab({ environment }: { environment: Environment }) {
   );
 }
 
+type RealTarget = NonNullable<EnvironmentConfig["real"]>;
+
 const forms: Record<string, string> = {
   "state-action": "State and action: each step is told the observation before it",
   chat: "One conversation of the whole episode",
 };
 
 function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] {
-  const { guards, params, reward, stop, tool } = config;
+  const { guards, params, real, reward, stop, tool } = config;
   const limits = [
     guards?.repeat_limit && `the same action ${guards.repeat_limit} times in a row`,
     guards?.unchanged_limit && `${guards.unchanged_limit} observations in a row that change nothing`,
@@ -67,6 +70,7 @@ function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] 
           ? "1 on the last step for success, otherwise 0"
           : "none",
     ],
+    ["Real environment", real ? describeReal(real) : "none"],
     [
       "Parameters",
       <code key="params" className="min-w-0 font-mono text-xs wrap-anywhere">
@@ -75,6 +79,13 @@ function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] 
     ],
     ["Tool", `${tool?.name ?? "act"}(${tool?.argument ?? "action"})`],
   ];
+}
+
+function describeReal({ name, share, false_success_limit: limit, on_alarm }: RealTarget): string {
+  const replayed = share ? `${formatShare(share)} of the ended episodes are replayed` : "checked when asked";
+  if (typeof limit !== "number") return `${name}: ${replayed}, without a limit`;
+  const then = on_alarm === "refuse" ? "new episodes are refused" : "there is an alarm";
+  return `${name}: ${replayed}; above ${formatShare(limit)} false success ${then}`;
 }
 
 function StopList({ stop }: Pick<EnvironmentConfig, "stop">) {

@@ -1,13 +1,15 @@
-import type { Environment } from "@presage/sdk";
+import type { Environment, EnvironmentDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
+import { alarmIn } from "../../../data/reality.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
@@ -17,11 +19,11 @@ import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";
+import { RealityTab } from "../reality/reality-tab.tsx";
 import { TasksTab } from "../tasks/tasks-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
-import { RealityTab } from "./reality-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
 
 const path = "/environments/$name";
@@ -47,8 +49,8 @@ function EnvironmentPage() {
   );
 }
 
-function LoadedEnvironment({ environment }: { environment: Environment }) {
-  const { name, revision, config, is_built_in: isBuiltIn } = environment;
+function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) {
+  const { name, revision, config, reality, is_built_in: isBuiltIn } = environment;
   const navigate = route.useNavigate();
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
@@ -65,6 +67,11 @@ function LoadedEnvironment({ environment }: { environment: Environment }) {
             Revision {revision}
             {isBuiltIn && ", built in"}
           </span>
+          {alarmIn(reality) && (
+            <Link to={path} params={{ name }} search={{ tab: "reality" }} className="ml-2 align-middle">
+              <Badge tone="fail">Alarm: too many false successes</Badge>
+            </Link>
+          )}
         </>
       }
       actions={
@@ -181,7 +188,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
             />
           ),
         },
-        { value: "reality", label: "Reality", content: <RealityTab name={environment.name} /> },
+        { value: "reality", label: "Reality", content: <RealityTab environment={environment} /> },
         {
           value: "definition",
           label: "Definition",

@@ -58,7 +58,17 @@ interface EnvironmentFormProps {
   onSaved(environment: Environment): void;
 }
 
-const shownFields = ["name", "description", "deployment", "max_steps", "stop", "guards", "reward", "params"];
+const shownFields = [
+  "name",
+  "description",
+  "deployment",
+  "max_steps",
+  "stop",
+  "guards",
+  "reward",
+  "real",
+  "params",
+];
 
 /** Makes an environment, or adds a revision to one. */
 function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../../data/client.ts";
 import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
+import { realEnvironmentsQuery } from "../../../data/reality.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { Fold } from "../../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
@@ -73,6 +74,7 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
           />
         )}
       </div>
+      <RealFields {...props} />
       <PromptFields {...props} />
     </>
   );
@@ -104,6 +106,51 @@ function LimitFields({ draft, issues, refused, change }: EnvironmentFieldsProps)
         onChange={(text) => change({ unchanged_limit: text })}
       />
     </div>
+  );
+}
+
+/** What it is checked against. */
+function RealFields({ draft, issues, refused, change }: EnvironmentFieldsProps) {
+  const { data: declared = [] } = useQuery(realEnvironmentsQuery(usePresage()));
+  return (
+    <Fold title="Real environment" note={draft.real} isOpen={issueAt(refused, "real") !== undefined}>
+      <SelectField
+        label="Name"
+        hint="Those that the operator declares. Episodes can be replayed there."
+        issue={issueAt(refused, "real", "name")}
+        value={draft.real}
+        options={[
+          { value: "", label: "None" },
+          ...[...new Set([...declared.map(({ name }) => name), draft.real])].filter(Boolean),
+        ]}
+        onChange={(real) => change({ real })}
+      />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Share, %"
+          hint="Of the ended episodes, those that are replayed as they end."
+          issue={issues.share ?? issueAt(refused, "real", "share")}
+          value={draft.share}
+          onChange={(share) => change({ share })}
+        />
+        <TextField
+          label="False success limit, %"
+          hint="Above it is an alarm."
+          issue={issues.false_success_limit ?? issueAt(refused, "real", "false_success_limit")}
+          value={draft.false_success_limit}
+          onChange={(text) => change({ false_success_limit: text })}
+        />
+        <SelectField
+          label="On alarm"
+          value={draft.on_alarm}
+          options={[
+            { value: "warn", label: "Warn" },
+            { value: "refuse", label: "Refuse new episodes" },
+          ]}
+          onChange={(on_alarm) => change({ on_alarm })}
+        />
+      </div>
+    </Fold>
   );
 }
 

@@ -15,6 +15,7 @@ test("a form that is not touched stands for the same environment", () => {
     guards: { repeat_limit: 5 },
     reward: { evaluator: "exact-match", profile_name: "a/b", when: "every-step" },
     params: { top_p: 0.5 },
+    real: { name: "lab", share: 0.07, false_success_limit: 0.29, on_alarm: "refuse" },
     context: { domain_knowledge: "Rules", steering_directives: "Be short" },
   };
   expect(readEnvironmentDraft(toDraft("kitchen", config))).toEqual({ issues: {}, config });

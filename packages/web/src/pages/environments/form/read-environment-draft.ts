@@ -33,6 +33,11 @@ export const newEnvironmentDraft = {
   when: "last",
   /** JSON. */
   params: "",
+  /** The real environment; empty: none. */
+  real: "",
+  share: "",
+  false_success_limit: "",
+  on_alarm: "warn",
   environment_state: "",
   task_context: "",
   tool_schemas: "",
@@ -43,7 +48,7 @@ export type EnvironmentDraft = typeof newEnvironmentDraft;
 
 /** The form of what an environment is made of. */
 export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDraft {
-  const { context, guards, reward, params } = config;
+  const { context, guards, real, reward, params } = config;
   return {
     name,
     description: config.description ?? "",
@@ -56,12 +61,20 @@ export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDra
     reward: reward ? `${reward.evaluator}/${reward.profile_name ?? "system:default"}` : "",
     when: reward?.when ?? "last",
     params: params && Object.keys(params).length > 0 ? JSON.stringify(params, null, 2) : "",
+    real: real?.name ?? "",
+    share: percentOf(real?.share),
+    false_success_limit: percentOf(real?.false_success_limit),
+    on_alarm: real?.on_alarm ?? "warn",
     environment_state: context?.environment_state ?? "",
     task_context: context?.task_context ?? "",
     tool_schemas: context?.tool_schemas ?? "",
     domain_knowledge: context?.domain_knowledge ?? "",
     steering_directives: context?.steering_directives ?? "",
   };
+}
+
+function percentOf(share: number | null | undefined): string {
+  return share ? String(+(100 * share).toPrecision(12)) : "";
 }
 
 export function toStopDraft(rule: EpisodeStop): StopDraft {
@@ -103,6 +116,18 @@ export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDr
     limit("repeat_limit"),
     limit("unchanged_limit"),
   ];
+  const share = (field: "share" | "false_success_limit") => {
+    const text = draft[field].trim();
+    const value = Number(text) / 100;
+    if (text === "") return null;
+    if (value > 0 && (field === "share" ? value <= 1 : value < 1)) return value;
+    issues[field] = `A percentage above 0${field === "share" ? "" : " and below 100"}.`;
+    return null;
+  };
+  const real = {
+    ...{ name: draft.real.trim(), share: share("share"), false_success_limit: share("false_success_limit") },
+    on_alarm: draft.on_alarm === "refuse" ? ("refuse" as const) : ("warn" as const),
+  };
   const params = draft.params.trim() === "" ? undefined : parseJsonObject(draft.params);
   if (params !== undefined && "issue" in params) issues.params = params.issue;
   const context = Object.fromEntries(
@@ -137,6 +162,7 @@ export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDr
             },
       params:
         params !== undefined && "value" in params ? (params.value as EnvironmentConfig["params"]) : null,
+      real: real.name === "" ? null : real,
       context: Object.keys(context).length === 0 ? null : context,
     },
   };

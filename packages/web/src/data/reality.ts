@@ -1,0 +1,110 @@
+import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest } from "@presage/sdk";
+import { queryOptions } from "@tanstack/react-query";
+import { isNotFound, useChange } from "./client.ts";
+
+const realityKey = ["reality"];
+const mostChecks = 100;
+/** The most episodes of a check that a page lists. */
+export const mostListed = 100;
+/** Figures are some work for the server. */
+const refreshMs = 5_000;
+
+/** How often success in an environment is real, by all of its reality checks. */
+export function realityQuery(presage: Presage, name: string) {
+  return queryOptions({
+    queryKey: [...realityKey, "figures", name],
+    queryFn: ({ signal }) => presage.realityChecks.ofEnvironment(name, {}, { signal }),
+  });
+}
+
+type State = NonNullable<EnvironmentReality["state"]>;
+
+/** The alarm of an environment, else that of the policy that came last with one of its own. */
+export function alarmIn(state: State | null | undefined): State | State["policies"][number] | undefined {
+  if (state?.state === "alarm") return state;
+  return state?.policies.findLast((one) => one.state === "alarm");
+}
+
+/** The latest reality checks of all environments. */
+export function latestChecksQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...realityKey, "latest"],
+    queryFn: ({ signal }) => presage.realityChecks.list({ atMost: mostChecks, signal }),
+  });
+}
+
+/** The environments of the latest reality checks. */
+export function checkedEnvironmentsQuery(presage: Presage) {
+  return { ...latestChecksQuery(presage), select: environmentsOf };
+}
+
+function environmentsOf(checks: readonly RealityCheck[]): string[] {
+  return [...new Set(checks.flatMap(({ environment }) => environment ?? []))];
+}
+
+/** The reality checks of an environment, newest first, and what they say: read again while episodes are replayed. */
+export function checksQuery(presage: Presage, environment: string) {
+  return queryOptions({
+    queryKey: [...realityKey, "checks", environment],
+    async queryFn({ signal }) {
+      // The figures last, so that they have every episode that a check has.
+      const checks = await presage.realityChecks.list({ environment, atMost: mostChecks, signal });
+      return { checks, figures: await presage.realityChecks.ofEnvironment(environment, {}, { signal }) };
+    },
+    refetchInterval: ({ state: { data } }) => (data?.checks.some(isReplaying) ? refreshMs : false),
+  });
+}
+
+function isReplaying({ status, source, waiting }: RealityCheck): boolean {
+  return status === "running" && (source !== "continuous" || waiting > 0);
+}
+
+/** The first episodes of a check that succeeded in simulation alone, or that could not be replayed. */
+export function checkedEpisodesQuery(
+  presage: Presage,
+  { id, episodes, failed }: RealityCheck,
+  show: "false-successes" | "failed",
+) {
+  return queryOptions({
+    queryKey: [...realityKey, "episodes", id, show, episodes, failed],
+    queryFn: ({ signal }) => presage.realityChecks.episodes(id, { show, atMost: mostListed, signal }),
+  });
+}
+
+/** What really happened to an episode's actions; null if they were not replayed. */
+export function episodeRealityQuery(presage: Presage, id: string, environment: string) {
+  return queryOptions({
+    queryKey: [...realityKey, "episode", id],
+    async queryFn({ signal }) {
+      const checks = await presage.realityChecks.list({ environment, atMost: mostChecks, signal });
+      // Most environments have none, and a browser complains of each response that is an error.
+      if (checks.every(({ source }) => source === "pairs")) return null;
+      return await presage.realityChecks.ofEpisode(id, { signal }).catch((error: unknown) => {
+        if (isNotFound(error)) return null;
+        throw error;
+      });
+    },
+  });
+}
+
+/** What the operator has declared. */
+export function realEnvironmentsQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...realityKey, "environments"],
+    queryFn: ({ signal }) => presage.realEnvironments.list({ signal }),
+  });
+}
+
+/** Begins a reality check. */
+export function useCheckReality(onSuccess?: () => void) {
+  return useChange(
+    realityKey,
+    (presage, request: RealityCheckRequest) => presage.realityChecks.create(request),
+    onSuccess,
+  );
+}
+
+/** Ends a reality check before its time, or goes on with a paused one. */
+export function useChangeCheck(id: string) {
+  return useChange(realityKey, (presage, change: "cancel" | "resume") => presage.realityChecks[change](id));
+}

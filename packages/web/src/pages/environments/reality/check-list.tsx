@@ -1,0 +1,143 @@
+import type { RealityCheck, RealityEpisode } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
+import { useState } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { checkedEpisodesQuery, mostListed, useChangeCheck } from "../../../data/reality.ts";
+import { counted } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { ShareButton } from "../../../parts/share.tsx";
+import { Badge, type Tone } from "../../../ui/badge.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { EpisodeLink, Section } from "./section.tsx";
+
+/** The checks, and the episodes of one of them. */
+export function CheckList({ checks }: { checks: readonly RealityCheck[] }) {
+  const [chosen, choose] = useState<string>();
+  const shown =
+    checks.find(({ id }) => id === chosen) ??
+    checks.find(({ episodes, failed }) => episodes + failed > 0) ??
+    checks[0];
+  return (
+    <>
+      {shown && <Episodes key={shown.id} check={shown} />}
+      <Section title="Checks" className="lg:col-span-2">
+        <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
+          {checks.map((check) => (
+            <Check key={check.id} check={check} isShown={check === shown} onShow={() => choose(check.id)} />
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}
+
+const tones: Record<RealityCheck["status"], Tone> = {
+  ...{ running: "accent", paused: "warn", cancelled: "neutral", completed: "pass" },
+};
+const sources: Record<RealityCheck["source"], string> = {
+  ...{ pairs: "known outcomes", episodes: "episodes", recordings: "recordings", continuous: "continuous" },
+};
+
+function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boolean; onShow(): void }) {
+  const { id, name, status, source, episodes, waiting, failed, reason, created_at } = check;
+  const change = useChangeCheck(id);
+  return (
+    <li className={clsx("flex flex-col gap-1 px-4 py-2", isShown && "bg-accent-soft")}>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <button
+          type="button"
+          aria-pressed={isShown}
+          title="Show its episodes"
+          className="font-medium wrap-anywhere text-accent-ink hover:underline"
+          onClick={onShow}
+        >
+          <InlineText text={name} />
+        </button>
+        <Badge tone={tones[status]}>{status}</Badge>
+        <span className="flex-1 text-xs text-ink-2 tabular-nums">
+          {sources[source]}, {episodes} checked, {waiting} waiting, {failed} failed, <Time at={created_at} />
+        </span>
+        {status === "paused" && (
+          <AllowedButton needs="evaluate" size="small" onClick={() => change.mutate("resume")}>
+            Resume
+          </AllowedButton>
+        )}
+        {(status === "running" || status === "paused") && (
+          <AllowedButton needs="evaluate" size="small" onClick={() => change.mutate("cancel")}>
+            Cancel
+          </AllowedButton>
+        )}
+      </div>
+      {reason !== null && (
+        <p className="text-xs text-warn">
+          <InlineText text={reason} />
+        </p>
+      )}
+      {change.error !== null && <ErrorNotice error={change.error} />}
+    </li>
+  );
+}
+
+const views = [
+  { value: "false-successes", label: "False successes" },
+  { value: "failed", label: "Failed" },
+] as const;
+
+/** Those that succeeded in simulation alone, or that could not be replayed. */
+function Episodes({ check }: { check: RealityCheck }) {
+  const [show, setShow] = useState<(typeof views)[number]["value"]>(
+    check.episodes === 0 && check.failed > 0 ? "failed" : "false-successes",
+  );
+  const { data, error, refetch } = useQuery(checkedEpisodesQuery(usePresage(), check, show));
+  const count = data && counted(data.length, "episode");
+  return (
+    <Section
+      title={show === "failed" ? "Failed episodes" : "False successes"}
+      hint={
+        <>
+          {count === undefined ? "…" : data?.length === mostListed ? `The first ${count}` : count} of{" "}
+          <InlineText text={check.name} />
+        </>
+      }
+    >
+      <div className="px-4 py-1">
+        <ShareButton kind="reality-check" ids={[check.id]} />
+      </div>
+      {check.failed > 0 && (
+        <div className="px-4 py-1">
+          <Segmented label="Episodes" value={show} options={views} onChange={(next) => setShow(next)} />
+        </div>
+      )}
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      <ul
+        aria-label="Episodes of the check"
+        className="max-h-52 divide-y divide-line overflow-y-auto text-sm"
+      >
+        {data?.map((episode) => (
+          <li key={episode.position} className="flex flex-wrap gap-x-3 px-4 py-1.5">
+            <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />
+            <span className="text-xs leading-5 wrap-anywhere text-ink-3">
+              {[episode.policy, divergenceOf(episode), episode.error].filter(Boolean).join(", ")}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function EpisodeName({ episode, isPresages }: { episode: RealityEpisode; isPresages: boolean }) {
+  const { episode_id: id, task_id, position, diverged_at: step } = episode;
+  const name = <InlineText text={task_id ?? `episode ${position}`} />;
+  if (id === null || !isPresages) return name;
+  return <EpisodeLink {...{ id, step }}>{name}</EpisodeLink>;
+}
+
+function divergenceOf({ diverged_at, steps }: RealityEpisode): string | undefined {
+  if (steps === null) return undefined;
+  return diverged_at === null ? "the same observations" : `differs from step ${diverged_at} on`;
+}

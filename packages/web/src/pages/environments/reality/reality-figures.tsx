@@ -1,0 +1,174 @@
+import { formatPoints } from "@presage/contract/describe-runs";
+import type { EnvironmentReality, RealityFigures } from "@presage/sdk";
+import { counted, formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
+import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { ExplainedName } from "../../../ui/tooltip.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { EpisodeLink, Section, SmallTable } from "./section.tsx";
+
+type Figure = RealityFigures["agreement"];
+
+/** How often success is real. */
+export function Outcomes({ figures }: { figures: EnvironmentReality }) {
+  const { both, only_simulated, only_real, neither } = figures.counts;
+  return (
+    <Section
+      title="How often success is real"
+      hint={`All checks of all revisions. Intervals are at 95 %, clustered by task. ${figures.divergence?.sentence ?? ""}`}
+    >
+      <SmallTable
+        label="Episodes by their two outcomes"
+        head={["Episodes", "Real success", "Real failure"]}
+        rows={[
+          [
+            "Simulated success",
+            formatCount(both),
+            <span key="false" className={only_simulated > 0 ? "font-medium text-fail" : undefined}>
+              {formatCount(only_simulated)}
+            </span>,
+          ],
+          ["Simulated failure", formatCount(only_real), formatCount(neither)],
+        ]}
+      />
+      <SmallTable
+        label="Simulated against real"
+        head={["Figure", "Value", "Interval", "Episodes", "Tasks"]}
+        rows={rowsOf(figures).map(({ name, explanation, figure, format }) => [
+          <ExplainedName key="name" name={name} explanation={explanation} />,
+          <b key="value" className="font-medium">
+            {figure.value === null ? "–" : format(figure.value)}
+          </b>,
+          intervalOf(figure, format),
+          formatCount(figure.count),
+          formatCount(figure.tasks),
+        ])}
+      />
+    </Section>
+  );
+}
+
+interface FigureRow {
+  name: string;
+  explanation: string;
+  figure: Figure;
+  format(value: number): string;
+}
+
+function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): FigureRow[] {
+  const row = (name: string, figure: Figure, format: FigureRow["format"], explanation: string) => ({
+    ...{ name, figure, format, explanation },
+  });
+  const { absolute_error: error, spearman } = reward;
+  return [
+    row(
+      "False success",
+      figures.false_success_rate,
+      formatShare,
+      "Of the simulated successes, those that fail in reality.",
+    ),
+    row(
+      "Missed success",
+      figures.missed_success_rate,
+      formatShare,
+      "Of the simulated failures, those that succeed in reality.",
+    ),
+    row("Agreement", figures.agreement, formatShare, "Episodes that end alike."),
+    row("Bias, points", figures.bias, formatPoints, "Simulated less real success rate."),
+    ...(error.count === 0
+      ? []
+      : [
+          row("Reward error", error, formatScore, "How far the two rewards are apart, on average."),
+          row("Reward ρ", spearman, formatScore, "Spearman: whether both rank episodes alike."),
+        ]),
+    ...(consistency === null
+      ? []
+      : [
+          row("W2R", consistency.replayed, formatShare, "Success of simulated actions in reality."),
+          row("Real agents", consistency.real, formatShare, "Success of agents that act in reality."),
+          row("Consistency", consistency.ratio, formatScore, "W2R by the success of real agents."),
+        ]),
+  ];
+}
+
+function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
+  if (interval === null) return note ?? "no interval";
+  return `${format(interval.lower)} – ${format(interval.upper)}`;
+}
+
+const percent = (value: number) => `${Math.round(value * 100)} %`;
+
+/** Whether exploitation grows while a policy is trained. */
+export function PolicyCurve({ figures: { policies, policy_order, state } }: { figures: EnvironmentReality }) {
+  const points = policies.map(({ false_success_rate: figure }, index) => ({
+    ...{ x: index + 1, value: figure.value, lower: figure.interval?.lower, upper: figure.interval?.upper },
+    basis:
+      figure.note ??
+      `${counted(figure.count, "simulated success", "simulated successes")}, ${counted(figure.tasks, "task")}`,
+  }));
+  const limit = state?.false_success_limit;
+  const order = policy_order.kendall_tau;
+  return (
+    <Section
+      title="False success by policy"
+      hint={
+        policies.length === 0
+          ? "No episode names its policy. Label episodes with the step of the agent that acts (policy), and drift is seen here."
+          : `Policies in the order in which they came. ${order === null ? (policy_order.note ?? "") : `Reality ranks them alike: τ ${formatScore(order)}, of ${policy_order.policies} policies.`}`
+      }
+    >
+      {policies.length > 0 && (
+        <CurveChart
+          shape="line"
+          label="False success by policy"
+          xLabel="Policy"
+          formatX={(x) => policies[x - 1]?.policy ?? ""}
+          yLabel="False success"
+          series={[
+            { key: "rate", label: "False success", points },
+            ...(limit === undefined
+              ? []
+              : [
+                  {
+                    key: "limit",
+                    label: "Limit",
+                    isDashed: true,
+                    points: points.map(({ x }) => ({ x, value: limit })),
+                  },
+                ]),
+          ]}
+          format={formatShare}
+          formatTick={percent}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** What false successes do that true ones do not. */
+export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures, "exploits">) {
+  return (
+    <Section title="Exploits" hint={sentence}>
+      {verbs.length > 0 && (
+        <div className="max-h-72 overflow-y-auto">
+          <SmallTable
+            label="Exploits"
+            head={["Verb", "Log odds", "False, true", "Examples"]}
+            rows={verbs.map(({ verb, log_odds_ratio: odds, p_adjusted, examples, ...counts }) => [
+              <InlineText key="verb" text={verb} />,
+              <span key="odds" className="whitespace-normal">
+                <b className="font-medium">{formatScore(odds.value)}</b> ({intervalOf(odds, formatScore)});{" "}
+                {counted(odds.tasks, "task")}, p {formatP(p_adjusted)}
+              </span>,
+              `${counts.false_successes}, ${counts.true_successes}`,
+              examples.map(({ episode_id: id, check_id, position }, index) => (
+                <span key={`${check_id} ${position}`} className="ml-1.5">
+                  {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}
+                </span>
+              )),
+            ])}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,165 @@
+import type { Environment, EnvironmentReality } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
+import { formatShare } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { Badge, type Tone } from "../../../ui/badge.tsx";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { CheckList } from "./check-list.tsx";
+import { PlayRecordingsDialog } from "./play-recordings-dialog.tsx";
+import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
+
+/** Whether success in this environment is success in the real one, and so whether to stop. */
+export function RealityTab({ environment }: { environment: Environment }) {
+  const { data, error, refetch } = useQuery(checksQuery(usePresage(), environment.name));
+  if (data === undefined)
+    return (
+      <div className="p-4">
+        {error === null ? (
+          <SkeletonRows count={3} className="h-8" />
+        ) : (
+          <ErrorNotice error={error} onRetry={refetch} />
+        )}
+      </div>
+    );
+  const { checks, figures } = data;
+  const isEmpty = figures.agreement.count === 0;
+  return (
+    <>
+      <div className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
+        <div className="flex min-w-0 flex-1 basis-80 flex-col gap-1 text-sm">
+          {isEmpty ? <HowTo environment={environment} /> : <State {...{ environment, figures }} />}
+        </div>
+        <NewCheck environment={environment} />
+      </div>
+      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-[5fr_4fr_4fr]">
+        {!isEmpty && (
+          <>
+            <Outcomes figures={figures} />
+            <PolicyCurve figures={figures} />
+            <Exploits exploits={figures.exploits} />
+          </>
+        )}
+        {checks.length > 0 && <CheckList checks={checks} />}
+      </div>
+    </>
+  );
+}
+
+type StateName = NonNullable<EnvironmentReality["state"]>["state"];
+
+const states: Record<StateName, { tone: Tone; name: string; advice(limit: string): string }> = {
+  alarm: {
+    tone: "fail",
+    name: "Alarm",
+    advice: (limit) => `Stop training in it: more than ${limit} of its successes are false.`,
+  },
+  ok: {
+    tone: "pass",
+    name: "OK",
+    advice: (limit) => `No reason to stop: it is not shown that more than ${limit} are false.`,
+  },
+  "too-few": {
+    tone: "warn",
+    name: "Too few",
+    advice: () => "Nothing says yet whether to stop: that takes 20 tasks with a simulated success.",
+  },
+};
+
+interface StateProps {
+  environment: Environment;
+  figures: EnvironmentReality;
+}
+
+function State({ environment: { config, revision, is_built_in }, figures: { state, sentence } }: StateProps) {
+  if (state === null)
+    return (
+      <>
+        <p className="font-medium">{sentence}</p>
+        <p className="text-ink-2">
+          No limit says when to stop.{" "}
+          {!is_built_in && "Revise the environment to set one, with the real environment that it simulates."}
+        </p>
+      </>
+    );
+  const told = alarmIn(state) ?? state;
+  const policy = "policy" in told ? told.policy : undefined;
+  const { tone, name, advice } = states[told.state];
+  const alarms = state.policies.filter((one) => one.state === "alarm");
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2 font-medium">
+        <Badge tone={tone}>
+          {name}
+          {policy !== undefined && ` of ${policy}`}
+          {told.since !== null && (
+            <>
+              {" "}
+              since <Time at={told.since} />
+            </>
+          )}
+        </Badge>
+        {advice(formatShare(state.false_success_limit))}
+        {state.state === "alarm" && config.real?.on_alarm === "refuse" && " New episodes are refused."}
+      </p>
+      <p className="text-ink-2">
+        Revision {revision}: {state.sentence}
+        {policy !== undefined && ` Of ${policy}: ${told.sentence}`}
+        {alarms.length > 0 && ` Policies with an alarm: ${alarms.map((one) => one.policy).join(", ")}.`}
+      </p>
+    </>
+  );
+}
+
+function HowTo({ environment: { name, config } }: { environment: Environment }) {
+  return (
+    <>
+      <p className="font-medium">No episode has been checked.</p>
+      <p className="text-ink-2">
+        {config.real
+          ? `Check against reality replays its ended episodes in ${config.real.name}. `
+          : "Revise the environment to name the real one that it simulates: then its episodes can be replayed there. "}
+        Play recordings lets the environment play the actions of recorded trajectories. Outcomes that are
+        known already are stored as lines of JSON with <code>task_id</code>, <code>simulated</code> and{" "}
+        <code>real</code>:
+      </p>
+      <CodeBlock
+        code={`presage reality ${name} --pairs outcomes.jsonl --name first`}
+        label="the command"
+        language="shell"
+      />
+    </>
+  );
+}
+
+/** What begins a check. */
+function NewCheck({ environment: { name, config } }: { environment: Environment }) {
+  const [isOpen, setOpen] = useState(false);
+  const check = useCheckReality();
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      <div className="flex flex-wrap gap-2">
+        {config.real && (
+          <AllowedButton
+            needs="evaluate"
+            title={`Sends the actions of its ended episodes, of 1,000 at most, to ${config.real.name}`}
+            isBusy={check.isPending}
+            onClick={() => check.mutate({ environment: name, episodes: {} })}
+          >
+            Check against reality
+          </AllowedButton>
+        )}
+        <AllowedButton needs="evaluate" onClick={() => setOpen(true)}>
+          Play recordings
+        </AllowedButton>
+      </div>
+      {check.error !== null && <ErrorNotice error={check.error} />}
+      <PlayRecordingsDialog environment={name} isOpen={isOpen} onClose={() => setOpen(false)} />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { EpisodeReality, EpisodeStep } from "@presage/sdk";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { formatDuration, formatScore } from "../../format/numbers.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card, Fact } from "../../ui/card.tsx";
+import { StepTexts } from "../../ui/steps/step-texts.tsx";
+
+interface RealityCardProps {
+  reality: EpisodeReality;
+  link(step: number): LinkProps;
+}
+
+/** How the episode ended in both worlds, and where they part. */
+export function RealityCard({ reality, link }: RealityCardProps) {
+  const { simulated, real, diverged_at: step, real_environment: name } = reality;
+  const ending = (hasSucceeded: boolean | null) => (
+    <Badge tone={hasSucceeded ? "pass" : "fail"}>{hasSucceeded ? "success" : "failure"}</Badge>
+  );
+  return (
+    <Card>
+      <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 px-4 py-2.5 text-sm">
+        <Fact look="inline" name="In simulation">
+          {ending(simulated)}, reward {formatScore(reality.simulated_reward)}
+        </Fact>
+        <Fact look="inline" name={name === null ? "In the recording" : `In ${name}`}>
+          {ending(real)}, reward {formatScore(reality.real_reward)}
+        </Fact>
+        <Fact look="inline" name="First divergence">
+          {step === null ? (
+            "none"
+          ) : (
+            <Link {...link(step)} replace resetScroll={false} className="text-accent-ink hover:underline">
+              step {step}
+            </Link>
+          )}
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+interface BothWorldsProps {
+  reality: EpisodeReality;
+  step: EpisodeStep;
+}
+
+/** What a step shows in simulation, and what it shows in reality. */
+export function BothWorlds({ reality: { real_steps, diverged_at }, step }: BothWorldsProps) {
+  const real = real_steps.find((one) => one.step === step.info.step);
+  if (real === undefined)
+    return <p className="text-sm text-ink-2">In reality the episode had ended before this step.</p>;
+  return (
+    <section aria-label="Both worlds" className="flex min-w-0 flex-col gap-1">
+      <p className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
+        {diverged_at === real.step && <Badge tone="fail">first divergence</Badge>}
+        Reality: reward {formatScore(real.reward)}
+        {real.done && ", the end"}
+        {real.latency_ms !== null && `, after ${formatDuration(real.latency_ms)}`}
+      </p>
+      <StepTexts
+        before={step.observation}
+        after={real.observation}
+        beforeLabel="Simulated"
+        afterLabel="Real"
+      />
+    </section>
+  );
+}

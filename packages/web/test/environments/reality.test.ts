@@ -1,0 +1,91 @@
+import { afterAll, expect } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dashboardTests } from "../support/dashboard-tests.ts";
+import { expectAccessible, wide } from "../support/expect-accessible.ts";
+import { fillReality } from "../support/fill-reality.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "presage-real-"));
+const file = join(folder, "real.yaml");
+// Nothing listens there.
+writeFileSync(
+  file,
+  "environments: { lab: { protocol: http, url: 'http://127.0.0.1:9', environment: sandbox } }",
+);
+const { browserTest, dashboardTest } = dashboardTests(() => ({
+  environment: { PRESAGE_REAL_ENVIRONMENTS: file },
+}));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+dashboardTest("From an alarm on the overview to where an episode leaves reality", async (visitor) => {
+  const { visit, client } = visitor;
+  await fillReality(client);
+  await client.evaluate({
+    ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
+    ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
+  });
+  const page = await visit("/", { viewport: wide });
+  await page.getByText(/^Alarm\. Of \d+ episodes in \d+ tasks/).waitFor();
+  await page.getByRole("link", { name: "Environment rooms" }).first().click();
+  await page.getByText("Stop training in it: more than 10.0 % of its successes are false.").waitFor();
+  await page.getByRole("link", { name: "Alarm: too many false successes" }).waitFor();
+  const exploits = page.getByRole("region", { name: "Exploits" });
+  await exploits.getByRole("rowheader", { name: "look" }).waitFor();
+  await page.getByRole("slider", { name: "False success by policy, by policy" }).waitFor();
+
+  await page.getByText("differs from step 2 on").first().waitFor();
+  await page.getByRole("list", { name: "Episodes of the check" }).getByRole("link").first().click();
+  await page.getByRole("heading", { name: "Step 2", exact: true }).waitFor();
+  await page.getByText("first divergence", { exact: true }).waitFor();
+  await page.getByRole("link", { name: /^Step 2: .*, first divergence from reality$/ }).waitFor();
+  await page.keyboard.press("j");
+  const worlds = page.getByRole("region", { name: "Both worlds" });
+  await worlds.getByText("It is locked.").waitFor();
+  await worlds.getByText("The chest is now open.").waitFor();
+});
+
+dashboardTest("Checks are begun, their trouble is told, and they are ended", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.environments.create({
+    name: "house",
+    stop: [{ output_contains: "{goal}", outcome: "success" }],
+  });
+  await client.environments.addTasks("house", [{ initial_state: "A room.", prompt: "Look.", goal: "room" }]);
+  for (let index = 0; index < 20; index++) {
+    const { episode_id } = await client.episodes.start({ environment: "house", index: 0 });
+    await client.episodes.step(episode_id, "look around");
+  }
+  const page = await visit("/environments/house?tab=reality", { viewport: wide });
+  await page.getByText("No episode has been checked.").waitFor();
+  expect(await page.getByRole("button", { name: "Check against reality" }).count()).toBe(0);
+
+  await page.getByRole("button", { name: "Revise" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Real environment", { exact: true }).click();
+  await dialog.getByLabel("Name").selectOption("lab");
+  await dialog.getByLabel("False success limit, %").fill("100");
+  await dialog.getByText("A percentage above 0 and below 100.").waitFor();
+  await dialog.getByLabel("False success limit, %").fill("7");
+  await dialog.getByRole("button", { name: "Save as revision 2" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await client.environments.get("house")).toMatchObject({
+    config: { real: { name: "lab", false_success_limit: 0.07, on_alarm: "warn" } },
+  });
+
+  await page.getByRole("button", { name: "Check against reality" }).click();
+  await page.getByText(/^20 episodes in a row could not be replayed/).waitFor({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("cancelled", { exact: true }).waitFor();
+});
+
+browserTest("The Reality tab says whether to stop in one screen, wide, and fits a phone", async (visitor) => {
+  const { visit, client } = visitor;
+  await fillReality(client);
+  const page = await visit("/environments/rooms?tab=reality", { viewport: wide, reducedMotion: "reduce" });
+  const checks = page.getByRole("list", { name: "Reality checks" });
+  await checks.waitFor();
+  expect((await checks.boundingBox())?.y).toBeLessThan(wide.height);
+  await expectAccessible(page);
+});
