@@ -38,7 +38,7 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   expect(above.stdout).toContain(
     "Of 40 episodes in 40 tasks that succeeded in simulation, 30 failed in reality",
   );
-  const [table = ""] = above.stdout.split("\n\n");
+  const [, table = ""] = above.stdout.split("\n\n");
   expect(Math.max(...table.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(100);
   expect(await gate(12)).toMatchObject({ code: 3 });
   expect(await gate(12, "--undecided", "pass")).toMatchObject({ code: 0 });
