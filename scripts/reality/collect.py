@@ -11,7 +11,7 @@ import sys
 from server import Act, ScienceWorld
 
 seed, variations, *tasks = sys.argv[1:]
-chance = random.Random(int(seed))
+chance = random.Random(int(seed))  # noqa: S311
 world = ScienceWorld()
 longest = 8
 
@@ -42,6 +42,7 @@ def at_random(index):
         valid = sorted(world.simulator.get_valid_action_object_combinations())
         verb = chance.choice(sorted({action.split()[0] for action in valid}))
         return chance.choice([action for action in valid if action.split()[0] == verb])
+    return None
 
 
 for task in tasks:

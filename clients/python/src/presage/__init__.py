@@ -4,7 +4,6 @@ from .client import Episode as Episode
 from .client import Presage as Presage
 from .comparison import Comparison as Comparison
 from .errors import *  # noqa: F403
-from .reality import Reality as Reality
 from .tables import Table as Table
 from .uploads import import_traces as import_traces
 from .worlds import *  # noqa: F403

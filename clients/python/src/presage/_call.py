@@ -101,8 +101,7 @@ def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s:
         is_lost = isinstance(error, ConnectionFailedError) and error.should_retry is not False
         is_safe = is_lost and (call.is_repeatable or not error.was_sent)
     after_s = error.retry_after_s
-    # At random, so that clients that failed together do not return together.
-    most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)
+    most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)  # So that not all return at once.
     pause_s = (most_s if after_s is None else after_s) + random.uniform(0, most_s)  # noqa: S311
     if not is_safe or (after_s or 0) > MAX_RETRY_AFTER_S or pause_s >= remaining_s:
         return None

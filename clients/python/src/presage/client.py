@@ -8,7 +8,6 @@ from typing import Any, Literal, TypedDict
 from ._call import DEFAULT_RETRIES, DEFAULT_TIMEOUT_S, Call, Item, part, server_of, some, write
 from ._connections import Connections
 from .comparison import Comparison
-from .reality import Reality
 from .labels import Labels
 from .resources import Datasets, Runs, named
 
@@ -91,10 +90,7 @@ class Presage(Labels):
         task: Mapping[str, Any] | None = None,
         policy: str | None = None,
     ) -> "Episode":
-        """Starts an episode, to be used in a `with` statement: `POST /v1/episodes`. `task` is one of its own.
-
-        `policy` labels the agent, such as "step-400": figures of reality go by it.
-        """
+        """Starts an episode, to be used in a `with` statement: `POST /v1/episodes`. `task` is one of its own."""
         wanted = some(environment=environment, split=split, index=index, seed=seed, task=task, policy=policy)
         return Episode(self._connections, self._connections.send(write("/v1/episodes", wanted)))
 
@@ -102,13 +98,6 @@ class Presage(Labels):
         """Compares runs with the first one, and shows itself as a table: `GET /v1/comparisons`."""
         runs = ",".join(map(part, (reference, *candidates)))
         return Comparison(self._connections.send(Call("GET", "/v1/comparisons", query={"runs": runs})))
-
-    def reality(self, environment: str, **query: str) -> Reality:
-        """How often success in an environment is real, as a table: `GET /v1/environments/{name}/reality`.
-
-        `policy="step-400"` is of one agent's episodes alone.
-        """
-        return Reality(self._connections.send(Call("GET", f"/v1/environments/{part(environment)}/reality", query=query)))
 
     def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Any other call, such as `request("GET", "/v1/environments")`. Only a GET is sent again after a cut."""

@@ -3,10 +3,11 @@
 from typing import Any, Literal
 
 from ._call import Call, Item, part, some, write
+from .reality import RealityTables
 from .uploads import Lines, TraceImports, send_lines
 
 
-class Labels(TraceImports):
+class Labels(TraceImports, RealityTables):
     def label(self, labels: Lines, timeout_s: float | None = None) -> dict[str, Any]:
         """Stores labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
 

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ._call import Call, part
+from ._connections import Connections
+
 _HEADINGS = ("figure", "value", "95 % interval", "episodes", "tasks")
 _RATES = {
     "false_success_rate": "false success",
@@ -40,6 +43,18 @@ class Reality:
         return "\n".join([*lines, *self.notes()])
 
     __repr__ = __str__
+
+
+class RealityTables:
+    _connections: Connections
+
+    def reality(self, environment: str, **query: str) -> Reality:
+        """How often success in an environment is real, as a table: `GET /v1/environments/{name}/reality`.
+
+        `policy="step-400"` is of the episodes alone that were started with this `policy`.
+        """
+        path = f"/v1/environments/{part(environment)}/reality"
+        return Reality(self._connections.send(Call("GET", path, query=query)))
 
 
 def _cells(figure: dict[str, Any]) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ async function resetOnce(given: RealEnvironmentSettings): Promise<Finding> {
   const { name, reset } = given;
   const check = "real";
   if (placeholdersOf(reset).length > 0)
-    return { check, state: "off", text: `${name}: its reset needs a task` };
+    return { check, state: "off", text: `${name}: not tried, as its reset needs a task` };
   const settings = { ...given, timeoutMs: Math.min(given.timeoutMs, timeoutMs) };
   const [environment] = createRealEnvironments([settings], () => Promise.resolve(false)).all();
   try {

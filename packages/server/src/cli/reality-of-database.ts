@@ -22,7 +22,9 @@ export function realityOfDatabase(
   return {
     async create(request) {
       if (!request.pairs)
-        throw new CommandError("Episodes and recordings are replayed by a server. Start one: presage serve");
+        throw new CommandError(
+          "Episodes and recordings are replayed by a server. Start one on this database, or name one with --server",
+        );
       const wanted = { ...request, userId };
       const check = await createCheck({ ...services, ...withoutServer }, requester, wanted).catch(
         (error: unknown) => {

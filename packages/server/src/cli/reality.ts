@@ -13,7 +13,7 @@ import { configure } from "./config.ts";
 import type { Connection, ConnectionOptions } from "./connect.ts";
 import { checkFiles, checkLine, InvalidLineError, parseLine, readLines } from "./files.ts";
 import { gateExitCode, readUndecided, undecidedExitCode } from "./gate.ts";
-import { withConnection } from "./open-connection.ts";
+import { withConnection, withRunConnection } from "./open-connection.ts";
 import { findSamples } from "./run.ts";
 import { readNumber } from "./run-options.ts";
 import { printTable, withInterval } from "./run-tables.ts";
@@ -75,7 +75,9 @@ async function realityCommand(
   refuseContradictions(environment, options);
   const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
   const { policy } = options;
-  await withConnection(config, options, async (connection) => {
+  // What is replayed takes a server, which may run on the configured database.
+  const connect = (options.episodes ?? options.dataset) === undefined ? withConnection : withRunConnection;
+  await connect(config, options, async (connection: Connection) => {
     const wanted = await readWanted(connection, environment, { ...options, pairs });
     const figures =
       wanted === undefined
@@ -121,8 +123,8 @@ const lookEveryMs = 500;
 /** Makes a check, and waits until it has ended. */
 async function check({ call }: Connection, wanted: RealityCheckRequest): Promise<RealityFigures> {
   const made = await call(({ realityChecks }) => realityChecks.create(wanted));
-  if (made.status !== "completed")
-    printNotice(`${printable(made.name)}: ${countOf(made.waiting, "episode")}`);
+  const { id, name, waiting, episodes } = made;
+  printNotice(`Reality check ${id}: ${printable(name)}, ${countOf(waiting + episodes, "episode")}`);
   for (;;) {
     const found = await call(({ realityChecks }) => realityChecks.get(made.id));
     if (found.status === "paused")
@@ -180,6 +182,9 @@ const columns: readonly Column<Row>[] = [
 
 function printFigures(figures: RealityFigures): void {
   const { sentence, counts, policies } = figures;
+  const sentences = [sentence, figures.divergence?.sentence, figures.exploits.sentence];
+  for (const one of sentences) if (one !== undefined) process.stdout.write(`${printable(one)}\n`);
+  process.stdout.write("\n");
   printTable(columns, [
     { name: "false success", figure: figures.false_success_rate, meaning: "simulated successes that fail" },
     {
@@ -188,7 +193,7 @@ function printFigures(figures: RealityFigures): void {
       meaning: "simulated failures that succeed",
     },
     { name: "agreement", figure: figures.agreement, meaning: "episodes that end alike" },
-    { name: "bias", figure: figures.bias, meaning: "simulated less real success, in points" },
+    { name: "bias", figure: figures.bias, meaning: "simulated less real success rate" },
     ...policies.map(({ policy, false_success_rate }) => ({
       name: `false success, ${policy}`,
       figure: false_success_rate,
@@ -197,13 +202,6 @@ function printFigures(figures: RealityFigures): void {
     ...describeRewards(figures),
     ...describeExploits(figures),
   ]);
-  const sentences = [sentence, figures.divergence?.sentence, figures.exploits.sentence];
-  process.stdout.write(
-    `\n${sentences
-      .filter((one) => one !== undefined)
-      .map(printable)
-      .join("\n")}\n`,
-  );
   const { both, only_simulated, only_real, neither } = counts;
   const outcomes = `${countOf(both, "episode")} succeeded in both, ${only_simulated} in simulation alone, ${only_real} in reality alone, ${neither} in neither`;
   const notes = [figures.false_success_rate.note, figures.policy_order.note].filter((note) => note !== null);

@@ -94,6 +94,15 @@ async function withWorld(
   return { ...config, world: `${world.name}@${world.revision}` };
 }
 
+/** Throws for a limit that nothing could exceed, as nothing says what success is. */
+function refuseIdleLimit({ real, stop, reward }: EnvironmentConfig): void {
+  if (!real?.false_success_limit || reward || stop?.some(({ outcome }) => outcome === "success")) return;
+  throw new InvalidEnvironmentError(
+    ["real", "false_success_limit"],
+    "Nothing says what success is: add a rule of success to stop, or a reward",
+  );
+}
+
 /** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
 async function checkConfig(
   services: ConfigServices,
@@ -103,7 +112,7 @@ async function checkConfig(
   if (real && services.realEnvironments.find(real.name) === undefined)
     throw new InvalidEnvironmentError(
       ["real", "name"],
-      "The operator declares no real environment of this name",
+      `The operator declares no real environment named ${JSON.stringify(real.name)}`,
     );
   if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
@@ -175,6 +184,7 @@ export async function createEnvironment(
     async work(transaction): Promise<EnvironmentRevision> {
       const now = nowMicros();
       const id = Bun.randomUUIDv7();
+      refuseIdleLimit(given);
       const config = await withWorld(transaction, given, world);
       const row = {
         id,
@@ -346,7 +356,9 @@ export async function reviseEnvironment(
       if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
       const last = await selectEnvironment(transaction, accountId, { name });
       if (last === undefined) throw noSuchEnvironment();
-      const config = await withWorld(transaction, withoutNulls({ ...last.config, ...changes }), world);
+      const revised = withoutNulls({ ...last.config, ...changes });
+      refuseIdleLimit(revised);
+      const config = await withWorld(transaction, revised, world);
       const now = nowMicros();
       const revision = last.revision + 1;
       const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };

@@ -99,7 +99,7 @@ const exampleFigures: RealityFigures = {
   },
   consistency: null,
   policies: [{ policy: "step-400", ...outcomes }],
-  policy_order: { kendall_tau: null, policies: 1, note: "An order takes three policies." },
+  policy_order: { kendall_tau: null, policies: 1, note: "To rank policies takes at least three." },
 };
 const example: RealityCheck = {
   id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",

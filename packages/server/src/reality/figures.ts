@@ -42,13 +42,7 @@ export async function realityFigures(
     outcome: limit === null ? null : outcomeOf(figures.false_success_rate, limit),
     counts: toCounts(counts),
     ...figures,
-    reward: await rewardFigures(
-      episodes.flatMap(({ task, simulatedReward, realReward }) =>
-        simulatedReward === null || realReward === null
-          ? []
-          : [{ task, simulated: simulatedReward, real: realReward }],
-      ),
-    ),
+    reward: await rewardFigures(rewardsOf(episodes)),
     divergence: await divergenceOf(episodes),
     exploits: await exploitsOf(episodes),
     consistency: consistencyOf(episodes) ?? null,
@@ -59,6 +53,20 @@ export async function realityFigures(
 
 function toCounts({ bothPass, onlyFirst, onlySecond, bothFail }: PairFigures["counts"]) {
   return { both: bothPass, only_simulated: onlyFirst, only_real: onlySecond, neither: bothFail };
+}
+
+/** Of replayed episodes: one that was paid nothing has 0 on a side that pays others. */
+function rewardsOf(episodes: readonly CheckedEpisode[]) {
+  const isKnown = ({ simulatedReward, realReward, steps }: CheckedEpisode) =>
+    steps !== null || (simulatedReward !== null && realReward !== null);
+  const known = episodes.filter(isKnown);
+  const bothPay =
+    known.some(({ simulatedReward }) => simulatedReward !== null) &&
+    known.some(({ realReward }) => realReward !== null);
+  if (!bothPay) return [];
+  return known.map(({ task, simulatedReward, realReward }) => ({
+    ...{ task, simulated: simulatedReward ?? 0, real: realReward ?? 0 },
+  }));
 }
 
 /** Where the interval is beside the limit. */
@@ -73,7 +81,7 @@ export function describeFalseSuccess(
   failed: number,
   kind = "95 %",
 ): string {
-  if (value === null) return "No episode succeeded in simulation.";
+  if (value === null) return "No checked episode succeeded in simulation.";
   const succeeded = `${countOf(count, "episode")} in ${countOf(tasks, "task")} that succeeded in simulation`;
   const sure =
     interval === null
@@ -98,12 +106,13 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
   const { steps, median } = await bootstrapSurvival(ends, bootstrapSeed);
   const hasIntervals = byTask.length >= fewestTasks;
   const diverged = compared.filter(({ divergedAt }) => divergedAt !== null).length;
-  const half =
-    median === null
-      ? "More than half have not by the last step compared"
-      : `Half of all have by step ${median}`;
+  const all = `${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}`;
+  const half = median === null ? "More than half never do." : `Half of all do by step ${median}.`;
   return {
-    sentence: `Of ${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}, ${diverged} see something that reality does not show. ${half}.`,
+    sentence:
+      diverged === 0
+        ? `None of ${all} saw anything that reality does not show.`
+        : `Of ${all}, ${diverged} saw something that reality does not show. ${half}`,
     ...{ count: compared.length, tasks: byTask.length, diverged, median },
     steps: steps.map(({ atRisk, interval, ...step }) => ({
       ...{ ...step, at_risk: atRisk, interval: hasIntervals ? interval : null },
@@ -123,7 +132,7 @@ function policyOrder(policies: RealityFigures["policies"], all: number): Reality
   if (all > mostPolicies)
     return { kendall_tau: null, ...made, note: `Only the first ${mostPolicies} policies have figures.` };
   if (policies.length < fewestPolicies)
-    return { kendall_tau: null, ...made, note: "An order takes three policies." };
+    return { kendall_tau: null, ...made, note: "To rank policies takes at least three." };
   const rates = policies.map(({ counts: { both, only_simulated, only_real, neither } }) => {
     const all = both + only_simulated + only_real + neither;
     return [(both + only_simulated) / all, (both + only_real) / all] as const;

@@ -48,6 +48,11 @@ test("a late policy rings by itself, and with fewer than 20 tasks there is no st
   const few = simulateChecks({ seed: 3, tasks: 19, episodes: 500, falseShare: 0.9 });
   expect(alarmOf(few, limit)).toMatchObject({ state: "too-few", since: null, interval: null, tasks: 19 });
   expect(alarmOf([], limit)).toMatchObject({
-    ...{ state: "too-few", value: null, sentence: "No episode succeeded in simulation.", policies: [] },
+    ...{
+      state: "too-few",
+      value: null,
+      sentence: "No checked episode succeeded in simulation.",
+      policies: [],
+    },
   });
 });

@@ -58,7 +58,7 @@ test("what is too little has no figure, and a reason", async () => {
     divergence: null,
     exploits: {
       ...{ verbs: [], tested: 0 },
-      sentence: "There are no simulated successes whose actions are known.",
+      sentence: "No actions of simulated successes are known: outcomes alone carry none.",
     },
   });
   const { exploits } = await realityFigures(withRefused(1, 3, 0.9), null);
@@ -83,7 +83,7 @@ test("divergence counts the steps to the first other observation", async () => {
   expect(divergence).toMatchObject({
     ...{ count: 8, tasks: 8, diverged: 5, median: 2 },
     sentence:
-      "Of 8 episodes in 8 tasks, 5 see something that reality does not show. Half of all have by step 2.",
+      "Of 8 episodes in 8 tasks, 5 saw something that reality does not show. Half of all do by step 2.",
   });
   expect(divergence?.steps.map(({ step, at_risk, survival }) => [step, at_risk, survival])).toEqual([
     [1, 8, 0.75],

@@ -186,7 +186,7 @@ describe("The operator's file", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^bad +real +lab: The real environment cannot be reached/m);
     expect(stdout).toMatch(/^good +real +works begins an episode$/m);
-    expect(stdout).toMatch(/^off +real +usual: its reset needs a task$/m);
+    expect(stdout).toMatch(/^off +real +usual: not tried, as its reset needs a task$/m);
     expect(stdout).not.toContain("hidden");
   });
 });

@@ -66,7 +66,7 @@ onAnyDatabase((database) => {
     const response = await presage.call("GET", `/v1/reality-checks/${id}`);
     const { figures } = RealityCheckDetail.parse(await response.json());
     expect(figures).toMatchObject({
-      ...{ sentence: "No episode succeeded in simulation.", outcome: "undecided" },
+      ...{ sentence: "No checked episode succeeded in simulation.", outcome: "undecided" },
       false_success_rate: { value: null, note: "No episode succeeded in simulation." },
       missed_success_rate: { value: 0, interval: null, note: "Too few tasks: an interval takes 6." },
     });

@@ -38,7 +38,7 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   expect(above.stdout).toContain(
     "Of 40 episodes in 40 tasks that succeeded in simulation, 30 failed in reality",
   );
-  const [table = ""] = above.stdout.split("\n\n");
+  const [, table = ""] = above.stdout.split("\n\n");
   expect(Math.max(...table.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(100);
   expect(await gate(12)).toMatchObject({ code: 3 });
   expect(await gate(12, "--undecided", "pass")).toMatchObject({ code: 0 });
@@ -70,9 +70,9 @@ test("a new check of recordings is waited for, and a server is needed for it", a
   const variables = { PRESAGE_API_KEY: testKey };
   const args = ["reality", "sandbox", "--dataset", file];
   const played = await runPresage([...args, "--server", presage.url, "--name", "recorded"], variables);
-  expect([played.code, played.stderr]).toEqual([0, expect.stringContaining("recorded: 1 episode\n")]);
+  expect([played.code, played.stderr]).toEqual([0, expect.stringContaining(": recorded, 1 episode\n")]);
   expect(played.stdout).toContain("episodes");
-  const [table = ""] = played.stdout.split("\n\n");
+  const [, table = ""] = played.stdout.split("\n\n");
   for (const line of table.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 
   const own = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "own.db")}` };

@@ -273,6 +273,12 @@ onEachDatabase((database) => {
       const response = await presage.call("POST", "/v1/reality-checks", body);
       expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(reason)]);
     }
+    const idle = { name: "idle", real: { name: "lab", false_success_limit: 0.1 } };
+    const refused = await presage.call("POST", "/v1/environments", idle);
+    expect([refused.status, await refused.text()]).toEqual([
+      422,
+      expect.stringContaining("Nothing says what success is"),
+    ]);
     const unknown = { name: "other", real: { name: "absent", share: 0.5 } };
     const response = await presage.call("POST", "/v1/environments", unknown);
     expect([response.status, await response.text()]).toEqual([

@@ -52,10 +52,6 @@ dashboardTest("Checks are begun, their trouble is told, and they are ended", asy
     stop: [{ output_contains: "{goal}", outcome: "success" }],
   });
   await client.environments.addTasks("house", [{ initial_state: "A room.", prompt: "Look.", goal: "room" }]);
-  for (let index = 0; index < 20; index++) {
-    const { episode_id } = await client.episodes.start({ environment: "house", index: 0 });
-    await client.episodes.step(episode_id, "look around");
-  }
   const page = await visit("/environments/house?tab=reality", { viewport: wide });
   await page.getByText("No episode has been checked.").waitFor();
   expect(await page.getByRole("button", { name: "Check against reality" }).count()).toBe(0);
@@ -73,6 +69,10 @@ dashboardTest("Checks are begun, their trouble is told, and they are ended", asy
     config: { real: { name: "lab", false_success_limit: 0.07, on_alarm: "warn" } },
   });
 
+  for (let index = 0; index < 20; index++) {
+    const { episode_id } = await client.episodes.start({ environment: "house", index: 0 });
+    await client.episodes.step(episode_id, "look around");
+  }
   await page.getByRole("button", { name: "Check against reality" }).click();
   await page.getByText(/^20 episodes in a row could not be replayed/).waitFor({ timeout: 60_000 });
   await page.getByRole("button", { name: "Resume" }).waitFor();

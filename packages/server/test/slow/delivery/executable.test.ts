@@ -50,9 +50,9 @@ describe.if(process.platform === "linux")("On Linux", () => {
     expect(await runInFolder(work, [executable, "--help"])).toContain("migrate");
   });
 
-  test("It adds at most 26 MB to Bun's program, so that the image stays below 150 MB", async () => {
+  test("It adds at most 27 MB to Bun's program, so that the image stays below 150 MB", async () => {
     const [whole, runtime] = await Promise.all([stat(executable), stat(process.execPath)]);
-    expect(whole.size - runtime.size).toBeLessThan(26_000_000);
+    expect(whole.size - runtime.size).toBeLessThan(27_000_000);
   });
 
   test("It answers the first prediction", () => expectFirstPrediction(presage));

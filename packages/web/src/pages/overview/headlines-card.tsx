@@ -122,7 +122,7 @@ function Row({ row }: { row: Headline }) {
         <span className="mt-1 flex flex-col items-start gap-1 text-xs min-[1400px]:hidden">
           {goal !== null && <GoalState goal={goal} />}
           {row.change !== null && <Change row={row} />}
-          {run.progress.failed > 0 && <Failed run={run} />}
+          {hasTrouble(run.progress) && <Failed run={run} />}
         </span>
       </RowHeader>
       <Cell className="align-top">
@@ -222,16 +222,15 @@ function Change({ row: { run, change } }: { row: Headline }) {
   );
 }
 
+function hasTrouble(progress: Headline["run"]["progress"]): boolean {
+  return describeTrouble(progress).length + describeFailures(progress).length > 0;
+}
+
 function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const trouble = describeTrouble(progress);
   const failures = describeFailures(progress);
   return (
-    <span
-      className={clsx(
-        "text-xs",
-        failures.length + trouble.length > 0 ? "text-warn" : "whitespace-nowrap text-ink-3",
-      )}
-    >
+    <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "whitespace-nowrap text-ink-3")}>
       {failures.length > 0
         ? `${failures.join(", ")}, of ${formatCount(progress.samples)}`
         : `0 of ${formatCount(progress.samples)}`}
