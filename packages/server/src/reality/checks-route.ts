@@ -73,7 +73,7 @@ const exampleFigures: RealityFigures = {
   reward: { absolute_error: figure(0.14, 0.08, 0.2, 60), spearman: figure(0.71, 0.52, 0.9, 60) },
   divergence: {
     sentence:
-      "Of 60 episodes in 20 tasks, 31 see something that reality does not show. Half of all have by step 9.",
+      "Of 60 episodes in 20 tasks, 31 saw something that reality does not show. Half of all do by step 9.",
     ...{ count: 60, tasks: 20, diverged: 31, median: 9 },
     steps: [
       {

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 /** Below the ports that systems give to outgoing connections and to servers that name none; above the last that browsers refuse. */
 const [lowest, above] = [10_100, 32_000];
 /** How many of them a process has to itself, so that no test ever reaches a server of another process, not even one that has ended. */
-const ownPorts = 250;
+const ownPorts = 2_400;
 
 let first: number | undefined;
 let taken = 0;

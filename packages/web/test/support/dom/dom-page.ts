@@ -26,6 +26,7 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
   const network = openNetwork(browser, report);
   let window: DomWindow | undefined;
   let user: UserEvent | undefined;
+  let isClosed = false;
   const current = () => {
     if (window === undefined) throw new Error("The page is closed.");
     return window;
@@ -40,6 +41,8 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
   /** Loads a document, and runs its scripts. */
   async function load(url: string): Promise<void> {
     leave();
+    // A script that is cut off may still want to go elsewhere, and on its server's port another one may listen by then.
+    if (isClosed) return;
     const { address, html } = await network.loadDocument(url);
     const opened = openWindow(address, settings);
     if (window !== undefined) keepStored(window, opened);
@@ -81,6 +84,7 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
       await history.go(-1);
     },
     async close() {
+      isClosed = true;
       leave();
       window = undefined;
     },
