@@ -85,7 +85,7 @@ export const RealityCheckRequest = z
     }),
     limit: z.int().min(1).max(maxRealityPairs).nullish().meta({
       default: 1_000,
-      description: "At most so many episodes or trajectories are drawn.",
+      description: "The most episodes or trajectories to draw.",
     }),
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       default: 0,

@@ -26,8 +26,7 @@ import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } 
 import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
-import { composeRealEnvironments } from "./compose-real-environments.ts";
-import { composeReplays, composeWatch } from "./compose-reality.ts";
+import { composeRealEnvironments, composeReplays, composeWatch } from "./compose-reality.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";

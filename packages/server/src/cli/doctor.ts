@@ -6,7 +6,7 @@ import { createDiscovery } from "../accounts/openid.ts";
 import { explainDiscoveryError } from "../accounts/openid-identity.ts";
 import { composePrices, readDeploymentSettings } from "../app/compose-deployments.ts";
 import { upstreamOfJudges } from "../app/compose-evaluation.ts";
-import { readRealEnvironments } from "../app/compose-real-environments.ts";
+import { readRealEnvironments } from "../app/compose-reality.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/values.ts";
 import { UpstreamError } from "../platform/errors.ts";

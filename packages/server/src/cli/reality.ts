@@ -39,7 +39,7 @@ export function addRealityCommand(program: Command): void {
       "say how often success in simulation is real, by all checks of an environment or by a new one",
     )
     .option("--pairs <file>", "JSON lines with task_id, simulated and real, to store and to report")
-    .option("--episodes <number>", "replay so many ended episodes in the real environment first")
+    .option("--episodes <number>", "first replay this many ended episodes in the real environment")
     .option(
       "--dataset <file>",
       "have the environment play recorded trajectories first: a file, or a dataset's name",

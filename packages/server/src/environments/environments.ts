@@ -57,7 +57,7 @@ export interface ConfigServices {
 /** What is known of an environment beside itself. */
 export interface RealityServices {
   store: Store;
-  /** Whether its successes are false too often, as it was known so many milliseconds ago at most; undefined: it has no limit. */
+  /** Whether its successes are false too often, at most `maxAgeMs` out of date; undefined: it has no limit. */
   realityOf(
     requester: Requester,
     environment: EnvironmentRevision,

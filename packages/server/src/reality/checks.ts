@@ -126,7 +126,7 @@ function beginWithPairs(pairs: readonly RealityPair[], name: string): Begun {
 
 const defaultLimit = 1_000;
 const pageLimit = 1_000;
-/** More ids than so many beyond the limit are not in memory: there may be millions. */
+/** How many ids beyond the limit are held in memory: there may be millions of episodes. */
 const spareIds = 50_000;
 
 /** Draws by a seed from ids that come a page at a time. */

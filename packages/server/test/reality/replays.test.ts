@@ -248,7 +248,7 @@ onEachDatabase((database) => {
     expect(await ended(id)).toMatchObject({ status: "completed", episodes: 1, failed: 0 });
   });
 
-  test("a server that was stopped in the middle goes on where it was", async () => {
+  test("a restarted server resumes a check that was under way", async () => {
     await make("stopped", { real: { name: "lab" } });
     await play("stopped", Array(30).fill("activate lantern"));
     const made = await call("POST", "/v1/reality-checks", { environment: "stopped", episodes: {} });

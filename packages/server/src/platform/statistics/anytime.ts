@@ -1,6 +1,6 @@
 import { type ClusteredMoments, clusteredError, effectiveClusters, effectiveTrials } from "./intervals.ts";
 
-/** The interval is narrowest where so many clusters are seen. */
+/** The number of clusters at which the interval is narrowest. */
 const plannedClusters = 100;
 const halvings = 50;
 

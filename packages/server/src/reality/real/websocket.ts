@@ -102,7 +102,7 @@ function dial({ protocol, hostname, host, port, pathname }: URL, headers: Record
 
 type Take = (bytes: number) => Promise<Buffer>;
 
-/** Takes so many bytes of what comes. What nobody takes stays with the other side. */
+/** Reads a number of bytes from the socket. What is not read stays with the other side. */
 function taking(socket: Socket): Take {
   const pieces: AsyncIterator<Buffer> = socket[Symbol.asyncIterator]();
   let held: Buffer = Buffer.alloc(0);
