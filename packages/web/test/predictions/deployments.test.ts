@@ -13,8 +13,8 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 let directory: string;
 let small: TestUpstream;
 let large: TestUpstream;
-/** Nobody listens on a port that only the system gives out. */
-const gone = "127.0.0.1:1";
+/** Nobody listens on a port that only the system gives out. No other port of the tests begins with its number. */
+const gone = "127.0.0.1:9";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-deployments-page-"));
   small = startUpstream(() => Response.json(completion("The small model answers.")));
