@@ -12,7 +12,7 @@ let userId: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-audit-"));
-  await Bun.write(prices(), "currency: USD\nmodels: {}\n");
+  await Bun.write(prices(), "currency: USD\nmodels:\n  any: { prompt: 1, completion: 1 }\n");
   await presage("migrate");
   userId = (
     await presage("users", "add", "Ada", "--email", "ada@example.org", "--role", "viewer")
