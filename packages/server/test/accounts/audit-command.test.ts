@@ -192,6 +192,7 @@ test("every command that changes something leaves its event", async () => {
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
   await change("worlds create", ["w", "--examples", "i"], ["world.create"]);
+  await change("worlds evaluate", ["w"], ["run.create", "run.create", "run.create"]);
   await change("worlds revise", ["w", "--k", "1", "--confidence", "retrieval"], ["world.revise"]);
   const many = Array.from({ length: 50 }, (_, step) => JSON.stringify({ ...line, step }));
   await Bun.write(file, many.join("\n"));

@@ -29,6 +29,7 @@ const commands = [
     "runs delete",
   ],
   ...["worlds", "worlds create", "worlds revise", "worlds list", "worlds show", "worlds diff"],
+  "worlds evaluate",
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
   ...["worlds export", "worlds import"],
   "reality",
