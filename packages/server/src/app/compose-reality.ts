@@ -12,10 +12,12 @@ import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { RealEnvironmentSettings, RealEnvironments } from "../reality/real/real-environment.ts";
 import { createRealEnvironments } from "../reality/real/real-environments.ts";
 import type { PlayServices } from "../reality/replays/recordings.ts";
+import { storeReplayed } from "../reality/replays/replays-store.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
 import { type RealityWatch, watchReality } from "../reality/watch.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 import { readAgain } from "./compose-deployments.ts";
+import type { OpenedStore } from "./storage.ts";
 import { shareOf } from "./workers.ts";
 
 export interface ComposedRealEnvironments {
@@ -77,16 +79,33 @@ export function composeWatch({ logger }: Log, store: Store): RealityWatch {
   });
 }
 
+/** A step's answer is read outside of its turn, and takes as long. */
+const restPerStep = 8;
+/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
+const liveForMs = 100;
+
 /** Replays what reality checks wait for, behind live requests. */
 export function composeReplays(
   log: Log,
-  services: Omit<ReplayServices, "turns" | "askInBackground"> & AskServices,
+  services: Omit<ReplayServices, "turns" | "askInBackground" | "storeReplayed"> & {
+    store: OpenedStore;
+  } & AskServices,
   calls: BackgroundCalls,
 ): ReplayRunner {
-  const ofReplays = {
+  const { store } = services;
+  let liveAtMs = Number.NEGATIVE_INFINITY;
+  function hasLive(): boolean {
+    if (calls.liveInFlight() > 0) liveAtMs = performance.now();
+    return performance.now() - liveAtMs < liveForMs;
+  }
+  const ofReplays: ReplayServices = {
     ...services,
-    turns: createBackgroundTurns(() => calls.liveInFlight() > 0),
+    turns: createBackgroundTurns(hasLive, { restPerWork: restPerStep }),
     askInBackground: askInBackground(services, calls),
+    // What a power failure undoes is replayed again.
+    storeReplayed: (requester, checkId, replayed) =>
+      store.writers?.background.send("replayed", JSON.stringify([checkId, replayed])) ??
+      storeReplayed(store.writer(requester), checkId, replayed),
   };
   return startReplays(ofReplays, (error) => {
     if (isStoreUnavailable(error)) log.storeFailed(error);

@@ -3,6 +3,7 @@ import { recordedOf, type Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
@@ -38,15 +39,18 @@ const maxCharacters = 16_000_000;
 
 /** Sends the actions of an episode to a real environment, reset to the same task, until it ends or the actions do. */
 export async function replayEpisode(
+  { turns }: { turns: BackgroundTurns },
+  { signal }: Requester,
   real: RealEnvironment,
   { episode: { task }, steps }: PlayedEpisode,
-  signal: AbortSignal,
 ): Promise<Reality> {
+  await turns.take(signal);
   const session = await real.open(task, signal);
   const replayed: (RealStep & { action: string })[] = [];
   let characters = session.first.length;
   try {
     for (const { action } of steps) {
+      await turns.take(signal);
       const step = await session.step(action, signal);
       characters += step.observation.length;
       if (characters > maxCharacters)

@@ -1,5 +1,4 @@
 import pMap from "p-map";
-import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import { doTogether } from "../../platform/storage/batches.ts";
 import { withLease } from "../../platform/storage/leases.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
@@ -15,14 +14,12 @@ import {
   selectRunningChecks,
   selectWaiting,
   stopCheck,
-  storeReplayed,
 } from "./replays-store.ts";
 
 export interface ReplayServices extends PlayServices {
   store: Store;
   realEnvironments: Pick<RealEnvironments, "find" | "all">;
-  /** Replays take one each, so that live requests come first. */
-  turns: BackgroundTurns;
+  storeReplayed(requester: Requester, checkId: string, replayed: readonly Replayed[]): Promise<void>;
 }
 
 export interface ReplayRunner {
@@ -126,7 +123,7 @@ async function workOnCheck(
     return;
   }
   const store = doTogether(async (replayed: readonly Replayed[]) => {
-    await storeReplayed(services.store.writer(requester), check.id, replayed);
+    await services.storeReplayed(requester, check.id, replayed);
     return replayed;
   });
   let failuresInARow = await countFailuresInARow(database, check.id);
@@ -134,7 +131,6 @@ async function workOnCheck(
 
   async function replay(waiting: RealityReplaysTable): Promise<void> {
     if (reason !== undefined) return;
-    await services.turns.take(signal);
     const replayed = await replayOne(services, requester, { check, waiting, real });
     // What a stop cut off is still to be replayed.
     signal.throwIfAborted();
@@ -194,7 +190,7 @@ async function replayOne(
       return { ...at, ...compareWith(at, played, reality) };
     }
     const played = await readPlayed(services, requester, waiting.episode_id ?? "");
-    return { ...at, ...compareWith(at, played, await replayEpisode(real, played, requester.signal)) };
+    return { ...at, ...compareWith(at, played, await replayEpisode(services, requester, real, played)) };
   } catch (error) {
     const reason = describeFailure(error);
     if (reason === undefined) throw error;
