@@ -121,18 +121,15 @@ async function toReality(
     ...{ done: done === true, latencyMs: null },
   }));
   const reality = { first: samples[0]?.interaction.state, steps };
-  if (!hasSuccessRule(config, task)) {
-    const last = steps.findLast(({ reward }) => reward !== null)?.reward ?? null;
-    return { ...reality, succeeded: last !== null && last >= successReward };
-  }
   const rules = { stop: config.stop };
   const turns: Turn[] = [];
-  for (const step of steps) {
+  for (const step of hasSuccessRule(config, task) ? steps : []) {
     turns.push(step);
     const end = await findEnd(rules, task, { turns, steps: 0 }, (pattern, text) =>
       matches(services, requester, pattern, text),
     );
     if (end !== undefined) return { ...reality, succeeded: end.outcome === "success" };
   }
-  return { ...reality, succeeded: false };
+  const paid = steps.findLast(({ reward }) => reward !== null)?.reward ?? Number.NEGATIVE_INFINITY;
+  return { ...reality, succeeded: paid >= successReward };
 }
