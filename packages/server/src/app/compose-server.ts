@@ -177,6 +177,7 @@ async function composeFeatures(
       liveInFlight: limits.predictions.inFlight,
       maxInFlight: config.prediction.maxInFlight,
       recordCall: usage.recordCallsOf("run"),
+      memoryBytes: memory.maxBytes,
     },
   );
   return {
