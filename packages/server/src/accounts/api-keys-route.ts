@@ -20,18 +20,8 @@ import type { Store } from "../platform/storage/store.ts";
 import { defined, similarName } from "../platform/words.ts";
 import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
 import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
-import type { SessionRules } from "./sessions-store.ts";
-import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
-
-interface KeyServices {
-  store: Store;
-  sessionRules: SessionRules;
-}
-
-interface KeyChangeServices extends KeyServices {
-  keyVerifier: KeyVerifier;
-  forgetKeyElsewhere(digest: string): Promise<void>;
-}
+import type { AccessServices, KeyChangeServices } from "./change-access.ts";
+import type { KeyDigest } from "./verify-api-key.ts";
 
 const tag = "dashboard";
 const exampleKey: ApiKeyResponse = {
@@ -98,7 +88,7 @@ const createKey = route({
     ),
   },
   async handle(
-    services: KeyServices & { keyDigest: KeyDigest; sessionCookie: SessionCookie },
+    services: AccessServices & { keyDigest: KeyDigest; sessionCookie: SessionCookie },
     { call, body, once },
   ) {
     const headers = ignoredNames(body);
@@ -137,10 +127,8 @@ const updateApiKey = route({
   },
   async handle(services: KeyChangeServices, { call, params, body }) {
     const keyId = params.key_id.toLowerCase();
-    return reply(
-      200,
-      toApiKeyResponse(await changeKeySettings(services, accessChangerOf(call), keyId, settingsOf(body))),
-    );
+    const changed = await changeKeySettings(services, accessChangerOf(call), keyId, settingsOf(body));
+    return reply(200, toApiKeyResponse(changed));
   },
 });
 

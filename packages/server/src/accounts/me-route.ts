@@ -16,7 +16,7 @@ import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { SessionRules } from "./sessions-store.ts";
+import type { KeyChangeServices } from "./change-access.ts";
 import { changeRole } from "./users.ts";
 import {
   type Account,
@@ -25,7 +25,6 @@ import {
   selectMembers,
   selectUser,
 } from "./users-store.ts";
-import type { KeyVerifier } from "./verify-api-key.ts";
 
 const tag = "dashboard";
 
@@ -134,13 +133,6 @@ const listMembers = route({
   },
 });
 
-interface RoleServices {
-  store: Store;
-  sessionRules: SessionRules;
-  keyVerifier: KeyVerifier;
-  forgetKeyElsewhere(digest: string): Promise<void>;
-}
-
 const updateMember = route({
   method: "PATCH",
   path: "/v1/members/:user_id",
@@ -161,7 +153,7 @@ const updateMember = route({
       "No one else who can sign in is an owner of this account. Make someone else an owner first.",
     ),
   },
-  async handle(services: RoleServices, { call, params, body }) {
+  async handle(services: KeyChangeServices, { call, params, body }) {
     const userId = params.user_id.toLowerCase();
     return reply(200, toMember(await changeRole(services, accessChangerOf(call), userId, body.role)));
   },

@@ -6,15 +6,9 @@ import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { AccessServices } from "./change-access.ts";
 import type { OpenidProvider } from "./openid.ts";
 import { endSession, listSessions, signOut } from "./sessions.ts";
-import type { SessionRules } from "./sessions-store.ts";
-
-interface SessionServices {
-  store: Store;
-  sessionRules: SessionRules;
-}
 
 const tag = "dashboard";
 const signedOutPath = "/sign-in?signed_out";
@@ -43,7 +37,7 @@ const listOwnSessions = route({
       next: null,
     }),
   },
-  async handle(services: SessionServices, { call, requester, query }) {
+  async handle(services: AccessServices, { call, requester, query }) {
     const { userId, proof } = call.caller;
     const { rows, next } = await listSessions(services, requester, userId, readKeysetPage(query));
     const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
@@ -71,7 +65,7 @@ const endOwnSession = route({
     "204": { description: "The session has ended; ending an ended session changes nothing" },
     "404": errorResponse("The user has no such session", "There is no such session."),
   },
-  async handle(services: SessionServices, { call, params }) {
+  async handle(services: AccessServices, { call, params }) {
     await endSession(services, accessChangerOf(call), params.session_id.toLowerCase());
     return reply(204, undefined);
   },
@@ -90,7 +84,7 @@ const signOutHere = route({
     "200": response("The session has ended", SignOutResponse, { redirect_to: signedOutPath }),
   },
   async handle(
-    services: SessionServices & { openidProvider: OpenidProvider | undefined; sessionCookie: SessionCookie },
+    services: AccessServices & { openidProvider: OpenidProvider | undefined; sessionCookie: SessionCookie },
     { call },
   ) {
     const { proof } = call.caller;

@@ -175,7 +175,6 @@ export type CountsOfStep = Awaited<ReturnType<typeof selectCounts>>[number];
 /** The same of one model in place of an outcome. */
 export type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
 
-/** The start of the step that an hour is in. No hour before 1970 is stored. */
 /** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
 export interface UsagePeriod {
   /** The start of a step. */
@@ -185,6 +184,7 @@ export interface UsagePeriod {
   hoursPerStep: number;
 }
 
+/** The start of the step that an hour is in. No hour before 1970 is stored. */
 function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }
