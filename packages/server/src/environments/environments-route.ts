@@ -36,8 +36,6 @@ import {
   InvalidEnvironmentError,
   listEnvironmentRevisions,
   listEnvironments,
-  measureEnvironmentRevisions,
-  measureEnvironments,
   type RealityServices,
   reviseEnvironment,
 } from "./environments.ts";
@@ -126,8 +124,8 @@ const listEnvironmentsRoute = route({
   },
   async handle(services: Services, { call, requester, query }) {
     const page = readKeysetPage(query);
-    reserveStored(call.exchange, await measureEnvironments(services, requester, page));
-    const { environments, next } = await listEnvironments(services, requester, page);
+    const reserve = (bytes: number) => reserveStored(call.exchange, bytes);
+    const { environments, next } = await listEnvironments(services, requester, page, reserve);
     return reply(200, { data: environments.map(toEnvironment), next: toCursor(next) });
   },
 });
@@ -229,8 +227,8 @@ const listRevisions = route({
       limit: Number(limit ?? defaultRevisionLimit),
       below: after === undefined ? undefined : Number(after),
     };
-    reserveStored(call.exchange, await measureEnvironmentRevisions(services, requester, name, page));
-    const { revisions, next } = await listEnvironmentRevisions(services, requester, name, page);
+    const reserve = (bytes: number) => reserveStored(call.exchange, bytes);
+    const { revisions, next } = await listEnvironmentRevisions(services, requester, name, page, reserve);
     return reply(200, { data: revisions, next: next === undefined ? null : String(next) });
   },
 });

@@ -10,7 +10,6 @@ import {
   EpisodeStart,
   type EpisodeSummary,
   episodeIdleMinutes,
-  readInstant,
   StepRequest,
   StepResponse,
 } from "@presage/contract";
@@ -24,10 +23,10 @@ import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
-import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
 import { type AskServices, askDeployment } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
+import { toWantedEpisodes } from "./episode-lines.ts";
 import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
@@ -108,12 +107,8 @@ const listEpisodesRoute = route({
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
-    const { rows, next } = await listEpisodes(
-      services,
-      requester,
-      readEpisodeFilter(query),
-      readKeysetPage(query),
-    );
+    const page = readKeysetPage(query);
+    const { rows, next } = await listEpisodes(services, requester, readEpisodeFilter(query), page);
     return reply(200, { data: rows.map(toEpisodeSummary), next: toCursor(next) });
   },
 });
@@ -292,25 +287,10 @@ function readTask({
 }
 
 export function readEpisodeFilter({
-  environment,
   revision,
-  split,
   index,
-  policy,
-  status,
-  outcome,
-  from,
-  to,
+  ...query
 }: Omit<EpisodeListQuery, "limit" | "after">): WantedEpisodes {
-  return defined({
-    environment,
-    revision: revision === undefined ? undefined : Number(revision),
-    split,
-    position: index === undefined ? undefined : Number(index),
-    policy,
-    status,
-    outcome,
-    from: from === undefined ? undefined : readInstant(from),
-    to: to === undefined ? undefined : readInstant(to),
-  });
+  const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  return toWantedEpisodes({ ...query, revision: numberOf(revision), index: numberOf(index) });
 }

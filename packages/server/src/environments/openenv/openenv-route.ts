@@ -46,6 +46,9 @@ const common = {
 const key =
   "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
 const path = "/v1/environments/:name/openenv";
+const ofEnvironment = { ...common, params: EnvironmentPath };
+/** Of the Task API. */
+const ofTasks = { ...common, params: OpenEnvTaskPath };
 const noSuchSplit = {
   "400": errorResponse(
     "The environment has no such split",
@@ -106,13 +109,12 @@ interface TaskServices {
 }
 
 const getSchema = route({
-  ...common,
+  ...ofEnvironment,
   method: "GET",
   path: `${path}/schema`,
   id: "getOpenEnvSchema",
   summary: "Show OpenEnv's schemas",
   description: `Returns the JSON schemas of actions, observations and the state. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The schemas", OpenEnvSchemaResponse, {
       action: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
@@ -128,13 +130,12 @@ const getSchema = route({
 });
 
 const getMetadata = route({
-  ...common,
+  ...ofEnvironment,
   method: "GET",
   path: `${path}/metadata`,
   id: "getOpenEnvMetadata",
   summary: "Show OpenEnv's metadata",
   description: `Returns the environment's name and description, with its revision as the version. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The metadata", OpenEnvMetadataResponse, {
       name: "kitchen",
@@ -151,13 +152,12 @@ const getMetadata = route({
 });
 
 const getHealth = route({
-  ...common,
+  ...ofEnvironment,
   method: "GET",
   path: `${path}/health`,
   id: "getOpenEnvHealth",
   summary: "Check an environment",
   description: `Returns \`healthy\` if the environment exists. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }),
     ...noSuch("environment"),
@@ -169,13 +169,12 @@ const getHealth = route({
 });
 
 const getDescription = route({
-  ...common,
+  ...ofEnvironment,
   method: "GET",
   path: `${path}/openapi.json`,
   id: "getOpenEnvDescription",
   summary: "Describe OpenEnv's server",
   description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server there are. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response(
       "A short OpenAPI document",
@@ -191,13 +190,12 @@ const getDescription = route({
 });
 
 const callMcp = route({
-  ...common,
+  ...ofEnvironment,
   method: "POST",
   path: `${path}/mcp`,
   id: "callOpenEnvMcp",
   summary: "Call MCP",
   description: `Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The error", OpenEnvMcpResponse, noTools),
     ...noSuch("environment"),
@@ -209,13 +207,12 @@ const callMcp = route({
 });
 
 const listNames = route({
-  ...common,
+  ...ofEnvironment,
   method: "GET",
   path: `${path}/list_environments`,
   id: "listOpenEnvEnvironments",
   summary: "Show OpenEnv's name",
   description: `Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The name", OpenEnvNamesResponse, ["kitchen"]),
     ...noSuch("environment"),
@@ -226,13 +223,12 @@ const listNames = route({
 });
 
 const listSplits = route({
-  ...common,
+  ...ofTasks,
   method: "GET",
   path: `${path}/:env_name/splits`,
   id: "listOpenEnvSplits",
   summary: "List OpenEnv's splits",
   description: `Lists the splits that have tasks. ${key}`,
-  params: OpenEnvTaskPath,
   responses: {
     "200": response("The splits", OpenEnvSplitsResponse, [{ name: "train", type: "train" }]),
     ...noSuch("environment"),
@@ -243,13 +239,12 @@ const listSplits = route({
 });
 
 const listTasks = route({
-  ...common,
+  ...ofTasks,
   method: "POST",
   path: `${path}/:env_name/tasks`,
   id: "listOpenEnvTasks",
   summary: "List OpenEnv's tasks",
   description: `Lists all tasks of a split. A task is chosen by \`split\` and \`index\` of a reset. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsSplit,
   bodyExample: { split: "train" },
   responses: {
@@ -265,13 +260,12 @@ const listTasks = route({
 });
 
 const countTasks = route({
-  ...common,
+  ...ofTasks,
   method: "POST",
   path: `${path}/:env_name/num_tasks`,
   id: "countOpenEnvTasks",
   summary: "Count OpenEnv's tasks",
   description: `Counts the tasks of a split. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsSplit,
   bodyExample: { split: "train" },
   responses: {
@@ -286,13 +280,12 @@ const countTasks = route({
 });
 
 const getTask = route({
-  ...common,
+  ...ofTasks,
   method: "POST",
   path: `${path}/:env_name/task`,
   id: "getOpenEnvTask",
   summary: "Show one of OpenEnv's tasks",
   description: `Returns one task of a split. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsTaskPlace,
   bodyExample: { split: "train", index: 0 },
   responses: {
@@ -307,13 +300,12 @@ const getTask = route({
 });
 
 const listTaskRange = route({
-  ...common,
+  ...ofTasks,
   method: "POST",
   path: `${path}/:env_name/task_range`,
   id: "listOpenEnvTaskRange",
   summary: "List part of OpenEnv's tasks",
   description: `Lists part of a split. Negative numbers count from its end. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsTaskRange,
   bodyExample: { split: "train", start: 0, stop: 10 },
   responses: {
