@@ -118,7 +118,7 @@ function write({ socket }: RawExchange, { raw, late, ending }: Mutated, draw: Dr
 }
 
 test(
-  `of ${responses} responses that are mutated, none goes to another request`,
+  `of ${responses} responses or more that are mutated, none goes to another request`,
   seeded(async (draw) => {
     const sent = new Map<string, Mutated[]>();
     const upstream = await startRawUpstream((exchange) => {
@@ -134,7 +134,8 @@ test(
     let next = 0;
     let answered = 0;
     const call = async (): Promise<void> => {
-      while (next < responses) {
+      // On a busy machine fewer calls are answered before their deadline.
+      while (next < responses || answered <= responses / 3) {
         const id = `${next++}`.padStart(8, "0");
         const signal = AbortSignal.timeout(deadlineMs);
         const text = await send({ method: "POST", path: "/x", body: id, signal }).then(
