@@ -40,9 +40,7 @@ const exampleKey: ApiKeyResponse = {
   scopes: ["predict", "read"],
 };
 
-const listApiKeys = route({
-  method: "GET",
-  path: "/v1/api-keys",
+const listApiKeys = route("GET", "/v1/api-keys", {
   needs: "own-access",
   id: "listApiKeys",
   tag,
@@ -59,9 +57,7 @@ const listApiKeys = route({
   },
 });
 
-const createKey = route({
-  method: "POST",
-  path: "/v1/api-keys",
+const createKey = route("POST", "/v1/api-keys", {
   needs: "own-access",
   id: "createApiKey",
   tag,
@@ -109,9 +105,7 @@ const noSuchKey = errorResponse(
   "There is no such API key.",
 );
 
-const updateApiKey = route({
-  method: "PATCH",
-  path: "/v1/api-keys/:key_id",
+const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "updateApiKey",
   tag,
@@ -132,9 +126,7 @@ const updateApiKey = route({
   },
 });
 
-const revokeKey = route({
-  method: "DELETE",
-  path: "/v1/api-keys/:key_id",
+const revokeKey = route("DELETE", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "revokeApiKey",
   tag,

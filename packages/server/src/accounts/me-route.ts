@@ -33,9 +33,7 @@ interface MeServices {
   settings: { capture: Readonly<{ setting: string; maxAgeDays: number }> };
 }
 
-const getMe = route({
-  method: "GET",
-  path: "/v1/me",
+const getMe = route("GET", "/v1/me", {
   needs: "nothing",
   id: "getMe",
   tag,
@@ -65,9 +63,7 @@ const getMe = route({
   },
 });
 
-const whoAmI = route({
-  method: "GET",
-  path: "/v1/whoami",
+const whoAmI = route("GET", "/v1/whoami", {
   needs: "nothing",
   id: "whoAmI",
   tag,
@@ -111,9 +107,7 @@ const exampleMember: Member = {
   active_keys: 2,
 };
 
-const listMembers = route({
-  method: "GET",
-  path: "/v1/members",
+const listMembers = route("GET", "/v1/members", {
   needs: "manage",
   id: "listMembers",
   tag,
@@ -133,9 +127,7 @@ const listMembers = route({
   },
 });
 
-const updateMember = route({
-  method: "PATCH",
-  path: "/v1/members/:user_id",
+const updateMember = route("PATCH", "/v1/members/:user_id", {
   needs: "manage",
   id: "updateMember",
   tag,

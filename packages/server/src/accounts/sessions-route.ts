@@ -13,9 +13,7 @@ import { endSession, listSessions, signOut } from "./sessions.ts";
 const tag = "dashboard";
 const signedOutPath = "/sign-in?signed_out";
 
-const listOwnSessions = route({
-  method: "GET",
-  path: "/v1/sessions",
+const listOwnSessions = route("GET", "/v1/sessions", {
   needs: "own-access",
   id: "listSessions",
   tag,
@@ -52,9 +50,7 @@ const listOwnSessions = route({
   },
 });
 
-const endOwnSession = route({
-  method: "DELETE",
-  path: "/v1/sessions/:session_id",
+const endOwnSession = route("DELETE", "/v1/sessions/:session_id", {
   needs: "own-access",
   id: "endSession",
   tag,
@@ -71,9 +67,7 @@ const endOwnSession = route({
   },
 });
 
-const signOutHere = route({
-  method: "POST",
-  path: "/auth/sign-out",
+const signOutHere = route("POST", "/auth/sign-out", {
   needs: "nothing",
   id: "signOut",
   tag,

@@ -77,9 +77,7 @@ const task: EnvironmentTask = {
   goal: "The stove is on.",
   metadata: null,
 };
-const createEnvironmentRoute = route({
-  method: "POST",
-  path: "/v1/environments",
+const createEnvironmentRoute = route("POST", "/v1/environments", {
   needs: "evaluate",
   id: "createEnvironment",
   tag,
@@ -107,9 +105,7 @@ const createEnvironmentRoute = route({
   },
 });
 
-const listEnvironmentsRoute = route({
-  method: "GET",
-  path: "/v1/environments",
+const listEnvironmentsRoute = route("GET", "/v1/environments", {
   needs: "read",
   id: "listEnvironments",
   tag,
@@ -130,9 +126,7 @@ const listEnvironmentsRoute = route({
   },
 });
 
-const getEnvironment = route({
-  method: "GET",
-  path: "/v1/environments/:name",
+const getEnvironment = route("GET", "/v1/environments/:name", {
   needs: "read",
   id: "getEnvironment",
   tag,
@@ -150,9 +144,7 @@ const getEnvironment = route({
   },
 });
 
-const reviseEnvironmentRoute = route({
-  method: "PATCH",
-  path: "/v1/environments/:name",
+const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
   needs: "evaluate",
   id: "reviseEnvironment",
   tag,
@@ -177,9 +169,7 @@ const reviseEnvironmentRoute = route({
   },
 });
 
-const deleteEnvironmentRoute = route({
-  method: "DELETE",
-  path: "/v1/environments/:name",
+const deleteEnvironmentRoute = route("DELETE", "/v1/environments/:name", {
   needs: "evaluate",
   id: "deleteEnvironment",
   tag,
@@ -203,9 +193,7 @@ const deleteEnvironmentRoute = route({
   },
 });
 
-const listRevisions = route({
-  method: "GET",
-  path: "/v1/environments/:name/revisions",
+const listRevisions = route("GET", "/v1/environments/:name/revisions", {
   needs: "read",
   id: "listEnvironmentRevisions",
   tag,
@@ -233,9 +221,7 @@ const listRevisions = route({
   },
 });
 
-const listTasksRoute = route({
-  method: "GET",
-  path: "/v1/environments/:name/tasks",
+const listTasksRoute = route("GET", "/v1/environments/:name/tasks", {
   needs: "read",
   id: "listTasks",
   tag,
@@ -261,9 +247,7 @@ const listTasksRoute = route({
   },
 });
 
-const addTasksRoute = route({
-  method: "POST",
-  path: "/v1/environments/:name/tasks",
+const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
   needs: "evaluate",
   id: "addTasks",
   tag,

@@ -92,9 +92,7 @@ const figures: EpisodeFigures = {
   last_started_at: "2026-11-22T03:46:51.371Z",
 };
 
-const listEpisodesRoute = route({
-  method: "GET",
-  path: "/v1/episodes",
+const listEpisodesRoute = route("GET", "/v1/episodes", {
   needs: "read",
   id: "listEpisodes",
   tag,
@@ -113,9 +111,7 @@ const listEpisodesRoute = route({
   },
 });
 
-const startEpisodeRoute = route({
-  method: "POST",
-  path: "/v1/episodes",
+const startEpisodeRoute = route("POST", "/v1/episodes", {
   needs: "predict",
   id: "startEpisode",
   tag,
@@ -156,9 +152,7 @@ const startEpisodeRoute = route({
   },
 });
 
-const countEpisodesRoute = route({
-  method: "GET",
-  path: "/v1/episodes/figures",
+const countEpisodesRoute = route("GET", "/v1/episodes/figures", {
   needs: "read",
   id: "countEpisodes",
   tag,
@@ -176,9 +170,7 @@ const countEpisodesRoute = route({
   },
 });
 
-const getEpisode = route({
-  method: "GET",
-  path: "/v1/episodes/:id",
+const getEpisode = route("GET", "/v1/episodes/:id", {
   needs: "read",
   id: "getEpisode",
   tag,
@@ -201,9 +193,7 @@ const getEpisode = route({
   },
 });
 
-const deleteEpisodeRoute = route({
-  method: "DELETE",
-  path: "/v1/episodes/:id",
+const deleteEpisodeRoute = route("DELETE", "/v1/episodes/:id", {
   needs: "predict",
   id: "deleteEpisode",
   tag,
@@ -222,9 +212,7 @@ interface StepRouteServices extends StepServices, AskServices {
   settings: { maxShortBodyBytes: number };
 }
 
-const stepEpisodeRoute = route({
-  method: "POST",
-  path: "/v1/episodes/:id/step",
+const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
   needs: "predict",
   id: "stepEpisode",
   tag,

@@ -108,10 +108,8 @@ interface TaskServices {
   log: HttpServices["log"];
 }
 
-const getSchema = route({
+const getSchema = route("GET", `${path}/schema`, {
   ...ofEnvironment,
-  method: "GET",
-  path: `${path}/schema`,
   id: "getOpenEnvSchema",
   summary: "Show OpenEnv's schemas",
   description: `Returns the JSON schemas of actions, observations and the state. ${key}`,
@@ -129,10 +127,8 @@ const getSchema = route({
   },
 });
 
-const getMetadata = route({
+const getMetadata = route("GET", `${path}/metadata`, {
   ...ofEnvironment,
-  method: "GET",
-  path: `${path}/metadata`,
   id: "getOpenEnvMetadata",
   summary: "Show OpenEnv's metadata",
   description: `Returns the environment's name and description, with its revision as the version. ${key}`,
@@ -151,10 +147,8 @@ const getMetadata = route({
   },
 });
 
-const getHealth = route({
+const getHealth = route("GET", `${path}/health`, {
   ...ofEnvironment,
-  method: "GET",
-  path: `${path}/health`,
   id: "getOpenEnvHealth",
   summary: "Check an environment",
   description: `Returns \`healthy\` if the environment exists. ${key}`,
@@ -168,10 +162,8 @@ const getHealth = route({
   },
 });
 
-const getDescription = route({
+const getDescription = route("GET", `${path}/openapi.json`, {
   ...ofEnvironment,
-  method: "GET",
-  path: `${path}/openapi.json`,
   id: "getOpenEnvDescription",
   summary: "Describe OpenEnv's server",
   description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server there are. ${key}`,
@@ -189,10 +181,8 @@ const getDescription = route({
   },
 });
 
-const callMcp = route({
+const callMcp = route("POST", `${path}/mcp`, {
   ...ofEnvironment,
-  method: "POST",
-  path: `${path}/mcp`,
   id: "callOpenEnvMcp",
   summary: "Call MCP",
   description: `Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools. ${key}`,
@@ -206,10 +196,8 @@ const callMcp = route({
   },
 });
 
-const listNames = route({
+const listNames = route("GET", `${path}/list_environments`, {
   ...ofEnvironment,
-  method: "GET",
-  path: `${path}/list_environments`,
   id: "listOpenEnvEnvironments",
   summary: "Show OpenEnv's name",
   description: `Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with. ${key}`,
@@ -222,10 +210,8 @@ const listNames = route({
   },
 });
 
-const listSplits = route({
+const listSplits = route("GET", `${path}/:env_name/splits`, {
   ...ofTasks,
-  method: "GET",
-  path: `${path}/:env_name/splits`,
   id: "listOpenEnvSplits",
   summary: "List OpenEnv's splits",
   description: `Lists the splits that have tasks. ${key}`,
@@ -238,10 +224,8 @@ const listSplits = route({
   },
 });
 
-const listTasks = route({
+const listTasks = route("POST", `${path}/:env_name/tasks`, {
   ...ofTasks,
-  method: "POST",
-  path: `${path}/:env_name/tasks`,
   id: "listOpenEnvTasks",
   summary: "List OpenEnv's tasks",
   description: `Lists all tasks of a split. A task is chosen by \`split\` and \`index\` of a reset. ${key}`,
@@ -259,10 +243,8 @@ const listTasks = route({
   },
 });
 
-const countTasks = route({
+const countTasks = route("POST", `${path}/:env_name/num_tasks`, {
   ...ofTasks,
-  method: "POST",
-  path: `${path}/:env_name/num_tasks`,
   id: "countOpenEnvTasks",
   summary: "Count OpenEnv's tasks",
   description: `Counts the tasks of a split. ${key}`,
@@ -279,10 +261,8 @@ const countTasks = route({
   },
 });
 
-const getTask = route({
+const getTask = route("POST", `${path}/:env_name/task`, {
   ...ofTasks,
-  method: "POST",
-  path: `${path}/:env_name/task`,
   id: "getOpenEnvTask",
   summary: "Show one of OpenEnv's tasks",
   description: `Returns one task of a split. ${key}`,
@@ -299,10 +279,8 @@ const getTask = route({
   },
 });
 
-const listTaskRange = route({
+const listTaskRange = route("POST", `${path}/:env_name/task_range`, {
   ...ofTasks,
-  method: "POST",
-  path: `${path}/:env_name/task_range`,
   id: "listOpenEnvTaskRange",
   summary: "List part of OpenEnv's tasks",
   description: `Lists part of a split. Negative numbers count from its end. ${key}`,
