@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { createHttpClient, type ExchangeError } from "./http-client.ts";
-import { createResponseParser } from "./http-parser.ts";
 
 let answer: (socket: Socket, call: number) => void;
 let calls = 0;
@@ -17,8 +16,7 @@ afterAll(() => {
 });
 const address = server.address();
 const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/v1`;
-const parser = createResponseParser();
-const { send } = createHttpClient({ url, parser });
+const { send } = createHttpClient(url);
 
 async function call(method: "GET" | "HEAD" | "POST" = "POST"): Promise<string> {
   const { signal } = new AbortController();
@@ -142,10 +140,7 @@ test.each(["text", "blob"] as const)(
     });
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
     const place = slow.address();
-    const client = createHttpClient({
-      url: `http://127.0.0.1:${typeof place === "object" ? place?.port : 0}/v1`,
-      parser,
-    });
+    const client = createHttpClient(`http://127.0.0.1:${typeof place === "object" ? place?.port : 0}/v1`);
     const { signal } = new AbortController();
     const sent = form === "text" ? `${long}!` : new Blob([long, "!"]);
     const request = { method: "POST", path: "/x", headers: "", body: sent, signal, isAlone: true } as const;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import type { Draw } from "../../../../fuzz/generate/draw.ts";
-import { createResponseParser } from "../../src/upstream/http-parser.ts";
 import { createSendOnce } from "../../src/upstream/send.ts";
 import { seeded } from "../support/seeded.ts";
 import { type RawExchange, startRawUpstream } from "../support/upstream/raw-upstream.ts";
@@ -129,8 +128,12 @@ test(
       if (isLate) setTimeout(() => write(exchange, mutated, draw), draw.below(5));
       else write(exchange, mutated, draw);
     });
-    const parser = createResponseParser();
-    const send = createSendOnce({ url: upstream.url, urls: [upstream.url], apiKey: undefined, parser });
+    const send = createSendOnce({
+      url: upstream.url,
+      urls: [upstream.url],
+      apiKey: undefined,
+      client: "sockets",
+    });
     let next = 0;
     let answered = 0;
     const call = async (): Promise<void> => {
