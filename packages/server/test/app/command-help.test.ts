@@ -33,6 +33,8 @@ const commands = [
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
   ...["worlds export", "worlds import"],
   "reality",
+  ...["goals", "goals list", "goals set", "goals remove"],
+  ...["budget", "budget show", "budget set", "budget clear"],
   ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
 ];
 
