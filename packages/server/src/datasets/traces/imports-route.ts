@@ -29,9 +29,7 @@ const formats: ImportFormatsResponse = {
   })),
 };
 
-const listFormats = route({
-  method: "GET",
-  path: "/v1/imports/formats",
+const listFormats = route("GET", "/v1/imports/formats", {
   needs: "evaluate",
   id: "listImportFormats",
   tag: "datasets",
@@ -88,9 +86,7 @@ const examplePreview: ImportPreview = {
   other_formats: [{ format: "atif", why_not: "It needs `schema_version` that begins with `ATIF-v1.`." }],
 };
 
-const previewOfImport = route({
-  method: "POST",
-  path: "/v1/imports/preview",
+const previewOfImport = route("POST", "/v1/imports/preview", {
   needs: "evaluate",
   id: "previewImport",
   tag: "datasets",
