@@ -14,13 +14,7 @@ export function collectLastUses(
   write: (lastUses: ReadonlyMap<string, Micros>) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
 ) {
-  const { pending, writeNow, stop } = writeInBatches<Micros>({
-    write,
-    putBack(batch, newer) {
-      for (const [keyId, usedAt] of batch) if (!newer.has(keyId)) newer.set(keyId, usedAt);
-    },
-    onFailure,
-  });
+  const { pending, writeNow, stop } = writeInBatches<Micros>({ write, onFailure });
   return {
     /** Records that a key was used now. `isFirst` writes it at once, so that a new key's first use is visible. */
     record(keyId: string, isFirst: boolean): void {
