@@ -64,7 +64,7 @@ const run: DataColumn<ResultRow> = {
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
   cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
-  widthPx: 192,
+  widthPx: 148,
 };
 const sample: DataColumn<ResultRow> = {
   id: "sample",

@@ -92,6 +92,7 @@ function LogTable({ log, list, count }: LogTableProps) {
     link: ({ id }) => ({ to: "/predictions", search: changeLogSearch(search, { open: id }) }),
     openId: search.open,
     sorting: "server",
+    spare: ["cost", "who", "expected"],
     isMain: true,
   });
   const index = rows?.findIndex(({ id }) => id === search.open) ?? -1;

@@ -103,10 +103,8 @@ function Episodes({ check }: { check: RealityCheck }) {
           <InlineText text={check.name} />
         </>
       }
+      actions={<ShareButton kind="reality-check" ids={[check.id]} />}
     >
-      <div className="px-4 py-1">
-        <ShareButton kind="reality-check" ids={[check.id]} />
-      </div>
       {check.failed > 0 && (
         <div className="px-4 py-1">
           <Segmented label="Episodes" value={show} options={views} onChange={(next) => setShow(next)} />
