@@ -142,7 +142,7 @@ function Change({ event }: { event: AuditEvent }) {
   const name = detail.name ?? names[object_id];
   const others = describeDetail({ ...event, detail: { ...detail, name: "" } });
   return (
-    <span className="block py-1 whitespace-normal">
+    <span className="block py-1 whitespace-normal phone:line-clamp-none!">
       <span className="font-medium text-ink">{actionWords[action]}</span>{" "}
       {typeof name === "string" && (
         <Link

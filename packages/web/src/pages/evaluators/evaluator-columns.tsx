@@ -20,8 +20,12 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         {family?.uses_model && (
           <Sparkles className="size-3.5 shrink-0 text-accent-ink" aria-label="uses a model" />
         )}
-        {profileName !== null && profileName !== "system:default" && (
-          <span className="truncate text-ink-2" title={profile?.description ?? undefined}>
+        {profileName !== null && (
+          <span
+            // What is meant unless another one is named.
+            className={profileName === "system:default" ? "sr-only" : "truncate text-ink-2"}
+            title={profile?.description ?? undefined}
+          >
             {profileName}
           </span>
         )}

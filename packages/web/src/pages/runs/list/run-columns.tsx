@@ -78,7 +78,7 @@ const columns: DataColumn<RunRow>[] = [
         <Trouble run={run} />
       </>
     ),
-    widthPx: 160,
+    widthPx: 200,
     isElastic: true,
     isFixed: true,
   },
