@@ -105,7 +105,7 @@ export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
   { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage, reality }: Watched,
 ): void {
-  watchFalseSuccess(registry, () => reality.all().map(falseSuccessOf));
+  watchFalseSuccess(registry, async () => (await reality.all()).map(falseSuccessOf));
   watchBudgets(registry, () => usage.spending.all().flatMap(usedRatio));
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {

@@ -160,7 +160,10 @@ function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
   const statedS = own.retryAfterS ?? error.retryAfterS;
   const retryAfterS = statedS ?? (category === "unavailable" && shouldRetry ? randomPauseS() : undefined);
   return {
-    ...plain(status, error.code, { detail: error.message, category }),
+    ...plain(status, error.code, {
+      detail: error.message,
+      category: error.code === "reality_alarm" ? error.code : category,
+    }),
     headers: {
       ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),

@@ -4,7 +4,7 @@ import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import type { Wanted } from "./find-examples.ts";
-import type { Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
+import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
 import type { ExampleSource, Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
@@ -53,17 +53,17 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   // The least recently used first.
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
-  let thread: ThreadClient<IndexRequest, IndexReply> | undefined;
+  let thread: IndexThread | undefined;
   let lastKey = 0;
   let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
   /** One is built at a time. */
   let building: Promise<unknown> = Promise.resolve();
 
-  function currentThread(): ThreadClient<IndexRequest, IndexReply> {
+  function currentThread(): IndexThread {
     if (thread === undefined || thread.hasEnded()) {
       for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
-      thread = threadClient(new Worker(new URL("./index-thread.ts", import.meta.url)));
+      thread = startThread("searches");
     }
     return thread;
   }
@@ -92,10 +92,12 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
     const key = ++lastKey;
     const dropped = new AbortController();
     const signal = AbortSignal.any([stopping.signal, dropped.signal]);
-    const builder = currentThread();
-    const figures = building.then(() =>
-      buildIndex(builder, openReader(signal), { key, source, maxBytes, signal }),
-    );
+    const holder = currentThread();
+    const figures = building.then(async () => {
+      const { built, figures } = await buildIndex(openReader(signal), { source, maxBytes, signal });
+      await holder.send({ kind: "hold", key, built });
+      return figures;
+    });
     building = figures.catch(() => undefined);
     const entry: Entry = { key, revisionId: source.revisionId, dropped, figures, bytes: 0 };
     figures.then(
@@ -163,32 +165,46 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   };
 }
 
+type IndexThread = ThreadClient<IndexRequest, IndexReply>;
+
+function startThread(workerData: "searches" | "builds"): IndexThread {
+  return threadClient(new Worker(new URL("./index-thread.ts", import.meta.url), { workerData }));
+}
+
 interface Build {
-  key: number;
   source: ExampleSource;
   maxBytes: number;
   signal: AbortSignal;
 }
 
+/** In a thread that ends with it. */
 async function buildIndex(
-  thread: ThreadClient<IndexRequest, IndexReply>,
   reader: Database,
-  { key, source: { revisionId, filter }, maxBytes, signal }: Build,
-): Promise<IndexFigures> {
-  let count = 0;
-  for await (const piece of readRevisionLines(reader, revisionId, signal)) {
-    count += piece.length;
-    if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
-    const positions = piece.map(({ position }) => position);
-    const lines = piece.map(({ line }) => line).join("\n");
-    await thread.send({ kind: "add", key, filter, positions, lines });
+  { source: { revisionId, filter }, maxBytes, signal }: Build,
+): Promise<Built> {
+  const thread = startThread("builds");
+  const end = () => void thread.abandon(notReady());
+  signal.addEventListener("abort", end);
+  try {
+    let count = 0;
+    for await (const piece of readRevisionLines(reader, revisionId, signal)) {
+      count += piece.length;
+      if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
+      const positions = piece.map(({ position }) => position);
+      const lines = piece.map(({ line }) => line).join("\n");
+      await thread.send({ kind: "add", filter, positions, lines });
+    }
+    signal.throwIfAborted();
+    // The thread answers with what was asked for.
+    const built = (await thread.send({ kind: "finish" })) as Built;
+    const { bytes } = built.figures;
+    if (bytes > maxBytes)
+      throw tooMany(`${bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
+    return built;
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
   }
-  signal.throwIfAborted();
-  // The thread answers with what was asked for.
-  const figures = (await thread.send({ kind: "finish", key })) as IndexFigures;
-  if (figures.bytes > maxBytes)
-    throw tooMany(`${figures.bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
-  return figures;
 }
 
 async function soonEnough(

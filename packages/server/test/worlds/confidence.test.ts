@@ -222,6 +222,17 @@ onAnyDatabase((database) => {
     };
     expect(await ofWorld()).toEqual([404, "No run through fitted@1 has finished."]);
     const first = await run();
+    await using opened = await openStore(presage.databaseUrl);
+    const { target, ...row } = await opened.database
+      .selectFrom("runs")
+      .selectAll()
+      .where("id", "=", first)
+      .executeTakeFirstOrThrow();
+    const others = Array.from({ length: 101 }, (_, index) => ({
+      ...{ ...row, id: Bun.randomUUIDv7(), name: `other ${index}` },
+      ...{ target: target.replace('"fitted"', '"fitted-too"'), created_at: Number(row.created_at) + 1 },
+    }));
+    await opened.database.insertInto("runs").values(others).execute();
     expect(await ofWorld()).toEqual([200, first]);
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
     expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);

@@ -30,7 +30,9 @@ export function Page({ title, hint, controls, actions, isFull = false, children 
           {controls}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>:is(a,button)]:px-2">{actions}</div>
+          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>:is(a,button)]:px-2">
+            {actions}
+          </div>
         )}
       </header>
       {children}

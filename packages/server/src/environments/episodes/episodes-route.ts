@@ -144,6 +144,11 @@ const startEpisodeRoute = route({
         reality: null,
       },
     }),
+    "409": errorResponse(
+      "Successes in the environment are false too often, and it refuses new episodes then",
+      "Of 40 episodes in 40 tasks that succeeded in simulation, 38 failed in reality: 95.0 %.",
+      { category: "reality_alarm" },
+    ),
     "404": errorResponse(
       "The account has no such environment, or it has no such task",
       "The environment kitchen has no tasks in the split train.",

@@ -318,7 +318,7 @@ export function watchBudgets(
 /** How often successes in environments with a limit are false. */
 export function watchFalseSuccess(
   registry: Registry,
-  read: () => { accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[],
+  read: () => Promise<{ accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[]>,
 ): void {
   const labelNames = ["account", "environment"];
   const shared = { labelNames, aggregator: "max" as const, registers: [registry] };
@@ -326,9 +326,10 @@ export function watchFalseSuccess(
     name: "presage_reality_false_success_ratio",
     help: "Of checked episodes that succeeded in simulation, the share that fails in reality, where the environment has a limit.",
     ...shared,
-    collect() {
+    async collect() {
+      const all = await read();
       this.reset();
-      for (const { accountId: account, environment, ratio } of read())
+      for (const { accountId: account, environment, ratio } of all)
         if (ratio !== null) this.set({ account, environment }, ratio);
     },
   });
@@ -336,9 +337,10 @@ export function watchFalseSuccess(
     name: "presage_reality_alarm",
     help: "1 while that share is shown to be above the environment's limit, otherwise 0.",
     ...shared,
-    collect() {
+    async collect() {
+      const all = await read();
       this.reset();
-      for (const { accountId: account, environment, isAlarm } of read())
+      for (const { accountId: account, environment, isAlarm } of all)
         this.set({ account, environment }, Number(isAlarm));
     },
   });

@@ -6,6 +6,7 @@ import { useRef, useState } from "react";
 import { useRefusal } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
+import { environmentsQuery } from "../../../data/environments.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
 import { useCreateRun } from "../../../data/runs.ts";
@@ -42,6 +43,7 @@ function NewRunPage() {
   const [wasSent, setSent] = useState(false);
   const { data: datasets } = useQuery(datasetsQuery(presage));
   const { data: deployments } = useQuery(deploymentsQuery(presage));
+  const { data: environments = [] } = useQuery(environmentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
   const refusal = useRefusal("evaluate");
@@ -129,7 +131,7 @@ function NewRunPage() {
             />
           </Card>
           <Card title="Evaluation">
-            <div className="px-4 py-3">
+            <div className="flex flex-col gap-3 px-4 py-3">
               <FieldGroup
                 label="Evaluators"
                 hint="Rules are free and also score the no-change baseline. Judges call a model for each prediction."
@@ -141,6 +143,14 @@ function NewRunPage() {
                   onChoose={(ids) => stored.change({ profiles: [...ids].join(",") })}
                 />
               </FieldGroup>
+              <SelectField
+                label="Ends and rewards"
+                hint="Whether predictions end, and pay, where the real environment did, by the rules of an environment."
+                issue={issueAt(refused, "ends")}
+                value={draft.ends}
+                options={[{ value: "", label: "Not compared" }, ...environments.map(({ name }) => name)]}
+                onChange={(ends) => stored.change({ ends })}
+              />
             </div>
           </Card>
         </div>
