@@ -88,7 +88,7 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
       </tr>
       {referenceRun !== undefined && (
         <tr className={fittingRow}>
-          <RowHeader className="max-w-60 rail:max-w-44">
+          <RowHeader className="max-w-60 rail:max-w-52">
             <RunName marked={referenceRun} />
           </RowHeader>
           <Cell isNumber className="text-ink-3">
@@ -129,7 +129,7 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
   return (
     <tr className={fittingRow}>
-      <RowHeader className="max-w-60 rail:max-w-44">
+      <RowHeader className="max-w-60 rail:max-w-52">
         <RunName marked={marked} />
       </RowHeader>
       <Cell isNumber>
