@@ -91,6 +91,7 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
         "gen_ai.tool.call.result": content ? next_state : undefined,
         "gen_ai.usage.input_tokens": usage?.prompt_tokens,
         "gen_ai.usage.output_tokens": usage?.completion_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage?.cached_tokens,
         "presage.step": step,
         "presage.reward": reward,
         "presage.done": done,

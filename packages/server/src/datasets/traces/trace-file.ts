@@ -91,8 +91,8 @@ export class TraceFile {
     this.#held = [];
     const { format } = this.#options;
     const told =
-      format === undefined ? recognise(held) : { layout: findLayout(format), why: "named by the upload" };
-    if (told === undefined) throw new UnrecognisedError(held);
+      format === undefined ? recognise(held) : { layout: findLayout(format), why: "the name that was given" };
+    if (told === undefined) throw new UnrecognisedError(held, this.name);
     this.#told = told;
     const reader = told.layout.open({ ...this.#options, source: this.source });
     this.#reader = reader;

@@ -116,6 +116,6 @@ export const sharegpt: Layout = {
   open: eachDocument(function* ({ value, place }, { assistantIs, leftOut }) {
     if (!isObject(value)) throw new LineError("Input should be an object");
     if (assistantIs !== "environment") yield { trace: traceOf(value, leftOut) };
-    else for (const sample of readAsChat(value, place[1])) yield { sample };
+    else yield { conversation: [...readAsChat(value, place[1])] };
   }),
 };
