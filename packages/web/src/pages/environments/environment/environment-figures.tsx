@@ -97,7 +97,7 @@ function Figure({
         <ExplainedName name={name} explanation={explanation} />
       </dt>
       <dd className="text-xl font-semibold tracking-tight tabular-nums">{value}</dd>
-      <dd className="min-h-4 text-xs text-ink-3 tabular-nums">{children}</dd>
+      <dd className="h-4 truncate text-xs text-ink-3 tabular-nums">{children}</dd>
     </div>
   );
 }
