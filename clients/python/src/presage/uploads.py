@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LONG_S = 3600.0  # Long files take long to send, and then to store.
 _CHUNK_BYTES = 2**18
 _IN_MEMORY_BYTES = 2**23
-_STARTS = re.compile(rb"(\xef\xbb\xbf)?\s*[[{]|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd")
+_STARTS = re.compile(rb"(\xef\xbb\xbf)?\s*[\[{]|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd")
 _nothing: dict[str, Any] = {}
 Lines = str | bytes | Iterable[Mapping[str, Any]]  # JSON Lines, or objects.
 Source = str | os.PathLike[str] | Mapping[str, Any] | Iterable[str | os.PathLike[str]] | Iterable[Mapping[str, Any]]

@@ -53,6 +53,8 @@ export interface Layout {
   recognises(document: TraceDocument): string | undefined;
   /** Whether a document may stand in a file of this layout. By default only if it is recognised. */
   admits?(document: TraceDocument): boolean;
+  /** Who the assistant of its conversations is unless the upload says it, where the contents do not show it. */
+  assistantIs?: "agent" | "environment";
   /** Whether the files of a zip are one file in parts. */
   joinsEntries?: boolean;
   /** Whether its samples are stored as they are: without redaction unless asked for, under the ids that they have. */

@@ -91,6 +91,7 @@ export const predictions: Layout = {
 export const chat: Layout = {
   format: "chat",
   version: 1,
+  assistantIs: "environment",
   isVerbatim: true,
   about: {
     title: "Conversations with an environment (Word2World)",

@@ -94,6 +94,7 @@ function* readAsChat(value: Message, line: number): Generator<ReadSample, void> 
 export const sharegpt: Layout = {
   format: "sharegpt",
   version: 1,
+  assistantIs: "agent",
   about: {
     title: "ShareGPT (AgentGym, Word2World)",
     recognisedBy: "`conversations` of `from` and `value`, or of `role` and `content`",
