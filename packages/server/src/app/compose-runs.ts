@@ -125,7 +125,10 @@ export async function warnOfHiddenWorlds(
   const names = deployments.all().map(({ name }) => name);
   const worlds = await selectWorldNames(database, names);
   if (worlds.length > 0)
-    logger.warn({ worlds }, "`model` means the deployments of these names: ask the worlds by x-presage-world");
+    logger.warn(
+      { worlds },
+      "`model` means the deployments of these names: ask the worlds by x-presage-world",
+    );
 }
 
 export interface ComposedRunner {
