@@ -18,6 +18,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { ExampleServices } from "../worlds/examples.ts";
 import { createWorldParts, type WorldParts } from "../worlds/world-parts.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
+import { selectWorldNames } from "../worlds/worlds-store.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { type ComposedEvaluation, composeEvaluation } from "./compose-evaluation.ts";
 import { composeStore, type OpenedStore, type Writers } from "./storage.ts";
@@ -114,6 +115,21 @@ export const worldUses: WorldUses = async (transaction, accountId, name) => {
     ...runs.map((one) => `the run ${JSON.stringify(one)}`),
   ];
 };
+
+/** Warns of worlds that a request's `model` no longer means. */
+export async function warnOfHiddenWorlds(
+  { database }: Pick<OpenedDatabase, "database">,
+  deployments: Pick<Deployments, "all">,
+  { logger }: Pick<Log, "logger">,
+): Promise<void> {
+  const names = deployments.all().map(({ name }) => name);
+  const worlds = await selectWorldNames(database, names);
+  if (worlds.length > 0)
+    logger.warn(
+      { worlds },
+      "`model` means the deployments of these names: ask the worlds by x-presage-world",
+    );
+}
 
 export interface ComposedRunner {
   store: OpenedStore;

@@ -27,7 +27,7 @@ import { composeDeployments, composeLimits, composePrices, servedModels } from "
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments, composeReplays, composeWatch } from "./compose-reality.ts";
-import { composeRuns, worldUses } from "./compose-runs.ts";
+import { composeRuns, warnOfHiddenWorlds, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
@@ -329,6 +329,7 @@ export async function composeServer(
   const { services, ofRuns } = toServices(config, log, parts, start);
   features.runs.start(ofRuns);
   await warnOfReservedNames(store, log);
+  await warnOfHiddenWorlds(store, deployments, log);
   const clocks = watchClocks(store.database, log.logger);
   await noteInstance(store.database, { id: instanceId, address: publicUrl });
   return {

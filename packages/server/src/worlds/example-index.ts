@@ -100,7 +100,6 @@ export function collectExamples() {
   const [tagAt, taggedAt] = [growing(), growing()];
   const [actions, states, tasks] = [collectTexts(), collectTexts(), collectTexts()];
   return {
-    count: () => columns.positions.length,
     add({
       position,
       trajectoryId,
@@ -125,11 +124,8 @@ export function collectExamples() {
       columns.taskOf.push(tasks.numberOf(normalForm(task, maxBytes.task)));
     },
     finish(): BuiltIndex {
-      const of = {
-        ...{ positions: columns.positions.values(), pairOf: columns.pairOf.values() },
-        ...{ charsOf: columns.charsOf.values(), actionOf: columns.actionOf.values() },
-        ...{ stateOf: columns.stateOf.values(), taskOf: columns.taskOf.values() },
-      };
+      const finished = Object.entries(columns).map(([name, column]) => [name, column.values()]);
+      const of = Object.fromEntries(finished) as Record<keyof typeof columns, Uint32Array>;
       const texts = { actions: actions.finish(), states: states.finish(), tasks: tasks.finish() };
       const ofTag = group(tagAt.values(), tags.size);
       const tagged = taggedAt.values();

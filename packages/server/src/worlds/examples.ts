@@ -48,19 +48,12 @@ export async function chooseExamples(
   signal?: AbortSignal,
 ): Promise<ChosenExamples> {
   const { query, wanted } = findWanted({ config }, asked);
-  const nothing = { examples: [], left_out: { trajectory: 0, duplicate: 0, budget: 0, filter: 0 } };
-  const unasked = {
-    ...{ score: null, scores: {}, predictions: 0, reduced: false },
-    ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
-  };
-  const explained = { ...nothing, ...unasked, truncated: false, retrieval_ms: 0 };
-  if (source === undefined) return { examples: [], query, explain: explained };
-  const found = await indexes.find(source, { ...wanted, query }, signal);
+  const found = source ? await indexes.find(source, { ...wanted, query }, signal) : nothing;
   const positions = found.examples.map(({ position }) => position);
-  const shown = await exampleTexts.read(reader, source.revisionId, positions);
+  const shown = source ? await exampleTexts.read(reader, source.revisionId, positions) : new Map();
   // Of a dataset that is being deleted, some are gone.
   const chosen = found.examples.flatMap(({ position, ...one }) => {
-    const example = shown.get(position);
+    const example: ShownExample | undefined = shown.get(position);
     return example === undefined ? [] : [{ example, one }];
   });
   return {
@@ -68,19 +61,23 @@ export async function chooseExamples(
     examples: chosen.map(({ example }) => example),
     explain: {
       examples: chosen.map(({ example: { sampleId, trajectoryId }, one }) => ({
-        dataset_sample_id: sampleId,
-        trajectory_id: trajectoryId,
-        similarity: one.similarity,
-        by: one.by,
-        chars: one.chars,
+        ...{ dataset_sample_id: sampleId, trajectory_id: trajectoryId },
+        ...one,
       })),
       left_out: { ...found.leftOut, filter: found.filtered },
       truncated: found.isTruncated,
-      ...unasked,
+      ...{ reduced: false, score: null, scores: {}, predictions: 0 },
+      ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
       retrieval_ms: found.ms,
     },
   };
 }
+
+/** Of a world without examples. */
+const nothing: Awaited<ReturnType<Indexes["find"]>> = {
+  ...{ examples: [], leftOut: { trajectory: 0, duplicate: 0, budget: 0 } },
+  ...{ isTruncated: false, filtered: 0, ms: 0 },
+};
 
 /** What examples are found by, and which are wanted. */
 export function findWanted(

@@ -215,25 +215,36 @@ function examplesOf(
   excluded: ReadonlySet<number>,
 ): number[] {
   const examples: number[] = [];
-  for (const action of actions) {
-    const end = starts[action + 1] ?? 0;
-    for (let at = starts[action] ?? 0; at < end; at += 1) {
-      const example = numbers[at] ?? 0;
+  for (const action of actions)
+    for (const example of numbers.subarray(starts[action], starts[action + 1]))
       if (!excluded.has(example)) examples.push(example);
-    }
-  }
   return examples;
 }
 
 /** Compares states as late as it can, and chooses an example once nothing else can come before it. */
 function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
-  const { k, minSimilarity = 0 } = wanted;
+  const { k, minSimilarity = 0, maxChars = Number.POSITIVE_INFINITY, keepsDuplicates = false } = wanted;
   const visited = new TinyQueue<Visited>([], (a, b) => b.most - a.most);
   const compared = new TinyQueue<Candidate>(
     [],
     (a, b) => b.similarity - a.similarity || a.example - b.example,
   );
-  const choice = startChoice(index, wanted);
+  const chosen: Candidate[] = [];
+  const pairs = new Set<number>();
+  const passedOver = { duplicate: 0, budget: 0 };
+  let chars = 0;
+
+  /** Without duplicates, and what no longer fits. */
+  function offer(candidate: Candidate): void {
+    const pair = index.pairOf[candidate.example] ?? 0;
+    if (!keepsDuplicates && pairs.has(pair)) passedOver.duplicate += 1;
+    else if (chosen.length > 0 && chars + candidate.chars > maxChars) passedOver.budget += 1;
+    else {
+      pairs.add(pair);
+      chars += candidate.chars;
+      chosen.push(candidate);
+    }
+  }
 
   function compare({ example, action, task, known }: Visited): void {
     const state = states.similarity(index.stateOf[example] ?? 0);
@@ -246,13 +257,13 @@ function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
 
   /** Chooses what is more similar than `bound`. Whether nothing else can be chosen. */
   function isSettled(bound: number): boolean {
-    while (choice.chosen.length < k) {
+    while (chosen.length < k) {
       const most = Math.max(bound, visited.peek()?.most ?? 0);
       const next = compared.peek();
       if (most < minSimilarity && next === undefined) return true;
       if (next !== undefined && next.similarity > most) {
         compared.pop();
-        choice.offer(next);
+        offer(next);
       } else {
         const first = most > bound ? visited.pop() : undefined;
         if (first === undefined) return false;
@@ -268,36 +279,7 @@ function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
     /** With nothing more to come. */
     choose() {
       isSettled(0);
-      const { chosen, passedOver } = choice;
-      return {
-        examples: chosen.map(({ example, ...found }) => found),
-        leftOut: passedOver,
-      };
-    },
-  };
-}
-
-/** Takes examples by falling similarity, without duplicates and what no longer fits. */
-function startChoice(
-  { pairOf }: ExampleIndex,
-  { maxChars = Number.POSITIVE_INFINITY, keepsDuplicates = false }: Wanted,
-) {
-  const chosen: Candidate[] = [];
-  const pairs = new Set<number>();
-  const passedOver = { duplicate: 0, budget: 0 };
-  let chars = 0;
-  return {
-    chosen,
-    passedOver,
-    offer(candidate: Candidate): void {
-      const pair = pairOf[candidate.example] ?? 0;
-      if (!keepsDuplicates && pairs.has(pair)) passedOver.duplicate += 1;
-      else if (chosen.length > 0 && chars + candidate.chars > maxChars) passedOver.budget += 1;
-      else {
-        pairs.add(pair);
-        chars += candidate.chars;
-        chosen.push(candidate);
-      }
+      return { examples: chosen.map(({ example: _, ...found }) => found), leftOut: passedOver };
     },
   };
 }

@@ -1,4 +1,3 @@
-import { workerData } from "node:worker_threads";
 import type { DatasetSample } from "@presage/contract";
 import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
 import {
@@ -54,6 +53,9 @@ export interface Built {
 
 const indexes = new Map<number, ExampleIndex>();
 
+/** So many samples take a moment only, and somebody waits for them. */
+const brief = 2_000;
+
 async function build({
   source: { revisionId, filter },
   from,
@@ -61,7 +63,7 @@ async function build({
 }: IndexRequest & { kind: "build" }): Promise<Built | undefined> {
   const collected = collectExamples();
   const ofTrajectory = new Map<string, number>();
-  let filtered = 0;
+  let [filtered, read] = [0, 0];
   for await (const piece of typeof from === "string" ? readLines(from, revisionId) : [from]) {
     for (const { position, line } of piece) {
       // It was written as one.
@@ -75,7 +77,10 @@ async function build({
       ofTrajectory.set(trajectoryId, before + 1);
       collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
     }
-    if (filtered + collected.count() > most) return undefined;
+    const before = read;
+    read += piece.length;
+    if (read > most) return undefined;
+    if (before <= brief && read > brief) workInBackground();
   }
   const built = collected.finish();
   const counts = {
@@ -105,8 +110,6 @@ function find({ key, query, wanted }: Sought): Found {
   const startedAtMs = performance.now();
   return { ...findExamples(index, query, wanted), ms: performance.now() - startedAtMs };
 }
-
-if (workerData === "builds") workInBackground();
 
 serveRequests<IndexRequest, IndexReply>({
   respond(request) {

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import type { Wanted } from "./find-examples.ts";
@@ -64,7 +65,7 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
     if (thread === undefined || thread.hasEnded()) {
       for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
-      thread = startThread("searches");
+      thread = startThread();
     }
     return thread;
   }
@@ -169,8 +170,8 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
 
 type IndexThread = ThreadClient<IndexRequest, IndexReply>;
 
-function startThread(workerData: "searches" | "builds"): IndexThread {
-  return threadClient(new Worker(new URL("./index-thread.ts", import.meta.url), { workerData }));
+function startThread(): IndexThread {
+  return threadClient(new Worker(new URL("./index-thread.ts", import.meta.url)));
 }
 
 async function readLines(reader: Database, revisionId: number, signal: AbortSignal): Promise<Lines> {
@@ -184,7 +185,7 @@ async function buildIndex(
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<Built> {
   signal.throwIfAborted();
-  const thread = startThread("builds");
+  const thread = startThread();
   const abandon = () => void thread.abandon(notReady());
   signal.addEventListener("abort", abandon);
   try {
@@ -202,20 +203,9 @@ async function buildIndex(
   }
 }
 
-async function soonEnough(
-  building: Promise<IndexFigures>,
-  signal: AbortSignal | undefined,
-): Promise<IndexFigures> {
-  const timeUp = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeUp.reject(notReady()), maxWaitMs).unref();
-  const leave = () => timeUp.reject(signal?.reason);
-  signal?.addEventListener("abort", leave);
-  try {
-    return await Promise.race([building, timeUp.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", leave);
-  }
+function soonEnough(building: Promise<IndexFigures>, signal: AbortSignal | undefined): Promise<IndexFigures> {
+  const limits = { timeoutMs: maxWaitMs, timeoutError: notReady, signal };
+  return withDeadline(limits, (until) => orAborted(building, until));
 }
 
 /** They fitted when the world was made. */

@@ -179,19 +179,13 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   },
   async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
     await findWorld(services, requester, { name });
-    const wanted = {
-      name,
-      limit: Number(limit ?? defaultRevisionLimit),
-      below: after === undefined ? undefined : Number(after),
-    };
+    const most = Number(limit ?? defaultRevisionLimit);
+    const wanted = { name, limit: most + 1, below: after === undefined ? undefined : Number(after) };
     const reader = services.store.briefReader(requester);
-    const found = await selectWorldRevisions(reader, requester.accountId, {
-      ...wanted,
-      limit: wanted.limit + 1,
-    });
-    const revisions = found.slice(0, wanted.limit).map(toWorld);
-    const last = found.length > wanted.limit ? revisions.at(-1)?.revision : undefined;
-    return reply(200, { data: revisions, next: last === undefined ? null : String(last) });
+    const found = await selectWorldRevisions(reader, requester.accountId, wanted);
+    const data = found.slice(0, most).map(toWorld);
+    const next = found.length > most ? String(data.at(-1)?.revision) : null;
+    return reply(200, { data, next });
   },
 });
 
@@ -280,7 +274,8 @@ export async function findByReference(
   return await findWorld(services, requester, wanted);
 }
 
-async function findReady(
+/** The same, as it can be asked. */
+export async function findReady(
   services: Pick<WorldVerbServices, "knownWorlds">,
   requester: Requester,
   reference: string,

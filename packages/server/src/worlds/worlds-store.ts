@@ -116,6 +116,12 @@ function toWorld(
   };
 }
 
+/** Which of these names worlds of any account have. */
+export async function selectWorldNames(database: Database, names: readonly string[]): Promise<string[]> {
+  const named = database.selectFrom("worlds").select("name").distinct().where("name", "in", names);
+  return (await named.orderBy("name").execute()).map(({ name }) => name);
+}
+
 /** Locks a world until the transaction ends. Undefined if the account has none of this name. */
 export async function lockWorld(
   transaction: Database,

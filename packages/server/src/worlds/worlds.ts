@@ -208,14 +208,12 @@ async function pin(
   { before, kept, copied }: Pinning = {},
 ): Promise<WorldPins> {
   const { model, confidence } = config;
-  const named: [name: unknown, path: string[]][] = [
-    [isRecords(model) ? undefined : model?.deployment, ["model", "deployment"]],
-    [confidence?.escalate_to, ["confidence", "escalate_to"]],
-  ];
-  for (const [name, path] of named) {
+  const find = (name: string | null | undefined, path: string[]) => {
     if (typeof name === "string" && services.deployments.find(name) === undefined)
       throw new InvalidWorldError(path, "There is no deployment of this name");
-  }
+  };
+  if (!isRecords(model)) find(model?.deployment, ["model", "deployment"]);
+  find(confidence?.escalate_to, ["confidence", "escalate_to"]);
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
   const pinsExamples = kept === undefined && config.examples;
@@ -241,16 +239,14 @@ function refuseOther(
   { examples, prompt_digest }: Pick<WorldPins, "examples" | "prompt_digest">,
   copied: WorldPins,
 ): void {
+  const refuse = (field: string, said: string) => {
+    throw new InvalidWorldError(["pinned", field], said);
+  };
   if (prompt_digest !== copied.prompt_digest)
-    throw new InvalidWorldError(
-      ["pinned", "prompt_digest"],
-      `The prompt is another: its digest is ${prompt_digest}`,
-    );
+    refuse("prompt_digest", `The prompt is another: its digest is ${prompt_digest}`);
+  const found = examples ? `the digest of their index is ${examples.index_digest}` : "there are none";
   if (examples?.index_digest !== copied.examples?.index_digest)
-    throw new InvalidWorldError(
-      ["pinned", "examples"],
-      `The examples are others: ${examples ? `the digest of their index is ${examples.index_digest}` : "there are none"}`,
-    );
+    refuse("examples", `The examples are others: ${found}`);
 }
 
 /** All that its answers, and the numbers of its methods, are made from. */

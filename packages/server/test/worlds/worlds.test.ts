@@ -3,10 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StoredPredictionDetail, World, WorldModelPrediction, WorldPreview } from "@presage/contract";
+import { warnOfHiddenWorlds } from "../../src/app/compose-runs.ts";
+import type { Log } from "../../src/platform/observability/logger.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -251,6 +254,17 @@ onAnyDatabase((database) => {
     const { messages } = await post<WorldPreview>("/v1/worlds/inside/preview", { interaction });
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(messages[0]?.content).toContain("## RECORDED EXAMPLES\nState: The cart has 1 things.");
+  });
+
+  test("the start says which worlds a deployment of their name hides", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const said: unknown[] = [];
+    const logger = { warn: (fields: unknown) => said.push(fields) } as unknown as Log["logger"];
+    const warn = (...names: string[]) =>
+      warnOfHiddenWorlds(opened, { all: () => names.map((name) => ({ name })) as never }, { logger });
+    await warn("default");
+    await warn("default", "shop");
+    expect(said).toEqual([{ worlds: ["shop"] }]);
   });
 
   test("once the dataset is deleted the world says so, or answers without, as it was told", async () => {

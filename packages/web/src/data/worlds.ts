@@ -51,12 +51,19 @@ export function worldPreviewQuery(presage: Presage, reference: string, request: 
   });
 }
 
-/** The runs that a world was asked in, newest first. */
-export function runsThroughWorldQuery(presage: Presage, name: string) {
+const nameIn = (reference: string | undefined) => reference?.split("@")[0];
+
+/** Whether a world was asked in a run. */
+export function isThrough(name: string, { target }: Pick<ListedRun, "target">): boolean {
+  return "world" in target && nameIn(target.world) === name;
+}
+
+/** The runs that a world was asked in, and those that `presage worlds evaluate` set beside it, newest first. */
+export function runsOfWorldQuery(presage: Presage, name: string) {
   return {
     ...allRunsQuery(presage),
     select: (runs: readonly ListedRun[]) =>
-      runs.filter(({ target }) => "world" in target && target.world.split("@")[0] === name),
+      runs.filter((run) => isThrough(name, run) || nameIn(run.tags?.world) === name),
   };
 }
 

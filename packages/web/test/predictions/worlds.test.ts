@@ -163,8 +163,13 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   const { dataset } = await examples(client);
   await client.worlds.create({ name: "measured", examples: { dataset }, model: retrieval });
   await finishRun(client, { name: "by its records", dataset_id: dataset, target: { world: "measured" } });
+  await finishRun(client, {
+    ...{ name: "beside it", dataset_id: dataset, target: { baseline: "no-change" } },
+    tags: { world: "measured@1" },
+  });
   const page = await visit("/worlds/measured");
-  await page.getByRole("tab", { name: "Quality 1" }).click();
+  await page.getByRole("tab", { name: "Quality 2" }).click();
+  await page.getByRole("row").filter({ hasText: "beside it" }).getByText("no-change").waitFor();
   const row = page.getByRole("row").filter({ hasText: "by its records" });
   await row.getByText("measured@1").waitFor();
   await row.getByText("exact-match").waitFor();

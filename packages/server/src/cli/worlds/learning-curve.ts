@@ -90,17 +90,15 @@ function drawSome(ids: readonly string[], draw: number, count: number): Set<stri
 }
 
 async function printCurve({ call }: RunConnection, points: readonly Point[]): Promise<void> {
-  const rows = [];
-  for (const { runs, ...point } of points) {
-    const rates: number[] = [];
-    for (const { id } of runs) {
-      const [first] = (await call((client) => client.runs.report(id))).evaluators;
-      rates.push(first?.pass_rate ?? first?.mean ?? Number.NaN);
-    }
+  const rows: (Point & { rates: number[] })[] = [];
+  for (const point of points) {
+    const reports = await Promise.all(point.runs.map(({ id }) => call(({ runs }) => runs.report(id))));
+    const rates = reports.map(({ evaluators: [first] }) => first?.pass_rate ?? first?.mean ?? Number.NaN);
     rows.push({ ...point, rates });
   }
+  const meanOf = (rates: readonly number[]) => rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
   process.stdout.write("\n");
-  printTable<(typeof rows)[number]>(
+  printTable(
     [
       { heading: "trajectories", text: ({ trajectories }) => String(trajectories), align: "right" },
       { heading: "examples", text: ({ examples }) => String(examples), align: "right" },
@@ -114,10 +112,6 @@ async function printCurve({ call }: RunConnection, points: readonly Point[]): Pr
   const compared = await call(({ comparisons }) => comparisons.get(runs.map(({ id }) => id)));
   const share = `${fewer?.trajectories} of the ${all?.trajectories} trajectories`;
   printNotice(describeCurve(share, compared.evaluators[0]?.candidates ?? []));
-}
-
-function meanOf(rates: readonly number[]): number {
-  return rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
 }
 
 /** Whether more records are likely to help, by what some of them did beside all. */

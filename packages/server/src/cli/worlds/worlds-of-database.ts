@@ -1,4 +1,4 @@
-import { readWorldReference, type World, type WorldModelRequest } from "@presage/contract";
+import type { World, WorldModelRequest } from "@presage/contract";
 import type { Presage } from "@presage/sdk";
 import type { Changer } from "../../platform/audit.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
@@ -6,7 +6,6 @@ import { predictThrough } from "../../predictions/through-world.ts";
 import { calibrateWorld } from "../../runs/calibrate-world.ts";
 import { createClientCounts } from "../../runs/client/client-counts.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
-import { noSuchWorld } from "../../worlds/find-world.ts";
 import { isNotReady } from "../../worlds/indexes.ts";
 import type { WorldParts } from "../../worlds/world-parts.ts";
 import {
@@ -17,7 +16,7 @@ import {
   type WorldUses,
   type WorldVerbServices,
 } from "../../worlds/worlds.ts";
-import { findByReference, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
+import { findByReference, findReady, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
 import { selectWorldRevisions, selectWorlds } from "../../worlds/worlds-store.ts";
 import { CommandError } from "../command.ts";
 
@@ -71,9 +70,7 @@ export function worldsOfDatabase(services: WorldServices, requester: Changer, us
       preview: (name, request) => onceSearchable(() => previewThrough(services, requester, name, request)),
     },
     async predict({ world: named, ...request }) {
-      const wanted = readWorldReference(named ?? "");
-      const world = wanted && (await services.knownWorlds.find(requester, wanted));
-      if (world === undefined) throw noSuchWorld();
+      const world = await findReady(services, requester, named ?? "");
       const reader = store.reader(requester);
       return await onceSearchable(() => predictThrough({ ...services, reader }, world, request));
     },

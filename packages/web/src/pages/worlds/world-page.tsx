@@ -4,7 +4,13 @@ import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react
 import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { runsThroughWorldQuery, useArchiveWorld, useDeleteWorld, worldQuery } from "../../data/worlds.ts";
+import {
+  isThrough,
+  runsOfWorldQuery,
+  useArchiveWorld,
+  useDeleteWorld,
+  worldQuery,
+} from "../../data/worlds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
@@ -118,7 +124,7 @@ function LoadedWorld({ world }: { world: World }) {
 function WorldTabs({ world }: { world: World }) {
   const { tab = "answer" } = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: runs = [] } = useQuery(runsThroughWorldQuery(usePresage(), world.name));
+  const { data: runs = [] } = useQuery(runsOfWorldQuery(usePresage(), world.name));
   const count = (figure: number) => <span className="text-ink-3 tabular-nums">{formatCount(figure)}</span>;
   const tabs = [
     { value: "answer" as const, label: "Answer", content: <AnswerTab world={world} /> },
@@ -143,7 +149,12 @@ function WorldTabs({ world }: { world: World }) {
           {
             value: "confidence" as const,
             label: "Confidence",
-            content: <ConfidenceTab calibration={world.pinned.calibration} runs={runs} />,
+            content: (
+              <ConfidenceTab
+                calibration={world.pinned.calibration}
+                runs={runs.filter((run) => isThrough(world.name, run))}
+              />
+            ),
           },
         ]),
     {

@@ -86,17 +86,18 @@ export function RevisionsTab({ world }: { world: World }) {
   );
 }
 
-const mostRuns = 10;
+/** As many as a learning curve and what stands beside it have. */
+const mostRuns = 14;
 
-/** The newest runs that asked the world, with what they say of it. */
+/** The newest runs of the world, with what they say of it and of what is simpler. */
 export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
   const shown = runs.slice(0, mostRuns);
   return (
-    <Table label="Runs through the world" isStacked className="min-w-2xl">
+    <Table label="Runs of the world" isStacked className="min-w-2xl">
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Run</HeaderCell>
-          <HeaderCell>World</HeaderCell>
+          <HeaderCell>Target</HeaderCell>
           <HeaderCell>Dataset</HeaderCell>
           <HeaderCell className="w-80">Pass rate</HeaderCell>
           <HeaderCell isNumber>Made</HeaderCell>
