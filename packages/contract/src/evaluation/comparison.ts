@@ -41,7 +41,7 @@ const ComparedRun = z
   .object({
     ...Run.shape,
     left_out: count(
-      "Samples of its revision that are left out, because not every other run's revision has an equal one.",
+      "Samples of its revision that are left out, because not every other run's revision has an equal one, or a pilot does not predict it.",
     ),
   })
   .meta({ id: "ComparedRun" });

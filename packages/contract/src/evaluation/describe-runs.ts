@@ -1,7 +1,7 @@
 // Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunGoal } from "./goal.ts";
-import type { ReportEvaluator, Run, RunProgress } from "./run.ts";
+import type { ReportEvaluator, Run, RunDraw, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
 import type { RunFigures, RunPrevious, RunReport } from "./run-report.ts";
 
@@ -95,11 +95,18 @@ export function describeGoal(
     missed: `and the whole interval is below ${wanted}`,
     within_interval: `and ${wanted} lies within the interval`,
     leaky: "but its world was calibrated on samples of this dataset",
+    pilot: "but a pilot of some samples meets no goal",
     no_interval: `but without an interval it cannot be held against ${wanted}`,
     failures: `but ${share(withFailures ?? 0)} if failures do not pass, below ${wanted}`,
   };
   const reason = reasons[why ?? (state === "missed" ? "missed" : "met")];
   return `${verdict}: ${evaluator} passes ${share(figures.pass_rate)}${range}, ${reason}.`;
+}
+
+/** “A pilot: 50 of 3,000 samples, drawn by seed 1.” */
+export function describeDraw({ samples, of, seed }: RunDraw): string {
+  const count = (number: number) => number.toLocaleString("en-US");
+  return `A pilot: ${count(samples)} of ${count(of)} samples, drawn by seed ${seed}.`;
 }
 
 /** “85 %”, or “85.4 %” */

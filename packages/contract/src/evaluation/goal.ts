@@ -63,11 +63,11 @@ export const RunGoal = z
         "`met`: the lower end of the pass rate's interval is at least the goal, and so is the rate if failures do not pass. `missed`: the upper end is below the goal.",
     }),
     why: z
-      .enum(["not_ended", "no_figure", "no_interval", "within_interval", "failures", "leaky"])
+      .enum(["not_ended", "no_figure", "no_interval", "within_interval", "failures", "leaky", "pilot"])
       .nullable()
       .meta({
         description:
-          "Why it is undecided. `no_figure`: the run has no verdict of this evaluator. `failures`: without them it would be met. `leaky`: its world was calibrated on samples of this dataset. Null if it is decided.",
+          "Why it is undecided. `no_figure`: the run has no verdict of this evaluator. `failures`: without them it would be met. `leaky`: its world was calibrated on samples of this dataset. `pilot`: a pilot of some samples would meet it. Null if it is decided.",
       }),
   })
   .meta({ id: "RunGoal" });

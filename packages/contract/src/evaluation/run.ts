@@ -18,6 +18,9 @@ export const defaultRunConcurrency = 16;
 /** The most evaluators of a run. */
 export const maxRunEvaluators = 20;
 
+/** The most samples of a pilot. */
+const maxDrawn = 1_000_000;
+
 /** A revision of a dataset, where a baseline learns from. */
 const RevisionReference = z.strictObject({
   dataset_id: shortText(200).meta({ description: "The id of a dataset of the account." }),
@@ -101,6 +104,14 @@ export const RunCreateRequest = z
     ends: RunEnds.nullish().meta({
       description:
         "What says that the episode ends with a prediction, and what its reward is. The report holds it against `done` and `reward` of the samples.",
+    }),
+    limit: z.int().min(1).max(maxDrawn).nullish().meta({
+      description:
+        "A pilot: only this many samples are predicted, if the revision has more. They are whole trajectories in an order that `draw_seed` decides, the last one up to the limit. It meets no goal, passes no gate and is not the latest figure of its target.",
+    }),
+    draw_seed: z.int().min(0).max(2_147_483_647).nullish().meta({
+      default: 1,
+      description: "Another one draws other trajectories for `limit`.",
     }),
     repeats: z.int().min(1).max(maxRepeats).nullish().meta({ default: 1, description: described.repeats }),
     concurrency: z.int().min(1).max(maxRunConcurrency).nullish().meta({
@@ -198,6 +209,16 @@ export const RunProgress = z
   .meta({ id: "RunProgress" });
 export type RunProgress = z.infer<typeof RunProgress>;
 
+/** Which samples a pilot predicts. */
+export const RunDraw = z
+  .object({
+    samples: count("How many samples were drawn, in whole trajectories but for the last."),
+    of: count("How many the revision has."),
+    seed: count("What decided the draw: the same revision, number and seed draw the same."),
+  })
+  .meta({ id: "RunDraw" });
+export type RunDraw = z.infer<typeof RunDraw>;
+
 /** What a run was made with. */
 export const RunProvenance = z
   .object({
@@ -214,6 +235,7 @@ export const RunProvenance = z
     finished_early: z.boolean().optional().meta({
       description: "True if it was finished without the predictions that were missing.",
     }),
+    draw: RunDraw.optional().meta({ description: "Of a pilot, which samples it predicts. Absent: all." }),
     in_sample: z.boolean().meta({
       description: "Whether a baseline learnt from the revision that it predicts.",
     }),

@@ -19,6 +19,8 @@ export interface RunOptions extends ConnectionOptions {
   baseline?: "no-change" | "most-frequent" | "retrieval";
   predictions?: string;
   mode?: RunMode;
+  limit?: string;
+  drawSeed?: string;
   evaluator?: string[];
   protocol?: ProtocolName;
   repeats?: string;
@@ -68,6 +70,11 @@ export function addRunOptions(command: Command): Command {
         [...["teacher-forced", "free-running"]],
       ),
     )
+    .option(
+      "--limit <samples>",
+      "a pilot: predict only this many samples, in trajectories drawn by --draw-seed; it passes no gate",
+    )
+    .option("--draw-seed <number>", "another one draws other trajectories for --limit; by default 1")
     .option("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
     .addOption(
       choice(
@@ -97,7 +104,7 @@ export function addRunOptions(command: Command): Command {
       "--max-regression <points>",
       "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05, or if more than 1 % of the samples have a verdict there only; with 3 if it is lower by more and the trajectories are too few to tell that from chance",
     )
-    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3")
+    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3, also of a pilot")
     .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
     .option("--json", "print the report as JSON instead of a table")
     .option(...onServer);
@@ -109,7 +116,7 @@ const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
 
 const ofNewRuns = [
   ...["dataset", "revision", "format", "name", "model", "deployment", "world", "baseline", "mode"],
-  ...["evaluator", "protocol", "repeats", "concurrency", "ends", ...sampling, "tag"],
+  ...["limit", "drawSeed", "evaluator", "protocol", "repeats", "concurrency", "ends", ...sampling, "tag"],
 ] as (keyof RunOptions)[];
 
 /** An option that has no effect is a mistake. */
@@ -132,9 +139,13 @@ export function refuseContradictions(options: RunOptions): void {
     const [other] = [...given(targets), ...unsampled].filter((name) => name !== target);
     if (other !== undefined) refuse(target, other);
   }
+  if (options.limit !== undefined && options.predictions !== undefined) refuse("limit", "predictions");
+  if (options.drawSeed !== undefined && options.limit === undefined)
+    throw new CommandError("--draw-seed needs --limit");
   if (options.maxRegression !== undefined && options.against === undefined)
     throw new CommandError("--max-regression needs --against, the run to compare with");
-  if (options.undecided !== undefined && options.maxRegression === undefined)
+  const mayBePilot = (options.limit ?? options.resume) !== undefined && options.minPassRate !== undefined;
+  if (options.undecided !== undefined && options.maxRegression === undefined && !mayBePilot)
     throw new CommandError("--undecided needs --max-regression");
 }
 
@@ -189,13 +200,15 @@ export function readWantedRun(
   target: RunTarget,
   evaluators: readonly WantedEvaluator[],
 ): Omit<RunCreateRequest, "evaluators" | "dataset_id" | "revision"> {
-  const { name, repeats, concurrency, tag } = options;
+  const { name, limit, drawSeed, repeats, concurrency, tag } = options;
   const mode = options.mode ?? protocolOf(options)?.mode;
   const params = readParams(options);
   const wanted = {
     target,
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
+    ...(limit !== undefined && { limit: readNumber("--limit", limit) }),
+    ...(drawSeed !== undefined && { draw_seed: readNumber("--draw-seed", drawSeed) }),
     ...(repeats !== undefined && { repeats: readNumber("--repeats", repeats) }),
     ...(concurrency !== undefined && { concurrency: readNumber("--concurrency", concurrency) }),
     ...(params !== undefined && { params }),

@@ -1,6 +1,7 @@
 import type { Comparison, Run, RunReport } from "@presage/contract";
 import {
   describeComparison,
+  describeDraw,
   describeFailures,
   describeGoal,
   describeLeftOut,
@@ -155,6 +156,9 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
     ]),
   );
   const notes = [
+    ...runs.flatMap(({ name, provenance }) =>
+      provenance.draw ? `${name}: ${describeDraw(provenance.draw)}` : [],
+    ),
     ...evaluators.flatMap((evaluator) =>
       evaluator.candidates.flatMap((candidate) => {
         const { sentence, caveats } = describeComparison(candidate, {
@@ -168,7 +172,7 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
     ),
     ...describeBases(evaluators),
     ...runs.flatMap(({ name, left_out: count }) =>
-      count === 0 ? [] : `${name}: ${count} of its samples are not in every run's revision, and left out`,
+      count === 0 ? [] : `${name}: ${count} of its samples are not in every run, and left out`,
     ),
     ...leftOut.map((one) => `${nameOf(one)} of ${nameOfRun(one.run_id)} is left out: it has no counterpart`),
   ];

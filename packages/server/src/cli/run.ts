@@ -49,6 +49,7 @@ export function addRunCommand(program: Command): void {
         "presage run --dataset conversations.jsonl --protocol word2world",
         "presage run --dataset kitchen --evaluator exact-match \\",
         "  --min-pass-rate exact-match=0.8 --against nightly --max-regression 1.0",
+        "presage run --dataset kitchen --evaluator exact-match --limit 50",
         "presage run --resume nightly",
       ),
     )
@@ -277,6 +278,16 @@ export async function printAddress(
   if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}${path}`);
 }
 
+/** A pilot may fail a gate, and never passes one. */
+function describePilots(runs: readonly (Run | undefined)[]): string[] {
+  return runs.flatMap((run) => {
+    const { draw } = run?.provenance ?? {};
+    return draw === undefined
+      ? []
+      : `undecided: ${printable(run?.name ?? "")} is a pilot of ${draw.samples} of ${draw.of} samples, which passes no gate`;
+  });
+}
+
 /** Prints what the run says, compares it, and sets the exit code. */
 async function conclude(
   connection: RunConnection,
@@ -292,7 +303,7 @@ async function conclude(
     missed.push(
       "The world was calibrated on samples of this dataset: use others, such as those with the tag split=test",
     );
-  const untold: string[] = [];
+  const untold = minimums.length > 0 || maxRegression !== undefined ? describePilots([run, against]) : [];
   if (against !== undefined) {
     const comparison = await connection.call(({ comparisons }) => comparisons.get([against.id, run.id]));
     if (comparison.evaluators.length === 0)

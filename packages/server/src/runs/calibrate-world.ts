@@ -133,7 +133,7 @@ async function readJudgedScores(
   }: { place: number; methods: readonly ConfidenceMethod[]; split: string | undefined },
 ): Promise<CalibrationSample[]> {
   const { repeats } = run;
-  const all = await readRunSamples(reader, run.dataset.revisionId);
+  const all = await readRunSamples(reader, run);
   const { count, trajectories } = all;
   const verdicts = await readOutcomes(reader, run, place, new Uint8Array(count * repeats));
   const isWanted = split === undefined ? () => true : isOfSplit(all, split);

@@ -4,6 +4,7 @@ import {
   type EpisodeStop,
   type PinnedEnds,
   type RunCreateRequest,
+  type RunDraw,
   type RunEnds,
 } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
@@ -85,9 +86,10 @@ export async function createRun(
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);
       const target = await resolveTarget(transaction, accountId, wanted.target, world);
+      const draw = drawOf(wanted, revision);
       const isLeaky = world?.pinned.calibration?.dataset_id === wanted.dataset_id;
       const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
-      const created = toQueuedRun(wanted, { ...made, revision, change, isLeaky, ends });
+      const created = toQueuedRun(wanted, { ...made, revision, change, draw, isLeaky, ends });
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
       await recordChange(transaction, requester, {
         action: "run.create",
@@ -108,9 +110,13 @@ export async function createRun(
 }
 
 function refuseImpossible(
-  { target, params, repeats }: RequestedRun,
+  { target, params, repeats, limit, draw_seed: drawSeed }: RequestedRun,
   deployments: Pick<Deployments, "find">,
 ): void {
+  if (limit && "predictions" in target)
+    throw new InvalidRunError(["limit"], "Predictions made elsewhere are all evaluated");
+  if (drawSeed != null && !limit)
+    throw new InvalidRunError(["draw_seed"], "Nothing is drawn without a limit");
   if ("deployment" in target && deployments.find(target.deployment) === undefined)
     throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = params ?? {};
@@ -118,6 +124,11 @@ function refuseImpossible(
   if (typeof seed !== "number") return;
   if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + (repeats ?? 1) - 1))
     throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
+}
+
+/** Undefined: all samples are predicted. */
+function drawOf({ limit, draw_seed: seed }: RequestedRun, { samples }: Revision): RunDraw | undefined {
+  return limit && limit < samples ? { samples: limit, of: samples, seed: seed ?? 1 } : undefined;
 }
 
 async function findTargetWorld(
@@ -171,12 +182,13 @@ function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void
 interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
   revision: Revision;
   change: string | null;
+  draw: RunDraw | undefined;
   /** Whether what predicts was fitted on the dataset. */
   isLeaky: boolean;
   ends: PinnedEnds | undefined;
 }
 
-function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ends, ...parts }: RunParts): Run {
+function toQueuedRun(wanted: NewRun, { revision, change, draw, isLeaky, ends, ...parts }: RunParts): Run {
   const { target } = parts;
   const repeats = wanted.repeats ?? 1;
   return {
@@ -192,7 +204,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ends, ...parts
     concurrency: wanted.concurrency ?? defaultRunConcurrency,
     tags: wanted.tags ?? null,
     dataset: { datasetId: wanted.dataset_id, revisionId: revision.id, revision: revision.number },
-    counts: { samples: revision.samples * repeats, ...noCounts },
+    counts: { samples: (draw?.samples ?? revision.samples) * repeats, ...noCounts },
     tries: asksDeployment(parts) ? { retried: {}, timed_out: 0 } : null,
     provenance: {
       presage_version: packageJson.version,
@@ -200,6 +212,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, isLeaky, ends, ...parts
       dataset_digest: revision.digest,
       ...(change !== null && { change: JSON.parse(change) as DatasetChange }),
       ...(ends && { ends }),
+      ...(draw && { draw }),
       models: [],
       in_sample:
         target.kind === "retrieval" ||

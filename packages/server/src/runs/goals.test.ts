@@ -10,8 +10,11 @@ const figures = {
   ...{ pass_rate: 0.95, pass_rate_failures_as_zero: 0.9 },
   pass_interval: { level: 0.95, lower: 0.85, upper: 0.99 },
 };
-const judge = (part: Partial<typeof figures>, { isPreliminary = false, isLeaky = false } = {}) => {
-  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], { isPreliminary, isLeaky });
+const judge = (
+  part: Partial<typeof figures>,
+  { isPreliminary = false, isLeaky = false, isPilot = false } = {},
+) => {
+  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], { isPreliminary, isLeaky, isPilot });
   return why ?? state;
 };
 
@@ -32,4 +35,10 @@ test("a run on what its world was calibrated on meets no goal, and may miss one"
   expect(judge({}, { isLeaky: true })).toBe("leaky");
   const low = { level: 0.95, lower: 0.7, upper: 0.79 };
   expect(judge({ pass_interval: low }, { isLeaky: true })).toBe("missed");
+});
+
+test("a pilot meets no goal, and may miss one", () => {
+  expect(judge({}, { isPilot: true })).toBe("pilot");
+  const low = { level: 0.95, lower: 0.7, upper: 0.79 };
+  expect(judge({ pass_interval: low }, { isPilot: true })).toBe("missed");
 });

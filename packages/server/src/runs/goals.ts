@@ -71,7 +71,7 @@ type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 export function judgeGoal(
   goal: StoredGoal,
   evaluators: readonly Judged[],
-  { isPreliminary, isLeaky }: { isPreliminary: boolean; isLeaky: boolean },
+  { isPreliminary, isLeaky, isPilot }: { isPreliminary: boolean; isLeaky: boolean; isPilot: boolean },
 ): RunGoal {
   const { evaluator, profile_name, pass_rate } = goal;
   const decide = (): Pick<RunGoal, "state" | "why"> => {
@@ -84,6 +84,7 @@ export function judgeGoal(
     if (interval.upper < pass_rate) return { state: "missed", why: null };
     if (interval.lower < pass_rate) return undecided("within_interval");
     if (isLeaky) return undecided("leaky");
+    if (isPilot) return undecided("pilot");
     return (withFailures ?? 0) < pass_rate ? undecided("failures") : { state: "met", why: null };
   };
   return { evaluator, profile_name, pass_rate, ...decide() };

@@ -123,6 +123,20 @@ export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
 }
 
+/** How many samples the run's revision has, whether it predicts them or not. */
+export function samplesOfRevision({
+  counts,
+  repeats,
+  provenance,
+}: Pick<Run, "counts" | "repeats" | "provenance">): number {
+  return provenance.draw?.of ?? counts.samples / repeats;
+}
+
+/** Whether figures of a run may stand beside those of another: it predicts all samples that the other does. */
+export function hasSamplesOf(one: RunProvenance, other: RunProvenance): boolean {
+  return one.draw === undefined || JSON.stringify(one.draw) === JSON.stringify(other.draw);
+}
+
 /** Whether its figures may still change by themselves. When a client's run ends is not known. */
 export function isPreliminary(run: Pick<Run, "status" | "target">): boolean {
   return !hasEnded(run) && !isClientRun(run);

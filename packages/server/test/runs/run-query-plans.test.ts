@@ -8,7 +8,7 @@ import {
   claimRun,
   selectStoredPredictions,
   selectStoredVerdicts,
-  selectTrajectoryIds,
+  selectTrajectoryLengths,
 } from "../../src/runs/runner/work-store.ts";
 import { selectDiscardedRun, selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -39,7 +39,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
     }),
   "predictions of samples": (database) => selectStoredPredictions(database, "r", [1, 2]),
   "verdicts on samples": (database) => selectStoredVerdicts(database, "r", 2, [1, 2]),
-  trajectories: (database) => selectTrajectoryIds(database, 1, "", 10),
+  trajectories: (database) => selectTrajectoryLengths(database, 1, "", 10),
 };
 
 onEachDatabase((database) => {

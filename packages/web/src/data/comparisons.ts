@@ -125,10 +125,12 @@ export function useBaselineDifference(run: Run): BaselineDifference | undefined 
   return { baseline: baseline ?? null, comparison, error };
 }
 
-function isBaselineFor(run: Run, { id, target, mode, revision }: Run): boolean {
+function isBaselineFor(run: Run, { id, target, mode, revision, provenance: { draw } }: Run): boolean {
   const isNoChange = "baseline" in target && target.baseline === "no-change";
   // What stands beside a report's figures is told the recorded state, in both modes.
-  return id !== run.id && isNoChange && mode === "teacher-forced" && revision === run.revision;
+  const isAlike = id !== run.id && mode === "teacher-forced" && revision === run.revision;
+  // A pilot has only some of the samples.
+  return isAlike && isNoChange && (!draw || JSON.stringify(draw) === JSON.stringify(run.provenance.draw));
 }
 
 interface Named {

@@ -220,6 +220,10 @@ dashboardTest(
     const form = await visit("/runs/new");
     const dataset = form.getByRole("combobox", { name: "Dataset" });
     await dataset.selectOption({ label: "large (1,001 samples)" });
+    // Of a long dataset, a pilot comes first.
+    await form.getByRole("button", { name: "Start · 50 requests, cost unknown" }).waitFor();
+    await form.getByText("50 of 1,001 samples").waitFor();
+    await form.getByRole("radio", { name: "All 1,001" }).click();
     await form.getByRole("button", { name: "Start · 1,001 requests, cost unknown" }).waitFor();
     const untouched = await visit("/runs/new");
     await untouched.getByRole("option", { name: "large (1,001 samples)" }).waitFor({ state: "attached" });

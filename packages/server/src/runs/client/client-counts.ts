@@ -4,7 +4,14 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { selectLastSettled } from "../../results/write/results-store.ts";
-import { type EvaluatorNames, isClientRun, notCounted, type Run, type RunCounts } from "../run.ts";
+import {
+  type EvaluatorNames,
+  isClientRun,
+  notCounted,
+  type Run,
+  type RunCounts,
+  samplesOfRevision,
+} from "../run.ts";
 import {
   countByEvaluator,
   countResults,
@@ -201,7 +208,7 @@ export async function clientMemoryBytes(
   for (const run of runs) {
     bytes += isClientRun(run)
       ? (await countResults(reader, run)) * bytesPerResult
-      : (run.counts.samples / run.repeats) * bytesPerName;
+      : samplesOfRevision(run) * bytesPerName;
   }
   return bytes;
 }

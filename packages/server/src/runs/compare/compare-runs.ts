@@ -12,6 +12,7 @@ import {
   byWhetherChanged,
   matchSamples,
   type RunSamples,
+  readDrawn,
   readRunSamples,
   type SampleMatch,
 } from "../report/samples.ts";
@@ -23,6 +24,7 @@ import {
   type Run,
   type RunDataset,
   sampleName,
+  samplesOfRevision,
   toEvaluatorNames,
 } from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
@@ -67,7 +69,7 @@ function findEvaluator({ evaluators }: ComparedRun, names: EvaluatorNames): Comp
 /** Runs of datasets. Their samples are matched by what they are. */
 async function matchRuns(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
   const [reference, ...others] = runs;
-  const samples = await readRunSamples(reader, reference.dataset?.revisionId ?? 0);
+  const samples = await readRunSamples(reader, reference);
   const [own, ...matches] = await matchSamples(reader, reference, runs, samples.count);
   if (own === undefined) throw new Error("There is no reference to compare with");
   const toCompared = async (run: Run, match: SampleMatch): Promise<ComparedRun> => ({
@@ -90,6 +92,33 @@ async function evaluatorsOf(reader: Database, run: Run, samples: number): Promis
     hasPasses: true,
     outcomes: () => readOutcomes(reader, run, index, failed),
   }));
+}
+
+/** With a pilot, runs are compared on the samples that it predicts: the others lack nothing that they should have. */
+async function withoutUndrawn(
+  reader: Database,
+  { samples, compared: [reference, ...others] }: ComparedRuns,
+): Promise<ComparedRuns> {
+  const isLeftOut = new Uint8Array(samples.count);
+  const counts: (number | undefined)[] = [];
+  for (const { run, match } of [reference, ...others]) {
+    const drawn = await readDrawn(reader, run);
+    counts.push(drawn === undefined ? undefined : run.provenance.draw?.samples);
+    for (const [index, own] of match.indexes.entries())
+      if (own >= 0 && drawn?.[own] === 0) isLeftOut[index] = 1;
+  }
+  if (!isLeftOut.includes(1)) return { samples, compared: [reference, ...others] };
+  const restrict = (one: ComparedRun, place: number): ComparedRun => ({
+    ...one,
+    match: {
+      indexes: one.match.indexes.map((own, index) => (isLeftOut[index] === 1 ? -1 : own)),
+      samples: counts[place] ?? one.match.samples,
+    },
+  });
+  return {
+    samples,
+    compared: [restrict(reference, 0), ...others.map((one, place) => restrict(one, place + 1))],
+  };
 }
 
 /** A run with the indexes of its samples by `sampleName`. */
@@ -134,7 +163,7 @@ async function readNamedRun(reader: Database, run: Run): Promise<NamedRun> {
     evaluators: await evaluatorsOf(reader, run, count),
     count,
     indexOf: await readNames(reader, dataset, count),
-    samples: () => readRunSamples(reader, dataset.revisionId),
+    samples: () => readRunSamples(reader, run),
   };
 }
 
@@ -173,7 +202,7 @@ export async function compareRuns(
   const reader = store.reader(requester);
   const hasClientRun = runs.some(isClientRun);
   const match = hasClientRun ? matchRunsByName : matchRuns;
-  const { samples, compared } = await match(reader, runs);
+  const { samples, compared } = await match(reader, runs).then((all) => withoutUndrawn(reader, all));
   const none = { keys: [], of: new Int32Array(samples.count).fill(-1) };
   const dimensions = {
     step: byStep(samples).dimension,
@@ -305,9 +334,11 @@ const bytesPerRepeat = 2;
 const bytesOfComparison = 4_000_000;
 
 /** The memory that a comparison takes while it is made, beside that of client runs. */
-export function comparisonMemoryBytes(runs: readonly Pick<Run, "counts" | "repeats">[]): number {
-  return runs.reduce((sum, { counts, repeats }, index) => {
+export function comparisonMemoryBytes(
+  runs: readonly Pick<Run, "counts" | "repeats" | "provenance">[],
+): number {
+  return runs.reduce((sum, run, index) => {
     const perSample = bytesPerSampleOfRun + (index === 0 ? bytesPerSample : 0);
-    return sum + (counts.samples / repeats) * perSample + counts.samples * bytesPerRepeat;
+    return sum + samplesOfRevision(run) * (perSample + run.repeats * bytesPerRepeat);
   }, bytesOfComparison);
 }

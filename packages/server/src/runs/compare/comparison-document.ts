@@ -1,5 +1,5 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
-import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
+import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { IntervalAxis } from "../report/charts.ts";
 import { describePredictor, nameOf } from "../report/document.ts";
 import { heading, paragraph, type ReportPart, share } from "../report/pages.ts";
@@ -29,6 +29,9 @@ export function comparisonDocument(
   return [
     heading(1, `Compared with ${reference.name}`),
     paragraph(`${runs.length} runs, paired by sample.`),
+    ...named.flatMap(({ name, run: { provenance } }) =>
+      provenance.draw ? [paragraph(`${name}: ${describeDraw(provenance.draw)}`)] : [],
+    ),
     ...evaluators.flatMap((evaluator, index) =>
       sentencesOf(evaluator, named, reference, { preliminary, isFirst: index === 0 }),
     ),

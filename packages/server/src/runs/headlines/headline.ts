@@ -24,7 +24,7 @@ export async function makeHeadline(
   run: Run,
 ): Promise<StoredHeadline> {
   const reader = store.reader(requester);
-  const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
+  const samples = await readRunSamples(reader, run);
   const predictions = await totalPredictions(reader, run, samples.count);
   const evaluators: (ReportEvaluator & HeadlineFigures)[] = [];
   for (const [place, evaluator] of run.evaluators.entries()) {
@@ -79,6 +79,7 @@ function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Price
         : judgeGoal(goal, evaluators, {
             isPreliminary: headline === null && isPreliminary(run),
             isLeaky: run.provenance.leaky === true,
+            isPilot: run.provenance.draw !== undefined,
           }),
   };
 }

@@ -20,7 +20,7 @@ const listHeadlines = route("GET", "/v1/headlines", {
   tag: "runs",
   summary: "List the latest figures of each target and dataset",
   description:
-    "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, beside a baseline, its goal and the run before. Baselines are not rows of their own. Of the account's 500 newest finished runs, at most 50 rows.",
+    "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, beside a baseline, its goal and the run before. Baselines are not rows of their own, and pilots are left out. Of the account's 500 newest finished runs, at most 50 rows.",
   responses: {
     "200": response("The newest first", HeadlineListResponse, {
       data: [
@@ -44,7 +44,8 @@ const mostRows = 50;
 /** One for each target, mode and dataset. */
 async function findHeadlines({ store, prices }: Services, requester: Requester): Promise<Headline[]> {
   const reader = store.briefReader(requester);
-  const runs = await selectHeadedRuns(reader, requester.accountId);
+  const all = await selectHeadedRuns(reader, requester.accountId);
+  const runs = all.filter(({ provenance }) => provenance.draw === undefined);
   const newest = new Map<string, HeadedRun>();
   for (const run of runs) {
     const line = lineOf(run);

@@ -2,7 +2,7 @@ import type { RunPrevious } from "@presage/contract";
 import { ServiceError } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { compareRuns } from "../compare/compare-runs.ts";
-import { nameOf, type Run } from "../run.ts";
+import { hasSamplesOf, nameOf, type Run } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { selectFinishedBefore, selectHeadline } from "./headlines-store.ts";
 
@@ -12,7 +12,8 @@ export async function compareWithPrevious(
   requester: Requester,
   run: Run,
 ): Promise<RunPrevious | null> {
-  const earlier = await selectFinishedBefore(store.reader(requester), run);
+  const before = await selectFinishedBefore(store.reader(requester), run);
+  const earlier = before.filter(({ provenance }) => hasSamplesOf(provenance, run.provenance));
   const byName = earlier.find(({ name }) => name === run.name);
   const previous = byName ?? earlier.find((one) => isOfSameLine(one, run));
   if (previous === undefined) return null;
@@ -87,6 +88,9 @@ function aspectsOf({ target, provenance, dataset, mode, repeats, params, evaluat
     ...(models.length === 0 ? [] : ([["model", models.join(", ")]] as const)),
     ...(prompt === null ? [] : ([["prompt revision", prompt]] as const)),
     ["dataset revision", String(dataset?.revision ?? "")],
+    ...(provenance.draw
+      ? ([["samples", `${provenance.draw.samples} of ${provenance.draw.of}`]] as const)
+      : []),
     ["mode", mode],
     ["repeats", String(repeats)],
     ...Object.entries(params ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),

@@ -192,7 +192,7 @@ async function againstEvaluator(
   first: FoundEvaluator,
   second: FoundEvaluator,
 ): Promise<LabelAgreement> {
-  const { trajectories, count } = await readRunSamples(reader, run.dataset.revisionId);
+  const { trajectories, count } = await readRunSamples(reader, run);
   const failed = new Uint8Array(count * run.repeats);
   const one = await readOutcomes(reader, run, first.index, failed);
   const other = await readOutcomes(reader, run, second.index, failed);

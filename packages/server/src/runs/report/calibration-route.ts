@@ -17,7 +17,14 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { findWorld } from "../../worlds/find-world.ts";
 import { findByReference } from "../../worlds/worlds-route.ts";
-import { exampleEvaluator, isPreliminary, type Run, type RunDataset, toEvaluatorNames } from "../run.ts";
+import {
+  exampleEvaluator,
+  isPreliminary,
+  type Run,
+  type RunDataset,
+  samplesOfRevision,
+  toEvaluatorNames,
+} from "../run.ts";
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { externalTarget, findEvaluator } from "../samples-route.ts";
@@ -140,9 +147,9 @@ export async function calibrationOf(
   const run = withDataset(await findRun(services, requester, id));
   const { evaluator: named = run.evaluators[0]?.id ?? "", profile_name } = query;
   const place = findEvaluator(run, "evaluator", named, profile_name);
-  reserve(reportMemoryBytes(run) + run.counts.samples * bytesPerPrediction);
+  reserve(reportMemoryBytes(run) + samplesOfRevision(run) * run.repeats * bytesPerPrediction);
   const reader = store.reader(requester);
-  const samples = await readRunSamples(reader, run.dataset.revisionId);
+  const samples = await readRunSamples(reader, run);
   const { of, values } = await readConfidences(reader, run, samples.count);
   const outcomes = await readOutcomes(reader, run, place, new Uint8Array(values.length));
   const fitted = await fittedOnItsSamples(services, requester, run);

@@ -58,12 +58,12 @@ const samplesAtOnce = 20_000;
 
 /** Calls `visit` with each repeat of each sample whose group is one of the dimension's, in the order of trajectories. */
 async function visitRepeats(
-  { order, trajectories }: RunSamples,
+  { count, order, trajectories }: RunSamples,
   { of }: Dimension,
   { predicted }: ReadEnds,
   visit: (at: { group: number; trajectory: number; index: number; repeat: number }) => void,
 ): Promise<void> {
-  const repeats = order.length === 0 ? 0 : predicted.done.length / order.length;
+  const repeats = count === 0 ? 0 : predicted.done.length / count;
   for (const [place, index] of order.entries()) {
     if (place % samplesAtOnce === samplesAtOnce - 1) await nextTurn();
     const group = of[index] ?? -1;

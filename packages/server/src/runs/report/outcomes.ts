@@ -11,6 +11,7 @@ import {
   selectPredictions,
   selectVerdicts,
 } from "./outcomes-store.ts";
+import { readDrawn } from "./samples.ts";
 
 /** What became of a prediction by one evaluator. */
 export const outcome = {
@@ -44,13 +45,28 @@ export interface Outcomes {
   readonly failures: Readonly<Record<string, number>>;
 }
 
+/** Among failed predictions, those that a pilot does not make. */
+const notDrawn = 2;
+
+type PredictedRun = Pick<Run, "id" | "repeats" | "dataset" | "provenance">;
+
+async function noneFailed(reader: Database, run: PredictedRun, samples: number): Promise<Uint8Array> {
+  const { repeats } = run;
+  const drawn = await readDrawn(reader, run);
+  const failed = new Uint8Array(samples * repeats);
+  return drawn === undefined
+    ? failed
+    : failed.map((_, at) => (drawn[Math.floor(at / repeats)] === 1 ? 0 : notDrawn));
+}
+
 /** The predictions that failed, for each repeat of each sample: 1 where one did. */
 export async function readFailedPredictions(
   reader: Database,
-  { id, repeats }: Pick<Run, "id" | "repeats">,
+  run: PredictedRun,
   samples: number,
 ): Promise<Uint8Array> {
-  const failed = new Uint8Array(samples * repeats);
+  const { id, repeats } = run;
+  const failed = await noneFailed(reader, run, samples);
   const read = readInRanges(samples, repeats, (range) => selectFailedPredictions(reader, id, range));
   for await (const rows of read) {
     for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
@@ -99,7 +115,7 @@ export async function readOutcomes(
   }
   const isFinished = status === "finished";
   for (let index = 0; index < of.length; index++) {
-    if (of[index] !== outcome.none) continue;
+    if (of[index] !== outcome.none || failedPredictions[index] === notDrawn) continue;
     if (isFinished || failedPredictions[index] === 1) of[index] = outcome.predictionFailed;
   }
   return { repeats, of, scores, graded, ungraded, apart, unchangedScore, unchangedPass, failures };
@@ -151,7 +167,7 @@ export interface PredictionTotals {
   /** Answers, and those that the token limit cut off. */
   answers: number;
   truncated: number;
-  /** For each repeat of each sample: 1 where the prediction failed. */
+  /** As `readFailedPredictions` has them. */
   failed: Uint8Array;
 }
 
@@ -160,10 +176,11 @@ const isNotAsked: ReadonlySet<string | null> = new Set(["missing", "not_reached"
 
 export async function totalPredictions(
   reader: Database,
-  { id, repeats }: Pick<Run, "id" | "repeats">,
+  run: PredictedRun,
   samples: number,
 ): Promise<PredictionTotals> {
-  const failed = new Uint8Array(samples * repeats);
+  const { id, repeats } = run;
+  const failed = await noneFailed(reader, run, samples);
   const latencies = new Float64Array(samples * repeats);
   const failures: Record<string, number> = {};
   const sums: TokenSums = { prompt: 0, cached: 0, completion: 0 };

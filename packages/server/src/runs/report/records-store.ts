@@ -1,7 +1,7 @@
 import type { StoredWorld, WorldScores } from "@presage/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Run, RunTarget } from "../run.ts";
+import { hasSamplesOf, type Run, type RunTarget } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import type { PositionRange } from "./outcomes-store.ts";
 
@@ -96,12 +96,12 @@ const runsAtOnce = 100;
 /** The newest finished run of the same revision and mode that the records alone answered; one of the latest 100 without a bare deployment. */
 export async function findRecordsRun(
   reader: Database,
-  { id, account_id: accountId, dataset, mode }: Run,
+  { id, account_id: accountId, dataset, mode, provenance }: Run,
 ): Promise<Run | undefined> {
   if (dataset === undefined) return undefined;
   const rows = await reader
     .selectFrom("runs")
-    .select(["id", "target"])
+    .select(["id", "target", "provenance"])
     .where("dataset_id", "=", dataset.datasetId)
     .where("revision_id", "=", dataset.revisionId)
     .where("account_id", "=", accountId)
@@ -113,7 +113,11 @@ export async function findRecordsRun(
     .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
-  const found = rows.find(({ target }) => isOfRecords(JSON.parse(target) as RunTarget));
+  const found = rows.find(
+    (row) =>
+      isOfRecords(JSON.parse(row.target) as RunTarget) &&
+      hasSamplesOf(JSON.parse(row.provenance) as Run["provenance"], provenance),
+  );
   return found && (await selectRun(reader, accountId, found.id));
 }
 
@@ -121,7 +125,7 @@ function isOfRecords(target: RunTarget): boolean {
   return target.kind === "retrieval" || (target.kind === "world" && !target.asksModel);
 }
 
-/** The id of the newest finished run through a world's revision; of one of the latest 100 that is not leaky, if there is such. */
+/** The id of the newest finished run through a world's revision; of one of the latest 100 that is not leaky, if there is such, and rather no pilot. */
 export async function findWorldRun(
   reader: Database,
   accountId: string,
@@ -138,6 +142,7 @@ export async function findWorldRun(
     .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
-  const isLeaky = (provenance: string) => (JSON.parse(provenance) as Run["provenance"]).leaky === true;
-  return (rows.find(({ provenance }) => !isLeaky(provenance)) ?? rows[0])?.id;
+  const runs = rows.map(({ id, provenance }) => ({ id, ...(JSON.parse(provenance) as Run["provenance"]) }));
+  const sound = runs.filter(({ leaky }) => !leaky);
+  return (sound.find(({ draw }) => !draw) ?? sound[0] ?? runs[0])?.id;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, TeacherForced } from "@presage/contract";
-import { preliminaryNote } from "@presage/contract/describe-runs";
+import { describeDraw, preliminaryNote } from "@presage/contract/describe-runs";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
@@ -17,6 +17,7 @@ import {
   isPreliminary,
   isSameEvaluator,
   type Run,
+  samplesOfRevision,
   toEvaluatorNames,
 } from "../run.ts";
 import { refuseDeleted } from "../runs.ts";
@@ -210,9 +211,10 @@ const bytesOfReport = 4_000_000;
 
 /** The memory that a report takes while it is made. */
 export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target" | "provenance">): number {
-  const { counts, repeats, provenance } = run;
+  const { repeats, provenance } = run;
+  const samples = samplesOfRevision(run);
   const perRepeat = bytesPerRepeat + (provenance.ends === undefined ? 0 : bytesOfEnds);
-  const own = bytesOfReport + (counts.samples / repeats) * bytesPerSample + counts.samples * perRepeat;
+  const own = bytesOfReport + samples * (bytesPerSample + repeats * perRepeat);
   // It may be compared with its records, and with the run before.
   return own + (isClientRun(run) ? 0 : comparisonMemoryBytes([run, run]));
 }
@@ -233,7 +235,7 @@ export async function reportRun(
     const findings = await clientFindings(reader, run);
     return { ...findings, goal: await goalOf(findings.evaluators) };
   }
-  const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
+  const samples = await readRunSamples(reader, run);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
   const evaluators: RunReport["evaluators"] = [];
@@ -276,7 +278,12 @@ export async function reportRun(
     provenance: {
       ...run.provenance,
       statistics: 2,
-      warnings: [...answerWarnings(run, predictions), ...worldWarnings(run, ofWorld), ...warningsOf(run)],
+      warnings: [
+        ...(run.provenance.draw ? [describeDraw(run.provenance.draw)] : []),
+        ...answerWarnings(run, predictions),
+        ...worldWarnings(run, ofWorld),
+        ...warningsOf(run),
+      ],
     },
   };
 }
@@ -289,7 +296,8 @@ async function findGoal(
 ): Promise<RunReport["goal"]> {
   const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
   const goal = goals.get(run.name);
-  const certainty = { isPreliminary: isPreliminary(run), isLeaky: run.provenance.leaky === true };
+  const { leaky: isLeaky = false, draw } = run.provenance;
+  const certainty = { isPreliminary: isPreliminary(run), isLeaky, isPilot: draw !== undefined };
   return goal === undefined ? null : judgeGoal(goal, evaluators, certainty);
 }
 

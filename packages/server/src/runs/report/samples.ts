@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunDraw } from "@presage/contract";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { drawTrajectories } from "../draw.ts";
 import type { Run } from "../run.ts";
 import { readInRanges, selectDigests, selectLastPosition, selectTraits } from "./outcomes-store.ts";
 
@@ -65,18 +67,71 @@ export interface Texts {
 export interface RunSamples {
   count: number;
   trajectories: Texts;
-  /** NaN where it is not known, in client runs. */
+  /** NaN where it is not known, in client runs, and where a pilot predicts nothing. */
   step: Float64Array;
   /** -1 if they cannot be compared, or no run has reached the sample. */
   changes: Int32Array;
   verbs: Texts;
   /** JSON. */
   tags: Texts;
-  /** All indexes: the samples of a trajectory one after the other, by step. */
+  /** The indexes of all samples that the run predicts: those of a trajectory one after the other, by step. */
   order: Int32Array;
 }
 
-export async function readRunSamples(reader: Database, revisionId: number): Promise<RunSamples> {
+export async function readRunSamples(
+  reader: Database,
+  { dataset, provenance: { draw } }: Pick<Run, "dataset" | "provenance">,
+): Promise<RunSamples> {
+  const samples = await readRevisionSamples(reader, dataset?.revisionId ?? 0);
+  return draw === undefined ? samples : onlyDrawn(samples, await drawnOf(samples, draw));
+}
+
+/** By index, 1 for each sample that a pilot predicts. Undefined: the run predicts all. */
+export async function readDrawn(
+  reader: Database,
+  { dataset, provenance: { draw } }: Pick<Run, "dataset" | "provenance">,
+): Promise<Uint8Array | undefined> {
+  if (draw === undefined) return undefined;
+  return await drawnOf(await readRevisionSamples(reader, dataset?.revisionId ?? 0), draw);
+}
+
+async function drawnOf(
+  { count, trajectories: { texts, of }, order }: RunSamples,
+  draw: RunDraw,
+): Promise<Uint8Array> {
+  const lengths = new Float64Array(texts.length);
+  for (const number of of) lengths[number] = (lengths[number] ?? 0) + 1;
+  const left = await drawTrajectories(
+    texts.map((trajectoryId, number) => ({ trajectoryId, samples: lengths[number] ?? 0 })),
+    draw,
+  );
+  const drawn = new Uint8Array(count);
+  for (const index of order) {
+    const trajectory = texts[of[index] ?? 0] ?? "";
+    const wanted = left.get(trajectory) ?? 0;
+    if (wanted === 0) continue;
+    drawn[index] = 1;
+    left.set(trajectory, wanted - 1);
+  }
+  return drawn;
+}
+
+/** Of the others no group has anything. */
+function onlyDrawn(samples: RunSamples, drawn: Uint8Array): RunSamples {
+  const some = ({ texts, of }: Texts) => ({
+    texts,
+    of: of.map((number, index) => (drawn[index] ? number : -1)),
+  });
+  return {
+    ...samples,
+    verbs: some(samples.verbs),
+    tags: some(samples.tags),
+    step: samples.step.map((step, index) => (drawn[index] ? step : Number.NaN)),
+    order: samples.order.filter((index) => drawn[index]),
+  };
+}
+
+async function readRevisionSamples(reader: Database, revisionId: number): Promise<RunSamples> {
   const count = await selectLastPosition(reader, revisionId);
   const trajectories = createTexts(count);
   const verbs = createTexts(count);

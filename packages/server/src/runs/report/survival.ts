@@ -10,7 +10,7 @@ import {
 } from "../../platform/statistics/survival.ts";
 import { isAfter } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Run, RunDataset } from "../run.ts";
+import { hasSamplesOf, type Run, type RunDataset } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
@@ -20,6 +20,7 @@ interface TeacherForcedRow {
   id: string;
   target: string;
   params: string | null;
+  provenance: string;
   created_at: number;
 }
 
@@ -32,7 +33,7 @@ async function selectTeacherForced(
 ): Promise<TeacherForcedRow[]> {
   let query = reader
     .selectFrom("runs")
-    .select(["id", "target", "params", "created_at"])
+    .select(["id", "target", "params", "provenance", "created_at"])
     .where("dataset_id", "=", datasetId)
     .where("revision_id", "=", revisionId)
     .where("account_id", "=", accountId)
@@ -58,11 +59,12 @@ export async function findTeacherForced(reader: Database, run: Run): Promise<Run
   }
 }
 
-/** The order of keys does not matter. */
-function isLike({ target, params }: Run, row: TeacherForcedRow): boolean {
+/** The order of keys does not matter. A pilot has figures of its own samples alone. */
+function isLike({ target, params, provenance }: Run, row: TeacherForcedRow): boolean {
   return (
     isDeepStrictEqual(JSON.parse(row.target), JSON.parse(JSON.stringify(target))) &&
-    isDeepStrictEqual(JSON.parse(row.params ?? "{}"), params ?? {})
+    isDeepStrictEqual(JSON.parse(row.params ?? "{}"), params ?? {}) &&
+    hasSamplesOf(JSON.parse(row.provenance) as Run["provenance"], provenance)
   );
 }
 

@@ -6,13 +6,14 @@ import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datas
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { drawTrajectories, type TrajectoryLength } from "../draw.ts";
 import type { Run, RunDataset } from "../run.ts";
 import {
   selectOutputs,
   selectStoredPredictions,
   selectStoredVerdicts,
   selectTraitPositions,
-  selectTrajectoryIds,
+  selectTrajectoryLengths,
 } from "./work-store.ts";
 
 /** A prediction that a run has. */
@@ -36,7 +37,7 @@ export interface Step {
   needsTraits: boolean;
 }
 
-type WorkedOn = Pick<Run, "id" | "evaluators" | "repeats"> & { dataset: RunDataset };
+type WorkedOn = Pick<Run, "id" | "evaluators" | "repeats" | "provenance"> & { dataset: RunDataset };
 
 /** How many samples are looked at together. */
 const pageSize = 250;
@@ -45,6 +46,12 @@ const trajectoriesAtOnce = 100;
 /** All steps that lack something, in the order of the dataset. */
 export async function* missingSteps(reader: Database, run: WorkedOn): AsyncGenerator<Step, void> {
   const repeats = Array.from({ length: run.repeats }, (_, repeat) => repeat);
+  if (run.provenance.draw !== undefined) {
+    for await (const trajectory of trajectoriesToPredict(reader, run))
+      for await (const sizes of sizesOf(reader, run, trajectory))
+        yield* stepsOf(reader, run, sizes, { repeats, isWanted: isIncomplete });
+    return;
+  }
   for (let after = 0; ; ) {
     const sizes = await selectSizes(reader, run.dataset.revisionId, { after, limit: pageSize });
     yield* stepsOf(reader, run, sizes, { repeats, isWanted: isIncomplete });
@@ -57,33 +64,59 @@ export async function* missingSteps(reader: Database, run: WorkedOn): AsyncGener
 /** Each trajectory with each repeat. */
 export async function* trajectoriesOf(
   reader: Database,
-  { dataset, repeats }: WorkedOn,
-): AsyncGenerator<{ trajectoryId: string; repeat: number }, void> {
+  run: WorkedOn,
+): AsyncGenerator<TrajectoryLength & { repeat: number }, void> {
+  for await (const trajectory of trajectoriesToPredict(reader, run))
+    for (let repeat = 0; repeat < run.repeats; repeat += 1) yield { ...trajectory, repeat };
+}
+
+/** All of the revision, or those that were drawn. */
+async function* trajectoriesToPredict(
+  reader: Database,
+  { dataset, provenance: { draw } }: WorkedOn,
+): AsyncGenerator<TrajectoryLength, void> {
+  const all = trajectoriesOfRevision(reader, dataset.revisionId);
+  if (draw === undefined) return yield* all;
+  for (const [trajectoryId, samples] of await drawTrajectories(all, draw)) yield { trajectoryId, samples };
+}
+
+async function* trajectoriesOfRevision(
+  reader: Database,
+  revisionId: number,
+): AsyncGenerator<TrajectoryLength, void> {
   for (let after = ""; ; ) {
-    const ids = await selectTrajectoryIds(reader, dataset.revisionId, after, trajectoriesAtOnce);
-    for (const trajectoryId of ids) {
-      for (let repeat = 0; repeat < repeats; repeat += 1) yield { trajectoryId, repeat };
-    }
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < trajectoriesAtOnce) return;
-    after = last;
+    const some = await selectTrajectoryLengths(reader, revisionId, after, trajectoriesAtOnce);
+    yield* some;
+    const last = some.at(-1);
+    if (last === undefined || some.length < trajectoriesAtOnce) return;
+    after = last.trajectoryId;
   }
 }
 
-/** All steps of a trajectory in their order. */
+/** The steps of a trajectory that the run predicts, in their order. */
 export async function* stepsOfTrajectory(
   reader: Database,
   run: WorkedOn,
-  { trajectoryId, repeat }: { trajectoryId: string; repeat: number },
+  { repeat, ...trajectory }: TrajectoryLength & { repeat: number },
 ): AsyncGenerator<Step, void> {
-  const select = async (after: number) =>
-    await selectTrajectorySizes(reader, run.dataset.revisionId, trajectoryId, { after, limit: pageSize });
-  for (let after = -1; ; ) {
-    const sizes = await select(after);
+  for await (const sizes of sizesOf(reader, run, trajectory))
     yield* stepsOf(reader, run, sizes, { repeats: [repeat], isWanted: () => true });
+}
+
+/** As many samples of a trajectory as are wanted, from the first step on. */
+async function* sizesOf(
+  reader: Database,
+  { dataset }: WorkedOn,
+  { trajectoryId, samples }: TrajectoryLength,
+): AsyncGenerator<SampleSize[], void> {
+  for (let after = -1, left = samples; left > 0; ) {
+    const page = { after, limit: Math.min(left, pageSize) };
+    const sizes = await selectTrajectorySizes(reader, dataset.revisionId, trajectoryId, page);
     const last = sizes.at(-1);
-    if (last === undefined || sizes.length < pageSize) return;
+    if (last === undefined) return;
+    yield sizes;
     after = last.step;
+    left -= sizes.length;
   }
 }
 

@@ -9,6 +9,7 @@ import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
 import type { ReadyWorld } from "../../worlds/world.ts";
+import type { TrajectoryLength } from "../draw.ts";
 import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { type AskServices, askDeployment } from "./ask-deployment.ts";
 import { stepsTold, type TargetServices } from "./ask-world.ts";
@@ -146,7 +147,7 @@ const notReached = { category: "not_reached", message: "An earlier step of the t
 /** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
 async function workOnTrajectory(
   worker: StepWorker,
-  trajectory: { trajectoryId: string; repeat: number },
+  trajectory: TrajectoryLength & { repeat: number },
 ): Promise<void> {
   const { services, run, signal, writer } = worker;
   const predicted: string[] = [];

@@ -11,6 +11,7 @@ import type {
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
+import type { TrajectoryLength } from "../draw.ts";
 import {
   countNames,
   type Lease,
@@ -323,20 +324,23 @@ export async function selectTraitPositions(
 }
 
 /** Some trajectories of a revision after one, in the order of their ids' bytes. */
-export async function selectTrajectoryIds(
+export async function selectTrajectoryLengths(
   reader: Database,
   revisionId: number,
   after: string,
   limit: number,
-): Promise<string[]> {
+): Promise<TrajectoryLength[]> {
   const rows = await reader
     .selectFrom("dataset_samples")
-    .select("trajectory_id")
-    .distinct()
+    .select((of) => ["trajectory_id", of.fn.countAll().as("samples")])
     .where("revision_id", "=", revisionId)
     .where("trajectory_id", ">", after)
+    .groupBy("trajectory_id")
     .orderBy("trajectory_id")
     .limit(limit)
     .execute();
-  return rows.map(({ trajectory_id }) => trajectory_id);
+  return rows.map(({ trajectory_id, samples }) => ({
+    trajectoryId: trajectory_id,
+    samples: Number(samples),
+  }));
 }

@@ -18,6 +18,7 @@ REFUSALS = (
     (r"There is no world named |has no revision \d+; the latest is", "names what must exist"),
     (r"The operator declares no real environment named |names no real environment", "names what must exist"),
     ("Give one of pairs, episodes and dataset_id|Pairs need a name|Name the environment that simulates", "fields that rule each other out"),
+    ("Predictions made elsewhere are all evaluated|Nothing is drawn without a limit", "fields that need or rule out each other"),
     ("Nothing says what success is", "a field that another one requires"),
     ("No ended episode of revision", "names what must exist"),
     ("A world has its own( deployment)?; name one of the two", "a field that another one rules out"),

@@ -1,4 +1,4 @@
-import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
+import { describeDraw, describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { ListedRun, Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
@@ -58,6 +58,11 @@ const columns: DataColumn<RunRow>[] = [
         <span className="font-medium text-ink" title={run.name}>
           <InlineText text={run.name} />
         </span>
+        {run.provenance.draw && (
+          <span className="ml-1.5 text-xs text-ink-3" title={describeDraw(run.provenance.draw)}>
+            pilot
+          </span>
+        )}
         {isActive(run) ? (
           <span className="block max-w-60" title={run.status_reason ?? undefined}>
             <span className="flex justify-between gap-2 text-xs text-ink-2 tabular-nums">

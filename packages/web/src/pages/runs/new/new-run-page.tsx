@@ -21,7 +21,9 @@ import { type FieldIssue, fieldIssues, focusFirstIssue, issueAt, useDraft } from
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import {
+  isPilot,
   noDraft,
+  pilotSamples,
   preselectedDataset,
   type ReadRunDraft,
   type RunDraft,
@@ -67,7 +69,8 @@ function NewRunPage() {
       void navigate({ to: "/runs/$runId", params: { runId: run.id } });
     },
   });
-  const read = readRunDraft(draft, profiles);
+  const samples = datasets?.find(({ id }) => id === draft.dataset)?.latest_revision?.samples ?? 0;
+  const read = readRunDraft(draft, profiles, samples);
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
   const estimate = useRunEstimate(read.request, datasets, families);
@@ -186,6 +189,7 @@ interface DatasetFieldsProps {
 function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
   const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
   const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
+  const samples = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.samples ?? 0;
   return (
     <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
       <SelectField
@@ -217,6 +221,7 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
         ]}
         onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
       />
+      {samples > pilotSamples && <ScopeField draft={draft} samples={samples} onChange={onChange} />}
       <div className="flex flex-col gap-1 sm:col-span-2">
         <span className="text-sm font-medium">Mode</span>
         <div>
@@ -236,6 +241,36 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
             : "Each step starts from the recorded state: how often is a single step right?"}
         </p>
       </div>
+    </div>
+  );
+}
+
+/** How many samples are predicted: some first, or all. */
+function ScopeField({
+  draft,
+  samples,
+  onChange,
+}: Pick<DatasetFieldsProps, "draft" | "onChange"> & { samples: number }) {
+  const isFirst = isPilot(draft, samples);
+  return (
+    <div className="flex flex-col gap-1 sm:col-span-2">
+      <span className="text-sm font-medium">Samples</span>
+      <div>
+        <Segmented
+          label="Samples"
+          value={isFirst ? "pilot" : "all"}
+          options={[
+            { value: "pilot", label: `Pilot: ${pilotSamples} samples first` },
+            { value: "all", label: `All ${formatCount(samples)}` },
+          ]}
+          onChange={(scope) => onChange({ scope })}
+        />
+      </div>
+      <p className="text-xs text-ink-3">
+        {isFirst
+          ? "Trajectories drawn at random show whether prompt and evaluators work, and what all would cost. A pilot meets no goal and passes no gate."
+          : "Every sample is predicted."}
+      </p>
     </div>
   );
 }

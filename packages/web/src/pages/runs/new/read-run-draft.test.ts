@@ -14,7 +14,7 @@ test("a draft becomes a request", () => {
     repeats: "2",
     ends: "e",
   };
-  expect(readRunDraft(full, profiles).request).toEqual({
+  expect(readRunDraft(full, profiles, 100).request).toEqual({
     name: "one",
     dataset_id: "d",
     revision: 3,
@@ -29,7 +29,11 @@ test("a draft becomes a request", () => {
 });
 
 test("a baseline has neither model nor sampling", () => {
-  const { request } = readRunDraft({ ...draft, kind: "no-change", model: "m", temperature: "x" }, profiles);
+  const { request } = readRunDraft(
+    { ...draft, kind: "no-change", model: "m", temperature: "x" },
+    profiles,
+    100,
+  );
   expect(request).toMatchObject({ target: { baseline: "no-change" } });
   expect(request).not.toHaveProperty("params");
 });
@@ -43,7 +47,7 @@ test("what is wrong stands at its field", () => {
     seed: "1.5",
     max_tokens: "a",
   };
-  const { request, issues } = readRunDraft(wrong, profiles);
+  const { request, issues } = readRunDraft(wrong, profiles, 100);
   expect(request).toBeUndefined();
   expect(Object.keys(issues).sort()).toEqual([
     "concurrency",
@@ -55,4 +59,12 @@ test("what is wrong stands at its field", () => {
     "seed",
     "temperature",
   ]);
+});
+
+test("of more than 200 samples a pilot is proposed, and of more than 50 it can be chosen", () => {
+  const limitOf = (scope: string, samples: number) =>
+    readRunDraft({ ...draft, scope }, profiles, samples).request?.limit;
+  expect([limitOf("", 200), limitOf("", 201)]).toEqual([undefined, 50]);
+  expect([limitOf("pilot", 50), limitOf("pilot", 51)]).toEqual([undefined, 50]);
+  expect(limitOf("all", 3_000)).toBeUndefined();
 });

@@ -9,6 +9,8 @@ export const noDraft = {
   deployment: "",
   model: "",
   mode: "teacher-forced",
+  /** `pilot` or `all`; empty: a pilot, if the dataset is long. */
+  scope: "",
   /** The public ids of profiles, separated by commas. */
   profiles: "",
   repeats: "1",
@@ -33,6 +35,17 @@ export interface ReadRunDraft {
   issues: Partial<Record<keyof RunDraft, string>>;
 }
 
+/** How many samples a pilot predicts. */
+export const pilotSamples = 50;
+/** A dataset with more is first tried with a pilot. */
+const longDataset = 200;
+
+/** Whether some samples are predicted first, of a dataset with so many. */
+export function isPilot({ scope }: Pick<RunDraft, "scope">, samples: number): boolean {
+  if (samples <= pilotSamples) return false;
+  return scope === "" ? samples > longDataset : scope === "pilot";
+}
+
 /** Nobody should send more by one click without having chosen it. */
 const mostPreselected = 1_000;
 
@@ -45,7 +58,11 @@ export function preselectedDataset(datasets: readonly Pick<Dataset, "id" | "late
 const limits = { repeats: 20, concurrency: 256 };
 
 /** The request that a form stands for, or what is wrong in it. */
-export function readRunDraft(draft: RunDraft, profiles: readonly ChosenProfile[]): ReadRunDraft {
+export function readRunDraft(
+  draft: RunDraft,
+  profiles: readonly ChosenProfile[],
+  samples: number,
+): ReadRunDraft {
   const issues: ReadRunDraft["issues"] = {};
   const chosen = draft.profiles.split(",").filter(Boolean);
   const evaluators = chosen.flatMap((id) => {
@@ -70,6 +87,7 @@ export function readRunDraft(draft: RunDraft, profiles: readonly ChosenProfile[]
       target: targetOf(draft),
       ...(Object.keys(params).length > 0 && { params }),
       mode: draft.mode === "free-running" ? "free-running" : "teacher-forced",
+      ...(isPilot(draft, samples) && { limit: pilotSamples }),
       evaluators,
       ...(draft.ends !== "" && { ends: { environment: draft.ends } }),
       ...(repeats !== undefined && { repeats }),

@@ -33,7 +33,7 @@ export function useRunEstimate(
   });
   const revision = [latest, ...(older ?? [])].find((one) => one?.revision === number);
   if (request === undefined || revision === undefined) return undefined;
-  const predictions = revision.samples * (request.repeats ?? 1);
+  const predictions = Math.min(request.limit ?? revision.samples, revision.samples) * (request.repeats ?? 1);
   const judges = request.evaluators.filter(({ evaluator }) =>
     families.some(({ family_name, uses_model }) => uses_model && family_name === evaluator),
   ).length;
@@ -96,6 +96,7 @@ function Estimate({ request, revision, predictions, judges, ...estimate }: RunEs
         <p>{formatCount(predictions * judges)} requests to judges, whose cost is not estimated</p>
       )}
       <p className="text-ink-2">
+        {request.limit != null && `${formatCount(request.limit)} of `}
         {formatCount(revision.samples)} samples in {formatCount(revision.trajectories)} trajectories
         {(request.repeats ?? 1) > 1 && `, ${request.repeats} times each`};{" "}
         {formatCount(predictions * request.evaluators.length)} evaluations.

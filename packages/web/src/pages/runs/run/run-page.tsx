@@ -1,4 +1,4 @@
-import { describeFailures, describeTrouble } from "@presage/contract/describe-runs";
+import { describeDraw, describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
@@ -62,7 +62,18 @@ function RunPage() {
 
 function RunFacts({ run }: { run: Run }) {
   const { data: datasets } = useQuery(datasetNamesQuery(usePresage()));
-  const { target, mode, dataset_id, revision, progress, repeats, started_at, created_at, status } = run;
+  const {
+    target,
+    mode,
+    dataset_id,
+    revision,
+    progress,
+    repeats,
+    started_at,
+    created_at,
+    status,
+    provenance,
+  } = run;
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
       <RunStatus status={status} />
@@ -81,6 +92,7 @@ function RunFacts({ run }: { run: Run }) {
           {revision}
         </Link>
       )}
+      {provenance.draw && <span>{describeDraw(provenance.draw)}</span>}
       <span>
         {formatCount(progress.samples)} predictions{repeats > 1 && `, ${repeats} of each sample`}
       </span>
