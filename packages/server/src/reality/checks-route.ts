@@ -232,7 +232,9 @@ const changeRoute = (
       ...noSuch("reality check"),
     },
     async handle(services: CheckServices, { requester, params: { id } }) {
-      return reply(200, await countedCheck(services, requester, await change(services, requester, id)));
+      const changed = await countedCheck(services, requester, await change(services, requester, id));
+      services.replays.wake();
+      return reply(200, changed);
     },
   });
 

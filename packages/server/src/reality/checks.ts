@@ -279,7 +279,6 @@ export async function resumeCheck(
     const reason = `Only a paused reality check can be resumed; this one is ${check.status}.`;
     throw new ServiceError("conflict", reason);
   });
-  services.replays.wake();
   return await findCheck(services, requester, id);
 }
 
