@@ -147,9 +147,7 @@ async function composeFeatures(
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const capture = composeCapture(config, log, store, { memory, metrics });
-  const worlds = createWorldParts(store, config.worlds.maxIndexBytes, (answered) =>
-    countWorldAnswer(metrics, answered),
-  );
+  const worlds = createWorldParts(store, config, (answered) => countWorldAnswer(metrics, answered));
   const runs = composeRuns(config, log, store, {
     ...worlds,
     deployments,

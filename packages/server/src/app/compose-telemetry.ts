@@ -123,12 +123,13 @@ export function watchFigures(
 }
 
 export function countWorldAnswer(
-  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
-  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
+  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "worldEscalations" | "retrievalSeconds">,
+  { world, abstained, isEscalated, explain }: ObservedAnswer,
 ): void {
-  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
-  metrics.retrievalSeconds.observe(retrievalMs / 1000);
-  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
+  metrics.worldPredictions([world.name, world.answered_by]);
+  metrics.retrievalSeconds.observe(explain.retrieval_ms / 1000);
+  if (abstained) metrics.worldAbstentions([]);
+  if (isEscalated) metrics.worldEscalations([]);
 }
 
 /** What the metrics say of a budget: nothing, if its share is not known. */

@@ -264,7 +264,7 @@ export async function updateTaskCounts(transaction: Database, id: string, counts
     .execute();
 }
 
-interface TaskPart {
+export interface TaskPart {
   from: number;
   limit: number;
 }

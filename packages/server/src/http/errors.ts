@@ -77,6 +77,7 @@ const serviceStatus: Record<
   method_not_allowed: { status: 405 },
   conflict: { status: 409, shouldRetry: false },
   reality_alarm: { status: 409, shouldRetry: false },
+  examples_gone: { status: 409, shouldRetry: false },
   // No category: `context_exceeded` is for a model's context only.
   body_too_large: { status: 413 },
   evaluation_too_large: { status: 413 },

@@ -121,9 +121,7 @@ const example: RealityCheck = {
 };
 const pair = { task_id: "boil-water-3", policy: "step-400", simulated: true, real: false };
 
-const createRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks",
+const createRealityCheck = route("POST", "/v1/reality-checks", {
   needs: "evaluate",
   id: "createRealityCheck",
   tag,
@@ -141,9 +139,7 @@ const createRealityCheck = route({
   },
 });
 
-const listRealityChecks = route({
-  method: "GET",
-  path: "/v1/reality-checks",
+const listRealityChecks = route("GET", "/v1/reality-checks", {
   needs: "read",
   id: "listRealityChecks",
   tag,
@@ -164,9 +160,7 @@ const listRealityChecks = route({
   },
 });
 
-const getRealityCheck = route({
-  method: "GET",
-  path: "/v1/reality-checks/:id",
+const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
   needs: "read",
   id: "getRealityCheck",
   tag,
@@ -184,9 +178,7 @@ const getRealityCheck = route({
   },
 });
 
-const deleteRealityCheck = route({
-  method: "DELETE",
-  path: "/v1/reality-checks/:id",
+const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   needs: "evaluate",
   id: "deleteRealityCheck",
   tag,
@@ -215,9 +207,7 @@ const changeRoute = (
   description: string,
   refusal: Parameters<typeof errorResponse>,
 ) =>
-  route({
-    method: "POST",
-    path: `/v1/reality-checks/:id/${verb}`,
+  route("POST", `/v1/reality-checks/:id/${verb}`, {
     needs: "evaluate",
     id: `${verb}RealityCheck`,
     tag,
@@ -258,9 +248,7 @@ const replayed = {
 };
 const exampleEpisode: RealityEpisode = { ...replayed, error: null };
 
-const listRealityEpisodes = route({
-  method: "GET",
-  path: "/v1/reality-checks/:id/episodes",
+const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   needs: "read",
   id: "listRealityEpisodes",
   tag,
@@ -293,9 +281,7 @@ const listRealityEpisodes = route({
 /** As many characters a real observation may have take this many bytes at most while a response is written. */
 const bytesPerRealStep = 10_000;
 
-const getEpisodeReality = route({
-  method: "GET",
-  path: "/v1/episodes/:id/reality",
+const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
   needs: "read",
   id: "getEpisodeReality",
   tag,
@@ -336,9 +322,7 @@ const getEpisodeReality = route({
   },
 });
 
-const getEnvironmentReality = route({
-  method: "GET",
-  path: "/v1/environments/:name/reality",
+const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   needs: "read",
   id: "getEnvironmentReality",
   tag,
@@ -365,9 +349,7 @@ const exampleOfRun = {
   target: { predictions: "imported" as const },
 };
 
-const runRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks/:id/run",
+const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {
   needs: "evaluate",
   id: "runRealityCheck",
   tag,

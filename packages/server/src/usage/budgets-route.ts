@@ -10,9 +10,7 @@ const example: BudgetListResponse = {
   data: [{ api_key_id: null, limit: 500, stops: true, spent: 412.75, share: 0.8255, state: "warning" }],
 };
 
-const listBudgets = route({
-  method: "GET",
-  path: "/v1/budgets",
+const listBudgets = route("GET", "/v1/budgets", {
   needs: "read",
   id: "listBudgets",
   tag: "dashboard",
@@ -25,9 +23,7 @@ const listBudgets = route({
   },
 });
 
-const setBudget = route({
-  method: "PATCH",
-  path: "/v1/budgets",
+const setBudget = route("PATCH", "/v1/budgets", {
   needs: "manage",
   id: "setBudget",
   tag: "dashboard",

@@ -73,9 +73,7 @@ export function completeThroughWorld(
   return async (request, signal, options) => {
     const call = { asked, request, signal, options };
     const settled = await settle(services, world, call, await answer(services, world, call));
-    const { world: answering, abstained: isAbstained = false, isEscalated = false, explain } = settled;
-    const isFromRecords = answering.answered_by === recordsName;
-    services.observe?.({ isFromRecords, isAbstained, isEscalated, retrievalMs: explain.retrieval_ms });
+    services.observe?.(settled);
     return settled;
   };
 }

@@ -100,6 +100,7 @@ export function collectExamples() {
   const [tagAt, taggedAt] = [growing(), growing()];
   const [actions, states, tasks] = [collectTexts(), collectTexts(), collectTexts()];
   return {
+    count: () => columns.positions.length,
     add({
       position,
       trajectoryId,

@@ -1,4 +1,4 @@
-import type { WorldConfig, WorldExplanation } from "@presage/contract";
+import type { AnsweringWorld, WorldConfig, WorldExplanation } from "@presage/contract";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Indexes } from "./indexes.ts";
@@ -13,10 +13,10 @@ export interface ExampleServices {
 }
 
 export interface ObservedAnswer {
-  isFromRecords: boolean;
-  isAbstained: boolean;
-  isEscalated: boolean;
-  retrievalMs: number;
+  world: AnsweringWorld;
+  abstained?: boolean | undefined;
+  isEscalated?: boolean;
+  explain: Pick<WorldExplanation, "retrieval_ms">;
 }
 
 /** Texts of examples, of which those that were shown lately are in memory. */

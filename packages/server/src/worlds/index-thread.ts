@@ -9,9 +9,9 @@ import {
   openIndex,
 } from "./example-index.ts";
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
-import { type ExampleFilter, type Fields, fieldsOf, isExample } from "./world.ts";
+import { type ExampleSource, type Fields, fieldsOf, isExample } from "./world.ts";
 
-// The entry file of the thread that holds the indexes of examples, and of those that build one. They have no connection to the database.
+// The entry file of the thread that holds the indexes of examples, and of those that build one.
 
 /** A search in the index of this key. */
 export interface Sought {
@@ -20,10 +20,13 @@ export interface Sought {
   wanted: Wanted;
 }
 
+/** A revision's samples in their order. */
+export type Lines = readonly { position: number; line: string }[];
+
 /** What is asked of a thread: one holds the indexes, which are known by their keys, and each build has one of its own. */
 export type IndexRequest =
-  | { kind: "add"; filter: ExampleFilter; positions: number[]; lines: string }
-  | { kind: "finish" }
+  /** Of a database in memory the lines, of another one its address. */
+  | { kind: "build"; source: ExampleSource; from: string | Lines; most: number }
   | { kind: "hold"; key: number; built: BuiltIndex }
   /** Several searches in one message, as JSON: waking a thread and copying objects cost more than a search. */
   | { kind: "find"; searches: string }
@@ -41,7 +44,7 @@ export interface IndexFigures {
 
 /** What is found, and the time that it took. Null: there is no such index. */
 export type Found = (FoundExamples & { ms: number }) | null;
-/** Of a build's end the index, of searches what each has `Found`, as JSON. */
+/** Of a build the index, or nothing if there are more than `most` samples; of searches what each has `Found`, as JSON. */
 export type IndexReply = Built | string | undefined;
 
 export interface Built {
@@ -49,28 +52,31 @@ export interface Built {
   figures: IndexFigures;
 }
 
-const collected = collectExamples();
-const ofTrajectory = new Map<string, number>();
-let filtered = 0;
 const indexes = new Map<number, ExampleIndex>();
 
-function add({ filter, positions, lines }: IndexRequest & { kind: "add" }): void {
-  for (const [index, line] of lines.split("\n").entries()) {
-    // It was written as one.
-    const sample = JSON.parse(line) as DatasetSample;
-    const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
-    const before = ofTrajectory.get(trajectoryId) ?? 0;
-    if (!isExample(sample, filter) || before >= (filter.maxPerTrajectory ?? Number.POSITIVE_INFINITY)) {
-      filtered += 1;
-      continue;
+async function build({
+  source: { revisionId, filter },
+  from,
+  most,
+}: IndexRequest & { kind: "build" }): Promise<Built | undefined> {
+  const collected = collectExamples();
+  const ofTrajectory = new Map<string, number>();
+  let filtered = 0;
+  for await (const piece of typeof from === "string" ? readLines(from, revisionId) : [from]) {
+    for (const { position, line } of piece) {
+      // It was written as one.
+      const sample = JSON.parse(line) as DatasetSample;
+      const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
+      const before = ofTrajectory.get(trajectoryId) ?? 0;
+      if (!isExample(sample, filter) || before >= (filter.maxPerTrajectory ?? Number.POSITIVE_INFINITY)) {
+        filtered += 1;
+        continue;
+      }
+      ofTrajectory.set(trajectoryId, before + 1);
+      collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
     }
-    ofTrajectory.set(trajectoryId, before + 1);
-    const position = positions[index] ?? 0;
-    collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
+    if (filtered + collected.count() > most) return undefined;
   }
-}
-
-function finish(): Built {
   const built = collected.finish();
   const counts = {
     examples: built.positions.length,
@@ -78,6 +84,19 @@ function finish(): Built {
     actions: built.actions.norms.length,
   };
   return { built, figures: { ...counts, filtered, ...measureIndex(built) } };
+}
+
+/** On a connection of its own, so that nobody else's thread has the work. */
+async function* readLines(url: string, revisionId: number): AsyncGenerator<Lines> {
+  // A thread that searches needs neither.
+  const { openThreadDatabase } = await import("../platform/storage/open.ts");
+  const { readRevisionLines } = await import("../datasets/samples.ts");
+  const database = await openThreadDatabase(url);
+  try {
+    yield* readRevisionLines(database, revisionId, new AbortController().signal);
+  } finally {
+    await database.destroy();
+  }
 }
 
 function find({ key, query, wanted }: Sought): Found {
@@ -92,9 +111,8 @@ if (workerData === "builds") workInBackground();
 serveRequests<IndexRequest, IndexReply>({
   respond(request) {
     if (request.kind === "find") return JSON.stringify((JSON.parse(request.searches) as Sought[]).map(find));
-    if (request.kind === "finish") return finish();
-    if (request.kind === "add") add(request);
-    else if (request.kind === "hold") indexes.set(request.key, openIndex(request.built));
+    if (request.kind === "build") return build(request);
+    if (request.kind === "hold") indexes.set(request.key, openIndex(request.built));
     else indexes.delete(request.key);
     return undefined;
   },

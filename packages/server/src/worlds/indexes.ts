@@ -4,7 +4,7 @@ import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import type { Wanted } from "./find-examples.ts";
-import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
+import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Lines, Sought } from "./index-thread.ts";
 import type { ExampleSource, Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
@@ -45,11 +45,12 @@ interface Entry {
 
 interface IndexOptions {
   maxBytes: number;
-  /** Whoever asks for an index first may leave before it is built, so that nobody's signal ends its reads but this one. */
-  openReader(signal: AbortSignal): Database;
+  /** Undefined: it is in the memory of this process, and read by `reader`. */
+  databaseUrl: string | undefined;
+  reader(signal: AbortSignal): Database;
 }
 
-export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
+export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): Indexes {
   // The least recently used first.
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
@@ -94,7 +95,8 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
     const signal = AbortSignal.any([stopping.signal, dropped.signal]);
     const holder = currentThread();
     const figures = building.then(async () => {
-      const { built, figures } = await buildIndex(openReader(signal), { source, maxBytes, signal });
+      const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
+      const { built, figures } = await buildIndex(source, from, { maxBytes, signal });
       await holder.send({ kind: "hold", key, built });
       return figures;
     });
@@ -171,39 +173,32 @@ function startThread(workerData: "searches" | "builds"): IndexThread {
   return threadClient(new Worker(new URL("./index-thread.ts", import.meta.url), { workerData }));
 }
 
-interface Build {
-  source: ExampleSource;
-  maxBytes: number;
-  signal: AbortSignal;
+async function readLines(reader: Database, revisionId: number, signal: AbortSignal): Promise<Lines> {
+  return (await Array.fromAsync(readRevisionLines(reader, revisionId, signal))).flat();
 }
 
 /** In a thread that ends with it. */
 async function buildIndex(
-  reader: Database,
-  { source: { revisionId, filter }, maxBytes, signal }: Build,
+  source: ExampleSource,
+  from: string | Lines,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<Built> {
+  signal.throwIfAborted();
   const thread = startThread("builds");
-  const end = () => void thread.abandon(notReady());
-  signal.addEventListener("abort", end);
+  const abandon = () => void thread.abandon(notReady());
+  signal.addEventListener("abort", abandon);
   try {
-    let count = 0;
-    for await (const piece of readRevisionLines(reader, revisionId, signal)) {
-      count += piece.length;
-      if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
-      const positions = piece.map(({ position }) => position);
-      const lines = piece.map(({ line }) => line).join("\n");
-      await thread.send({ kind: "add", filter, positions, lines });
-    }
-    signal.throwIfAborted();
     // The thread answers with what was asked for.
-    const built = (await thread.send({ kind: "finish" })) as Built;
+    const reply = await thread.send({ kind: "build", source, from, most: maxExamples });
+    const built = reply as Built | undefined;
+    if (built === undefined) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
     const { bytes } = built.figures;
     if (bytes > maxBytes)
       throw tooMany(`${bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
     return built;
   } finally {
-    signal.removeEventListener("abort", end);
-    end();
+    signal.removeEventListener("abort", abandon);
+    abandon();
   }
 }
 

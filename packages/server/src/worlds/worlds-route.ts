@@ -60,9 +60,7 @@ export const exampleWorld: World = {
   revised_at: "2026-11-28T09:12:44.120Z",
 };
 
-const createWorldRoute = route({
-  method: "POST",
-  path: "/v1/worlds",
+const createWorldRoute = route("POST", "/v1/worlds", {
   needs: "evaluate",
   id: "createWorld",
   tag,
@@ -90,9 +88,7 @@ const createWorldRoute = route({
   },
 });
 
-const listWorldsRoute = route({
-  method: "GET",
-  path: "/v1/worlds",
+const listWorldsRoute = route("GET", "/v1/worlds", {
   needs: "read",
   id: "listWorlds",
   tag,
@@ -108,9 +104,7 @@ const listWorldsRoute = route({
   },
 });
 
-const getWorld = route({
-  method: "GET",
-  path: "/v1/worlds/:name",
+const getWorld = route("GET", "/v1/worlds/:name", {
   needs: "read",
   id: "getWorld",
   tag,
@@ -122,9 +116,7 @@ const getWorld = route({
     reply(200, toWorld(await findByReference(services, requester, name))),
 });
 
-const reviseWorldRoute = route({
-  method: "PATCH",
-  path: "/v1/worlds/:name",
+const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "reviseWorld",
   tag,
@@ -143,9 +135,7 @@ const reviseWorldRoute = route({
     reply(200, toWorld(await reviseWorld(services, requester, name, body))),
 });
 
-const deleteWorldRoute = route({
-  method: "DELETE",
-  path: "/v1/worlds/:name",
+const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "deleteWorld",
   tag,
@@ -166,9 +156,7 @@ const deleteWorldRoute = route({
   },
 });
 
-const listRevisions = route({
-  method: "GET",
-  path: "/v1/worlds/:name/revisions",
+const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   needs: "read",
   id: "listWorldRevisions",
   tag,
@@ -199,9 +187,7 @@ const listRevisions = route({
   },
 });
 
-const previewWorld = route({
-  method: "POST",
-  path: "/v1/worlds/:name/preview",
+const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   needs: "read",
   id: "previewWorld",
   tag,

@@ -267,6 +267,9 @@ onAnyDatabase((database) => {
     expect(await post("/v1/predict", { interaction, world: "strict" }, 409)).toEqual({
       detail: "The dataset with the examples of the world strict is deleted.",
     });
+    const chat = { model: "strict", messages: [{ role: "user", content: "add lamp" }] };
+    const refused = await post<{ error: object }>("/v1/chat/completions", chat, 409);
+    expect(refused.error).toMatchObject({ code: "examples_gone" });
     const lenient = await post<WorldModelPrediction>("/v1/predict", { interaction, world: "lenient" });
     expect(lenient.response.content).toBe(interaction.state);
   });

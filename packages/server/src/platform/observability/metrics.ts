@@ -25,13 +25,19 @@ function worldMetrics(registry: Registry) {
   return {
     worldPredictions: createCounter(registry, {
       name: "presage_world_predictions_total",
-      help: "Predictions through worlds, by what answered (retrieval: the records alone; deployment).",
-      labelNames: ["answered_by"],
+      help: "Predictions through worlds, by world and deployment (retrieval: the records alone; other: of worlds beyond the first).",
+      labelNames: ["world", "answered_by"],
+      maxSeries: maxKeysApart,
     }),
     worldAbstentions: createCounter(registry, {
       name: "presage_world_abstentions_total",
-      help: "Predictions through worlds that were less sure than their world needs, by what became of them (abstained, escalated).",
-      labelNames: ["outcome"],
+      help: "Predictions through worlds that abstained, as they were less sure than their world needs.",
+      labelNames: [],
+    }),
+    worldEscalations: createCounter(registry, {
+      name: "presage_world_escalations_total",
+      help: "Predictions through worlds that another deployment answered, as the first was less sure than the world needs.",
+      labelNames: [],
     }),
     retrievalSeconds: new Histogram({
       name: "presage_retrieval_seconds",

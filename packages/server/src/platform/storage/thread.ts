@@ -12,13 +12,11 @@ export function smallHeap(workerData: unknown): WorkerOptions {
   return options;
 }
 
-const niceness = 10;
-
 /**
  * Lets other threads go before this one, for good: a process without privileges cannot take it back. Nobody who answers may wait for
- * what this thread does, nor for a lock that it holds.
+ * what this thread does, nor, with the usual niceness, for a lock that it holds.
  */
-export function workInBackground(): void {
+export function workInBackground(niceness = 10): void {
   // Elsewhere it would be the whole process.
   if (process.platform !== "linux") return;
   try {
