@@ -3,9 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import type { RealityServices } from "../environments/environments.ts";
 import { selectExisting } from "../environments/environments-store.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { type Alarm, startAlarm } from "./alarm.ts";
+import { startAlarm } from "./alarm.ts";
 import {
   countEpisodes,
   type RevisionChecks,
@@ -82,7 +81,8 @@ export function watchReality(
     async stateOf(requester, environment, maxAgeMs) {
       const { id, revision, config } = environment;
       const limit = config.real?.false_success_limit;
-      latest.set(id, Math.max(revision, latest.get(id) ?? 0));
+      if (typeof limit === "number" || latest.has(id))
+        latest.set(id, Math.max(revision, latest.get(id) ?? 0));
       if (typeof limit !== "number") return undefined;
       const key = keyOf(environment);
       const before = known.get(key);
@@ -143,12 +143,5 @@ async function countFromFirst(
       after = rows.length < episodesAtOnce ? undefined : Number(rows.at(-1)?.position);
     }
   }
-  const { policies, ...overall } = alarm.end();
-  return { ...withTime(overall), policies: policies.map(withTime) };
-}
-
-function withTime<State extends Pick<Alarm, "since">>(
-  state: State,
-): Omit<State, "since"> & { since: string | null } {
-  return { ...state, since: state.since === null ? null : toIsoInstant(Number(state.since)) };
+  return alarm.end();
 }
