@@ -4,13 +4,15 @@ import { type ComponentProps, type ReactNode, useEffect } from "react";
 interface PageProps {
   title: string;
   hint?: ReactNode;
+  /** In place of the hint: what chooses what the page shows. */
+  controls?: ReactNode;
   actions?: ReactNode;
   /** Uses the full width and height, and scrolls inside. */
   isFull?: boolean;
   children: ReactNode;
 }
 
-export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
+export function Page({ title, hint, controls, actions, isFull = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Presage`;
   }, [title]);
@@ -22,12 +24,15 @@ export function Page({ title, hint, actions, isFull = false, children }: PagePro
       )}
     >
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1 basis-64">
+        <div className="min-w-0 flex-1 basis-96">
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
+          {controls}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
+          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>:is(a,button)]:px-2">
+            {actions}
+          </div>
         )}
       </header>
       {children}

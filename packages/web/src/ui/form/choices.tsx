@@ -29,7 +29,7 @@ export function Segmented<Value extends string>({ label, value, options, onChang
           title={Icon === undefined ? undefined : label}
           aria-label={label}
           className={clsx(
-            "inline-flex h-6 items-center justify-center rounded px-2 text-xs font-medium whitespace-nowrap transition-colors",
+            "inline-flex h-6 items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap transition-colors",
             option === value ? "bg-surface text-ink shadow-sm" : "text-ink-2 hover:text-ink",
           )}
         >

@@ -110,20 +110,22 @@ function Episodes({ check }: { check: RealityCheck }) {
           <InlineText text={check.name} />
         </>
       }
+      actions={
+        <div className="flex flex-wrap gap-2">
+          <ShareButton kind="reality-check" ids={[check.id]} />
+          {hasSteps && (check.status === "completed" || check.status === "cancelled") && (
+            <AllowedButton
+              needs="evaluate"
+              title="The check as a run: what really happened, and what was simulated, step by step"
+              isBusy={run.isPending}
+              onClick={() => run.mutate()}
+            >
+              Steps as a run
+            </AllowedButton>
+          )}
+        </div>
+      }
     >
-      <div className="flex flex-wrap gap-2 px-4 py-1">
-        <ShareButton kind="reality-check" ids={[check.id]} />
-        {hasSteps && (check.status === "completed" || check.status === "cancelled") && (
-          <AllowedButton
-            needs="evaluate"
-            title="The check as a run: what really happened, and what was simulated, step by step"
-            isBusy={run.isPending}
-            onClick={() => run.mutate()}
-          >
-            Steps as a run
-          </AllowedButton>
-        )}
-      </div>
       {run.error !== null && <ErrorNotice error={run.error} />}
       {check.failed > 0 && (
         <div className="px-4 py-1">

@@ -258,20 +258,22 @@ function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
         value={draft.name}
         onChange={(name) => onChange({ name })}
       />
-      <TextField
-        label="Repeats"
-        hint="Predictions per sample, up to 20."
-        issue={issues.repeats ?? issueAt(refused, "repeats")}
-        value={draft.repeats}
-        onChange={(repeats) => onChange({ repeats })}
-      />
-      <TextField
-        label="Concurrency"
-        hint="Predictions in progress at once, up to 256. Live requests go first."
-        issue={issues.concurrency ?? issueAt(refused, "concurrency")}
-        value={draft.concurrency}
-        onChange={(concurrency) => onChange({ concurrency })}
-      />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField
+          label="Repeats"
+          hint="Of each sample, up to 20."
+          issue={issues.repeats ?? issueAt(refused, "repeats")}
+          value={draft.repeats}
+          onChange={(repeats) => onChange({ repeats })}
+        />
+        <TextField
+          label="Concurrency"
+          hint="At once, up to 256. Live requests go first."
+          issue={issues.concurrency ?? issueAt(refused, "concurrency")}
+          value={draft.concurrency}
+          onChange={(concurrency) => onChange({ concurrency })}
+        />
+      </div>
     </div>
   );
 }
