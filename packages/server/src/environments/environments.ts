@@ -34,7 +34,7 @@ import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes
 import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
 
 /** A field of an environment that cannot be used, and why. */
-export class InvalidEnvironmentError extends InvalidFieldError {}
+class InvalidEnvironmentError extends InvalidFieldError {}
 
 /** What there is that an environment may name. */
 export interface ConfigServices {
