@@ -80,8 +80,8 @@ export function composeWatch({ logger }: Log, store: Store): RealityWatch {
   });
 }
 
-/** A step's answer is read outside of its turn, and takes as long. */
-const restPerStep = 8;
+/** Replays may wait. A step's answer is read outside of its turn, so that little of it is measured. */
+const restPerStep = 40;
 /** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
 const liveForMs = 100;
 

@@ -18,7 +18,6 @@ import type { Operation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
-import { realityRunRoutes } from "../reality/check-run-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
 import { realEnvironmentRoutes } from "../reality/real/real-environments-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
@@ -71,7 +70,6 @@ const operations: readonly Operation<Services>[] = [
   ...episodeRoutes,
   ...openEnvRoutes,
   ...realityRoutes,
-  ...realityRunRoutes,
   ...realEnvironmentRoutes,
   ...orsCatalogRoutes,
   ...orsSessionRoutes,

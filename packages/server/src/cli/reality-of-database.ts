@@ -1,6 +1,7 @@
 import type { Changer } from "../platform/audit.ts";
+import { InvalidFieldError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { createCheck, InvalidCheckError } from "../reality/checks.ts";
+import { createCheck } from "../reality/checks.ts";
 import { countedCheck, describeCheck, describeEnvironment } from "../reality/show-check.ts";
 import { watchReality } from "../reality/watch.ts";
 import { CommandError } from "./command.ts";
@@ -28,7 +29,7 @@ export function realityOfDatabase(
       const wanted = { ...request, userId };
       const check = await createCheck({ ...services, ...withoutServer }, requester, wanted).catch(
         (error: unknown) => {
-          throw error instanceof InvalidCheckError ? new CommandError(describe(error)) : error;
+          throw error instanceof InvalidFieldError ? new CommandError(describe(error)) : error;
         },
       );
       return await countedCheck(services, requester, check);
@@ -39,6 +40,6 @@ export function realityOfDatabase(
   };
 }
 
-function describe({ path: [, index], message }: InvalidCheckError): string {
+function describe({ path: [, index], message }: InvalidFieldError): string {
   return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
 }

@@ -214,26 +214,21 @@ function printFigures(figures: RealityFigures): void {
   const sentences = [sentence, figures.divergence?.sentence, figures.exploits.sentence];
   for (const one of sentences) if (one !== undefined) process.stdout.write(`${printable(one)}\n`);
   process.stdout.write("\n");
+  const { false_success_rate, missed_success_rate, agreement, bias } = figures;
   printTable(columns, [
-    { name: "false success", figure: figures.false_success_rate, meaning: "simulated successes that fail" },
-    {
-      name: "missed success",
-      figure: figures.missed_success_rate,
-      meaning: "simulated failures that succeed",
-    },
-    { name: "agreement", figure: figures.agreement, meaning: "episodes that end alike" },
-    { name: "bias", figure: figures.bias, meaning: "simulated less real success rate" },
-    ...policies.map(({ policy, false_success_rate }) => ({
-      name: `false success, ${policy}`,
-      figure: false_success_rate,
-      meaning: "of this policy",
+    { name: "false success", figure: false_success_rate, meaning: "simulated successes that fail" },
+    { name: "missed success", figure: missed_success_rate, meaning: "simulated failures that succeed" },
+    { name: "agreement", figure: agreement, meaning: "episodes that end alike" },
+    { name: "bias", figure: bias, meaning: "simulated less real success rate" },
+    ...policies.map(({ policy, false_success_rate: figure }) => ({
+      ...{ name: `false success, ${policy}`, figure, meaning: "of this policy" },
     })),
     ...describeRewards(figures),
     ...describeExploits(figures),
   ]);
   const { both, only_simulated, only_real, neither } = counts;
   const outcomes = `${countOf(both, "episode")} succeeded in both, ${only_simulated} in simulation alone, ${only_real} in reality alone, ${neither} in neither`;
-  const notes = [figures.false_success_rate.note, figures.policy_order.note].filter((note) => note !== null);
+  const notes = [false_success_rate.note, figures.policy_order.note].filter((note) => note !== null);
   printNotice([outcomes, ...new Set(notes)].join("\n"));
 }
 

@@ -25,7 +25,6 @@ import { reserveStored } from "../http/memory.ts";
 import { readKeysetPage, readOnce, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { EnvironmentRevision, IndexedTask } from "./environment.ts";
 import {
@@ -33,7 +32,6 @@ import {
   createEnvironment,
   deleteEnvironment,
   findEnvironment,
-  InvalidEnvironmentError,
   listEnvironmentRevisions,
   listEnvironments,
   type RealityServices,
@@ -100,7 +98,7 @@ const createEnvironmentRoute = route("POST", "/v1/environments", {
   },
   async handle(services: Services, { call, requester, body: { name, ...config }, once }) {
     const wanted = { name, config, userId: call.caller.userId };
-    const environment = await createEnvironment(services, requester, wanted, once).catch(toInvalidRequest);
+    const environment = await createEnvironment(services, requester, wanted, once);
     return reply(201, toEnvironment(environment));
   },
 });
@@ -164,8 +162,7 @@ const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
     ...noSuch("environment"),
   },
   async handle(services: Services, { requester, params: { name }, body }) {
-    const revised = reviseEnvironment(services, requester, name, body);
-    return reply(200, toEnvironment(await revised.catch(toInvalidRequest)));
+    return reply(200, toEnvironment(await reviseEnvironment(services, requester, name, body)));
   },
 });
 
@@ -315,9 +312,4 @@ function toEnvironmentTask(split: TaskSplitName, { index, task }: IndexedTask): 
     goal: task.goal ?? null,
     metadata: task.metadata ?? null,
   };
-}
-
-function toInvalidRequest(error: unknown): never {
-  if (!(error instanceof InvalidEnvironmentError)) throw error;
-  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
 }

@@ -6,7 +6,7 @@ import {
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -34,15 +34,7 @@ import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes
 import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
 
 /** A field of an environment that cannot be used, and why. */
-export class InvalidEnvironmentError extends Error {
-  readonly path: readonly (string | number)[];
-
-  constructor(path: readonly (string | number)[], message: string) {
-    super(message);
-    this.name = "InvalidEnvironmentError";
-    this.path = path;
-  }
-}
+class InvalidEnvironmentError extends InvalidFieldError {}
 
 /** What there is that an environment may name. */
 export interface ConfigServices {

@@ -7,6 +7,7 @@ import type {
 } from "@presage/contract";
 import {
   ClientDisconnectedError,
+  InvalidFieldError,
   ReusedKeyError,
   ServiceError,
   type ServiceErrorCode,
@@ -114,6 +115,10 @@ export interface HttpErrorResponse {
 /** The response to `error`. For an unexpected error it reveals nothing about the cause. */
 export function errorResponse(error: unknown, requestId: string): HttpErrorResponse {
   if (error instanceof InvalidRequestError) return plain(422, "invalid_request", { detail: error.issues });
+  if (error instanceof InvalidFieldError) {
+    const detail = [valueError(["body", ...error.path], error.message)];
+    return plain(422, "invalid_request", { detail });
+  }
   if (error instanceof ReusedKeyError) {
     const detail = [valueError(["header", "idempotency-key"], error.message, null)];
     return plain(422, "invalid_request", { detail });

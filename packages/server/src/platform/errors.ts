@@ -53,6 +53,17 @@ export class ServiceError extends Error {
   }
 }
 
+/** A field of a request that cannot be used, and why. */
+export class InvalidFieldError extends Error {
+  readonly path: readonly (string | number)[];
+
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.name = "InvalidFieldError";
+    this.path = path;
+  }
+}
+
 /** A call to a model that is not made, as it would cost more than a budget allows, or nobody knows what. */
 export class SpendingRefusedError extends ServiceError {
   /** Of a model without a price. */

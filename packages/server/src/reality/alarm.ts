@@ -2,13 +2,8 @@ import type { RealityState } from "@presage/contract";
 import { anytimeRate } from "../platform/statistics/anytime.ts";
 import { addCluster, type ClusterSum, noMoments } from "../platform/statistics/intervals.ts";
 import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { describeFalseSuccess } from "./figures.ts";
-
-/** As the wire has it, but that it says since which episode, by what was said of it when it was added. */
-type StateOf<Wire> = Omit<Wire, "since"> & { since: number | null };
-export type Alarm = StateOf<Omit<RealityState, "policies">> & {
-  policies: StateOf<RealityState["policies"][number]>[];
-};
 
 const alpha = 0.05;
 const fewestTasks = 20;
@@ -29,7 +24,8 @@ export function startAlarm(limit: number) {
   const overall = watch(limit, alpha);
   const byPolicy = new Map<string, Watch>();
   return {
-    add({ task, policy, simulated, real }: OutcomePair, at: number | null): void {
+    /** An episode that was checked at a time, if that is known. */
+    add({ task, policy, simulated, real }: OutcomePair, at: Micros | null): void {
       if (!simulated) return;
       overall.add(task, !real, at);
       if (policy === null) return;
@@ -38,7 +34,7 @@ export function startAlarm(limit: number) {
       byPolicy.set(policy, ofPolicy);
       ofPolicy.add(task, !real, at);
     },
-    end(): Alarm {
+    end(): RealityState {
       const policies = [...byPolicy].slice(-mostPolicies).map(([policy, one]) => ({ policy, ...one.end() }));
       return { false_success_limit: limit, ...overall.end(), policies };
     },
@@ -51,11 +47,11 @@ type Watch = ReturnType<typeof watch>;
 function watch(limit: number, error: number) {
   const tasks = new Map<string, ClusterSum>();
   const moments = { ...noMoments };
-  let ringing: { since: number | null } | undefined;
+  let ringing: { since: string | null } | undefined;
   const look = () => (tasks.size < fewestTasks ? undefined : anytimeRate(moments, error));
 
   return {
-    add(task: string, isFalse: boolean, at: number | null): void {
+    add(task: string, isFalse: boolean, at: Micros | null): void {
       const ofTask = tasks.get(task) ?? { count: 0, sum: 0 };
       if (ofTask.count > 0) addCluster(moments, ofTask.count, ofTask.sum, -1);
       ofTask.count += 1;
@@ -64,7 +60,7 @@ function watch(limit: number, error: number) {
       addCluster(moments, ofTask.count, ofTask.sum);
       const found = look();
       if (found?.isBelow(limit)) ringing = undefined;
-      else if (found?.isAbove(limit)) ringing ??= { since: at };
+      else if (found?.isAbove(limit)) ringing ??= { since: at === null ? null : toIsoInstant(Number(at)) };
     },
     end() {
       const found = look();

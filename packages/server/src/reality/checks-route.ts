@@ -11,31 +11,38 @@ import {
   RealityCheckListResponse,
   RealityCheckPath,
   RealityCheckRequest,
+  RealityCheckRunRequest,
   type RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
   type RealityFigure,
   type RealityFigures,
+  Run,
 } from "@presage/contract";
+import { bytesOfEpisode } from "../datasets/upload/upload-route.ts";
 import type { RealityServices } from "../environments/environments.ts";
+import { readReferences } from "../evaluators/old-names.ts";
+import { keepOpen } from "../http/call.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
 import type { Store } from "../platform/storage/store.ts";
+import { exampleRun, toRun } from "../runs/run.ts";
+import { toInvalidRequest } from "../runs/runs-route.ts";
+import { type CheckRunServices, runOfCheck } from "./check-run.ts";
 import {
   type CheckServices,
   cancelCheck,
   createCheck,
   deleteCheck,
   findCheck,
-  InvalidCheckError,
   resumeCheck,
 } from "./checks.ts";
 import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
-import { countReplays, selectFailed } from "./replays/replays-store.ts";
+import { countReplays, selectReplays } from "./replays/replays-store.ts";
 import {
   countedCheck,
   describeCheck,
@@ -127,7 +134,7 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   responses: { "201": response("The reality check", RealityCheck, { ...example, episodes: 1 }) },
   async handle(services: CheckServices, { call, requester, body, once }) {
     const wanted = { ...body, userId: call.caller.userId };
-    const check = await createCheck(services, requester, wanted, once).catch(refuseCheck);
+    const check = await createCheck(services, requester, wanted, once);
     return reply(201, await countedCheck(services, requester, check));
   },
 });
@@ -176,51 +183,63 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   id: "deleteRealityCheck",
   tag,
   summary: "Delete a reality check",
-  description: "Deletes a reality check. The episodes that it is of stay.",
+  description:
+    "Deletes a reality check. The episodes that it is of stay. That of many is deleted step by step: after a time-out, send the request again.",
   params: RealityCheckPath,
-  responses: { "204": { description: "It is deleted" }, ...noSuch("reality check") },
+  responses: {
+    "204": { description: "It is deleted" },
+    "409": errorResponse(
+      "It draws the episodes of its environment's latest revision",
+      "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
+    ),
+    ...noSuch("reality check"),
+  },
   async handle(services: Services, { requester, params: { id } }) {
     await deleteCheck(services, requester, id);
     return reply(204, undefined);
   },
 });
 
-const cancelRealityCheck = route("POST", "/v1/reality-checks/:id/cancel", {
-  needs: "evaluate",
-  id: "cancelRealityCheck",
-  tag,
-  summary: "Cancel a reality check",
-  description: "Ends a reality check before its time. What was replayed stays.",
-  params: RealityCheckPath,
-  responses: {
-    "200": response("The reality check", RealityCheck, { ...example, status: "cancelled" }),
-    "409": errorResponse("It has ended", "The reality check has ended."),
-    ...noSuch("reality check"),
-  },
-  async handle(services: CheckServices, { requester, params: { id } }) {
-    return reply(200, await countedCheck(services, requester, await cancelCheck(services, requester, id)));
-  },
-});
+/** Ends a check, or goes on with it. */
+const changeRoute = (
+  verb: "cancel" | "resume",
+  change: typeof cancelCheck,
+  description: string,
+  refusal: Parameters<typeof errorResponse>,
+) =>
+  route("POST", `/v1/reality-checks/:id/${verb}`, {
+    needs: "evaluate",
+    id: `${verb}RealityCheck`,
+    tag,
+    summary: `${verb === "cancel" ? "Cancel" : "Resume"} a reality check`,
+    description,
+    params: RealityCheckPath,
+    responses: {
+      "200": response("The reality check", RealityCheck, {
+        ...{ ...example, status: verb === "cancel" ? "cancelled" : "running" },
+      }),
+      "409": errorResponse(...refusal),
+      ...noSuch("reality check"),
+    },
+    async handle(services: CheckServices, { requester, params: { id } }) {
+      const changed = await countedCheck(services, requester, await change(services, requester, id));
+      services.replays.wake();
+      return reply(200, changed);
+    },
+  });
 
-const resumeRealityCheck = route("POST", "/v1/reality-checks/:id/resume", {
-  needs: "evaluate",
-  id: "resumeRealityCheck",
-  tag,
-  summary: "Resume a reality check",
-  description: "Goes on with a paused reality check. What could not be replayed is tried again.",
-  params: RealityCheckPath,
-  responses: {
-    "200": response("The reality check", RealityCheck, { ...example, status: "running" }),
-    "409": errorResponse(
-      "It is not paused",
-      "Only a paused reality check can be resumed; this one is completed.",
-    ),
-    ...noSuch("reality check"),
-  },
-  async handle(services: CheckServices, { requester, params: { id } }) {
-    return reply(200, await countedCheck(services, requester, await resumeCheck(services, requester, id)));
-  },
-});
+const cancelRealityCheck = changeRoute(
+  "cancel",
+  cancelCheck,
+  "Ends a reality check before its time. What was replayed stays.",
+  ["It has ended", "The reality check has ended."],
+);
+const resumeRealityCheck = changeRoute(
+  "resume",
+  resumeCheck,
+  "Goes on with a paused reality check. What could not be replayed is tried again.",
+  ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
+);
 
 const replayed = {
   ...{ position: 1, episode_id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41", task_id: "train/3" },
@@ -251,7 +270,7 @@ const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
     const falseSuccesses = query.show === "false-successes";
     const found =
       query.show === "failed"
-        ? (await selectFailed(reader, id, wanted)).map(toFailedEpisode)
+        ? (await selectReplays(reader, id, "failed", wanted)).map(toFailedEpisode)
         : (await selectEpisodePage(reader, id, { ...wanted, falseSuccesses })).map(toRealityEpisode);
     const data = found.slice(0, limit);
     const next = found.length > limit ? String(data.at(-1)?.position) : null;
@@ -309,7 +328,7 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   tag,
   summary: "How real an environment's successes are",
   description:
-    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest, of one that was checked again the last.",
+    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest, of one that was checked again the last. The state is counted from the first.",
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   refusesUnknown: true,
@@ -323,7 +342,48 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   },
 });
 
+const exactMatch = { evaluator: "exact-match" };
+const exampleOfRun = {
+  ...exampleRun,
+  name: "step 400 in the lab",
+  target: { predictions: "imported" as const },
+};
+
+const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {
+  needs: "evaluate",
+  id: "runRealityCheck",
+  tag,
+  summary: "Get a reality check as a run",
+  description:
+    "Returns the run whose dataset is what really happened and whose predictions are what the simulation said to the same actions, so that a check's steps have the reports, comparisons and exports of runs. It is made when it is first asked for, and anew if it was deleted.",
+  params: RealityCheckPath,
+  body: RealityCheckRunRequest,
+  bodyExample: { evaluators: [exactMatch] },
+  responses: {
+    "200": response("The run that was made before", Run, exampleOfRun),
+    "201": response("The run, which is judged soon", Run, exampleOfRun),
+    "409": errorResponse(
+      "The check has not ended, or no step was replayed",
+      "The reality check is running. Its run is made once it has ended.",
+    ),
+    ...noSuch("reality check"),
+  },
+  async handle(services: CheckRunServices, { call, requester, params: { id }, body }) {
+    const evaluators = readReferences({ evaluators: body.evaluators ?? [exactMatch] });
+    keepOpen(call);
+    reserveStored(call.exchange, bytesOfEpisode);
+    const wanted = { checkId: id, isWhole: body.after_divergence === true, userId: call.caller.userId };
+    const { run, isNew } = await runOfCheck(services, requester, { ...wanted, evaluators }).catch(
+      (error: unknown) => {
+        throw toInvalidRequest(error, evaluators);
+      },
+    );
+    return isNew ? reply(201, toRun(run)) : reply(200, toRun(run));
+  },
+});
+
 export const realityRoutes = [
+  runRealityCheck,
   createRealityCheck,
   listRealityChecks,
   getRealityCheck,
@@ -334,8 +394,3 @@ export const realityRoutes = [
   getEpisodeReality,
   getEnvironmentReality,
 ];
-
-function refuseCheck(error: unknown): never {
-  if (!(error instanceof InvalidCheckError)) throw error;
-  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
-}

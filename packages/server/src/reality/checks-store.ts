@@ -1,6 +1,5 @@
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
-import { insertRows } from "../platform/storage/rows.ts";
 import type {
   RealityChecksTable,
   RealityEpisodesTable,
@@ -15,16 +14,6 @@ export async function insertCheck(transaction: Database, row: RealityChecksTable
     .values(row)
     .onConflict((of) => of.column("id").doNothing())
     .execute();
-}
-
-const rowsAtOnce = 500;
-
-export async function insertEpisodes(
-  transaction: Database,
-  rows: readonly RealityEpisodesTable[],
-): Promise<void> {
-  for (let at = 0; at < rows.length; at += rowsAtOnce)
-    await insertRows(transaction, "reality_episodes", rows.slice(at, at + rowsAtOnce));
 }
 
 export async function selectCheck(
@@ -68,21 +57,11 @@ export async function selectChecks(
   );
 }
 
-/** A reality check's episodes, in their order. */
-export async function selectEpisodesOf(reader: Database, checkId: string): Promise<RealityEpisodesTable[]> {
-  return await reader
-    .selectFrom("reality_episodes")
-    .selectAll()
-    .where("check_id", "=", checkId)
-    .orderBy("position")
-    .execute();
-}
-
-/** Episodes of a check whose outcomes are known, behind a position; of them, if wanted, only false successes. */
+/** Episodes of a check whose outcomes are known, behind a position; absent: all. Of them, if wanted, only false successes. */
 export async function selectEpisodePage(
   reader: Database,
   checkId: string,
-  { after, limit, falseSuccesses }: { after: number; limit: number; falseSuccesses: boolean },
+  { after = 0, limit = Number.MAX_SAFE_INTEGER, falseSuccesses = false } = {},
 ): Promise<RealityEpisodesTable[]> {
   return await reader
     .selectFrom("reality_episodes")
@@ -185,21 +164,6 @@ export async function selectCheckedAgain(
   return new Map(rows.map((row) => [toEpisodeKey(row), Number(row.times)]));
 }
 
-const outcomesRead = 1_000;
-
-/** How the episodes of a check ended, behind a position, and where the next ones begin: at −1 there are none. */
-export async function selectOutcomes(reader: Database, checkId: string, after: number) {
-  const rows = await reader
-    .selectFrom("reality_episodes")
-    .select([...ofEpisode, "position", "simulated", "real", "checked_at"])
-    .where("check_id", "=", checkId)
-    .where("position", ">", after)
-    .orderBy("position")
-    .limit(outcomesRead)
-    .execute();
-  return { rows, next: rows.length < outcomesRead ? -1 : Number(rows.at(-1)?.position) };
-}
-
 /** Which episodes of an environment's checks; absent fields: all. */
 export interface EnvironmentEpisodes extends RevisionChecks {
   policy?: string | undefined;
@@ -232,20 +196,19 @@ export async function selectEpisodesOfEnvironment(
   return each.reverse();
 }
 
-/** Deletes a reality check with its episodes. Returns its name; undefined: there is none. */
+/** Deletes a reality check with its episodes. Returns whether there was one. */
 export async function deleteCheckRows(
   transaction: Database,
   accountId: string,
   id: string,
-): Promise<string | undefined> {
-  const deleted = await transaction
+): Promise<boolean> {
+  const { numDeletedRows } = await transaction
     .deleteFrom("reality_checks")
     .where("account_id", "=", accountId)
     .where("id", "=", id)
-    .returning("name")
-    .executeTakeFirst();
-  if (deleted === undefined) return undefined;
+    .executeTakeFirstOrThrow();
+  if (Number(numDeletedRows) === 0) return false;
   for (const table of ["reality_steps", "reality_replays", "reality_episodes"] as const)
     await transaction.deleteFrom(table).where("check_id", "=", id).execute();
-  return deleted.name;
+  return true;
 }

@@ -1,21 +1,23 @@
 import type { RealityCheckRequest, RealityPair } from "@presage/contract";
 import { findRevision } from "../datasets/datasets.ts";
 import { listTrajectories } from "../datasets/samples.ts";
+import type { TrajectoryPage } from "../datasets/samples-store.ts";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import { findEnvironment } from "../environments/environments.ts";
 import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { deleteInBatches } from "../platform/storage/batches.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
-import { deleteSharesOf } from "../platform/storage/rows.ts";
+import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { deleteCheckRows, insertCheck, insertEpisodes, selectCheck } from "./checks-store.ts";
+import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
 import type { Recordings } from "./replays/recordings.ts";
@@ -23,20 +25,10 @@ import {
   deleteSomeOfCheck,
   deleteWaiting,
   insertReplays,
+  type NewReplay,
   resumeRows,
   stopCheck,
 } from "./replays/replays-store.ts";
-
-/** A field of a check that cannot be used, and why. */
-export class InvalidCheckError extends Error {
-  readonly path: readonly (string | number)[];
-
-  constructor(path: readonly (string | number)[], message: string) {
-    super(message);
-    this.name = "InvalidCheckError";
-    this.path = path;
-  }
-}
 
 export interface CheckServices {
   store: Store;
@@ -48,15 +40,14 @@ function noSuchCheck(): ServiceError {
   return new ServiceError("not_found", "There is no such reality check.");
 }
 
-/** What a check begins with. */
+/** What a check begins with: episodes that are known, or are to be replayed. */
 interface Begun {
   check: Pick<RealityChecksTable, "name" | "source" | "real" | "recordings">;
-  insert(transaction: Database, id: string): Promise<void>;
-  /** How many episodes are known, or are to be replayed. */
-  episodes: number;
+  pairs?: readonly RealityPair[];
+  replays?: readonly NewReplay[];
 }
 
-/** Makes a check: of known pairs, or of what is then replayed. Throws an `InvalidCheckError` for what cannot be used. */
+/** Makes a check: of known pairs, or of what is then replayed. Throws an `InvalidFieldError` for what cannot be used. */
 export async function createCheck(
   services: CheckServices,
   requester: Changer,
@@ -68,26 +59,27 @@ export async function createCheck(
   const earlier = once && (await findReceipt(services.store.database, once));
   if (earlier !== undefined) return await recall(JSON.parse(earlier));
   const environment = await findSimulated(services, requester, wanted);
-  const begun = await begin(services, requester, environment, wanted);
-  const isKnown = begun.check.source === "pairs";
+  const { check: begun, pairs = [], replays = [] } = await begin(services, requester, environment, wanted);
+  const isKnown = begun.source === "pairs";
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
       const check: RealityChecksTable = {
-        ...{ id: Bun.randomUUIDv7(), account_id: accountId, ...begun.check },
+        ...{ id: Bun.randomUUIDv7(), account_id: accountId, ...begun },
         ...{ environment: environment?.name ?? null, environment_id: environment?.id ?? null },
         environment_revision: environment?.revision ?? null,
         ...{ status: isKnown ? "completed" : "running", reason: null, drawn_until: null },
         false_success_limit:
           wanted.false_success_limit ?? environment?.config.real?.false_success_limit ?? null,
-        ...{ episodes: isKnown ? begun.episodes : 0, created_by: userId, created_at: nowMicros() },
+        ...{ episodes: pairs.length, created_by: userId, created_at: nowMicros() },
         ...{ run_id: null, whole_run_id: null },
       };
       await insertCheck(transaction, check);
-      await begun.insert(transaction, check.id);
+      const known = pairs.map((pair, index) => toRow(check.id, index + 1, pair));
+      await insertRows(transaction, "reality_episodes", known);
+      if (!isKnown) await insertReplays(transaction, check.id, replays);
+      const detail = { name: check.name, episodes: pairs.length + replays.length };
       await recordChange(transaction, requester, {
-        action: "reality_check.create",
-        objectId: check.id,
-        detail: { name: check.name, episodes: begun.episodes },
+        ...{ action: "reality_check.create", objectId: check.id, detail },
       });
       return check;
     },
@@ -105,8 +97,8 @@ async function findSimulated(
   return await findEnvironment(services, requester, name, revision ?? undefined).catch((error: unknown) => {
     if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
     throw revision
-      ? new InvalidCheckError(["environment_revision"], "The environment has no such revision")
-      : new InvalidCheckError(["environment"], "There is no environment of this name");
+      ? new InvalidFieldError(["environment_revision"], "The environment has no such revision")
+      : new InvalidFieldError(["environment"], "There is no environment of this name");
   });
 }
 
@@ -116,23 +108,14 @@ async function begin(
   environment: EnvironmentRevision | undefined,
   wanted: RealityCheckRequest,
 ): Promise<Begun> {
-  if (wanted.pairs) return beginWithPairs(wanted.pairs, wanted.name ?? "");
+  if (wanted.pairs) {
+    refuseRepeated(wanted.pairs);
+    const check = { name: wanted.name ?? "", source: "pairs" as const, real: null, recordings: null };
+    return { check, pairs: wanted.pairs };
+  }
   if (environment === undefined) throw new Error("The schema asks for an environment");
   if (wanted.episodes) return await beginWithEpisodes(services, requester, environment, wanted);
   return await beginWithRecordings(services, requester, environment, wanted);
-}
-
-function beginWithPairs(pairs: readonly RealityPair[], name: string): Begun {
-  refuseRepeated(pairs);
-  return {
-    check: { name, source: "pairs", real: null, recordings: null },
-    insert: (transaction, id) =>
-      insertEpisodes(
-        transaction,
-        pairs.map((pair, index) => toRow(id, index + 1, pair)),
-      ),
-    episodes: pairs.length,
-  };
 }
 
 const defaultLimit = 1_000;
@@ -141,17 +124,19 @@ const pageLimit = 1_000;
 const spareIds = 50_000;
 
 /** Draws by a seed from ids that come a page at a time. */
-function drawing({ seed, limit }: Pick<RealityCheckRequest, "seed" | "limit">) {
+async function draw<Place>(
+  { seed, limit }: Pick<RealityCheckRequest, "seed" | "limit">,
+  readPage: (after: Place | undefined) => Promise<{ ids: string[]; next: Place | undefined }>,
+): Promise<string[]> {
   const most = limit ?? defaultLimit;
   let ids: string[] = [];
-  const drawn = () => drawBySeed(ids, seed ?? 0, most);
-  return {
-    add(page: readonly string[]): void {
-      ids.push(...page);
-      if (ids.length > most + spareIds) ids = drawn();
-    },
-    drawn,
-  };
+  for (let after: Place | undefined; ; ) {
+    const page = await readPage(after);
+    ids.push(...page.ids);
+    if (page.next === undefined || ids.length > most + spareIds) ids = drawBySeed(ids, seed ?? 0, most);
+    if (page.next === undefined) return ids;
+    after = page.next;
+  }
 }
 
 async function beginWithEpisodes(
@@ -162,31 +147,19 @@ async function beginWithEpisodes(
 ): Promise<Begun> {
   const real = config.real?.name;
   if (real === undefined || services.realEnvironments.find(real) === undefined)
-    throw new InvalidCheckError(["environment"], "It names no real environment that the operator declares");
+    throw new InvalidFieldError(["environment"], "It names no real environment that the operator declares");
   const filter = toWantedEpisodes({ ...episodes, environment: name, revision });
-  const urn = drawing({ seed, limit });
-  let after: Parameters<typeof listEpisodes>[3]["after"];
-  do {
-    const page = { limit: pageLimit, after };
-    const { rows, next } = await listEpisodes(services, requester, { ...filter, status: "finished" }, page);
-    urn.add(rows.map(({ id }) => id));
-    after = next;
-  } while (after !== undefined);
-  const drawn = urn.drawn();
+  const wanted = { ...filter, status: "finished" as const };
+  const drawn = await draw({ seed, limit }, async (after: Keyset | undefined) => {
+    const { rows, next } = await listEpisodes(services, requester, wanted, { limit: pageLimit, after });
+    return { ids: rows.map(({ id }) => id), next };
+  });
   if (drawn.length === 0)
-    throw new InvalidCheckError(["episodes"], `No ended episode of revision ${revision} matches`);
+    throw new InvalidFieldError(["episodes"], `No ended episode of revision ${revision} matches`);
+  const check = { name: given ?? `${name}, revision ${revision}, against ${real}`, real };
   return {
-    check: {
-      name: given ?? `${name}, revision ${revision}, against ${real}`,
-      ...{ source: "episodes", real, recordings: null },
-    },
-    insert: (transaction, id) =>
-      insertReplays(
-        transaction,
-        id,
-        drawn.map((episode_id) => ({ episode_id, trajectory_id: null })),
-      ),
-    episodes: drawn.length,
+    check: { ...check, source: "episodes", recordings: null },
+    replays: drawn.map((episode_id) => ({ episode_id, trajectory_id: null })),
   };
 }
 
@@ -199,33 +172,20 @@ async function beginWithRecordings(
   const wanted = { id: dataset_id ?? "", number: asked ?? undefined };
   const { number: revision } = await findRevision(services, requester, wanted).catch((error: unknown) => {
     if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
-    throw new InvalidCheckError(["dataset_id"], error.message);
+    throw new InvalidFieldError(["dataset_id"], error.message);
   });
-  const urn = drawing({ seed, limit });
-  let after: Parameters<typeof listTrajectories>[3]["after"];
-  do {
+  const drawn = await draw({ seed, limit }, async (after: TrajectoryPage["after"]) => {
     const page = { contains: undefined, order: "trajectory_id" as const, limit: pageLimit, after };
     const found = await listTrajectories(services, requester, { ...wanted, number: revision }, page);
-    for await (const trajectories of found.trajectories.read())
-      urn.add(trajectories.map((one) => one.trajectory_id));
-    after = found.next;
-  } while (after !== undefined);
-  const drawn = urn.drawn();
-  const recordings: Recordings = {
-    ...{ datasetId: wanted.id, revision, successReward: success_reward ?? 1 },
-  };
+    const ids: string[] = [];
+    for await (const some of found.trajectories.read()) ids.push(...some.map((one) => one.trajectory_id));
+    return { ids, next: found.next };
+  });
+  const recordings: Recordings = { datasetId: wanted.id, revision, successReward: success_reward ?? 1 };
+  const named = name ?? `${environment.name}, revision ${environment.revision}, against recordings`;
   return {
-    check: {
-      name: name ?? `${environment.name}, revision ${environment.revision}, against recordings`,
-      ...{ source: "recordings", real: null, recordings: JSON.stringify(recordings) },
-    },
-    insert: (transaction, id) =>
-      insertReplays(
-        transaction,
-        id,
-        drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
-      ),
-    episodes: drawn.length,
+    check: { name: named, source: "recordings", real: null, recordings: JSON.stringify(recordings) },
+    replays: drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
   };
 }
 
@@ -235,7 +195,7 @@ function refuseRepeated(pairs: readonly RealityPair[]): void {
     const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
     const before = seen.get(key);
     if (before !== undefined)
-      throw new InvalidCheckError(
+      throw new InvalidFieldError(
         ["pairs", index],
         `The same task, episode and policy are in pair ${before + 1}`,
       );
@@ -274,24 +234,36 @@ export async function findCheck(
   return found;
 }
 
+/** Changes a check, and notes by whom. */
+async function changeCheck(
+  { store }: { store: Store },
+  requester: Changer,
+  { id, name }: Pick<RealityChecksTable, "id" | "name">,
+  verb: "cancel" | "resume" | "delete",
+  work: (transaction: Database) => Promise<void>,
+): Promise<void> {
+  await store
+    .writer(requester)
+    .transaction()
+    .execute(async (transaction) => {
+      await work(transaction);
+      const action = `reality_check.${verb}` as const;
+      await recordChange(transaction, requester, { action, objectId: id, detail: { name } });
+    });
+}
+
 /** Ends a check before its time. What was replayed stays. */
 export async function cancelCheck(
   services: CheckServices,
   requester: Changer,
   id: string,
 ): Promise<RealityChecksTable> {
-  const { name } = await findCheck(services, requester, id);
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
-        throw new ServiceError("conflict", "The reality check has ended.");
-      await deleteWaiting(transaction, id);
-      await recordChange(transaction, requester, {
-        ...{ action: "reality_check.cancel", objectId: id, detail: { name } },
-      });
-    });
+  const check = await findCheck(services, requester, id);
+  await changeCheck(services, requester, check, "cancel", async (transaction) => {
+    if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
+      throw new ServiceError("conflict", "The reality check has ended.");
+    await deleteWaiting(transaction, id);
+  });
   return await findCheck(services, requester, id);
 }
 
@@ -301,21 +273,12 @@ export async function resumeCheck(
   requester: Changer,
   id: string,
 ): Promise<RealityChecksTable> {
-  const { name, status } = await findCheck(services, requester, id);
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (!(await resumeRows(transaction, id)))
-        throw new ServiceError(
-          "conflict",
-          `Only a paused reality check can be resumed; this one is ${status}.`,
-        );
-      await recordChange(transaction, requester, {
-        ...{ action: "reality_check.resume", objectId: id, detail: { name } },
-      });
-    });
-  services.replays.wake();
+  const check = await findCheck(services, requester, id);
+  await changeCheck(services, requester, check, "resume", async (transaction) => {
+    if (await resumeRows(transaction, id)) return;
+    const reason = `Only a paused reality check can be resumed; this one is ${check.status}.`;
+    throw new ServiceError("conflict", reason);
+  });
   return await findCheck(services, requester, id);
 }
 
@@ -335,13 +298,9 @@ export async function deleteCheck(
   await stopCheck(writer, id, { status: "cancelled", reason: null });
   await deleteInBatches<true>(writer, (_, limit) => deleteSomeOfCheck(writer, id, limit), requester);
   requester.signal.throwIfAborted();
-  await writer.transaction().execute(async (transaction) => {
-    const name = await deleteCheckRows(transaction, requester.accountId, id);
-    if (name === undefined) throw noSuchCheck();
+  await changeCheck({ store }, requester, check, "delete", async (transaction) => {
+    if (!(await deleteCheckRows(transaction, requester.accountId, id))) throw noSuchCheck();
     await deleteSharesOf(transaction, requester.accountId, [id]);
-    await recordChange(transaction, requester, {
-      ...{ action: "reality_check.delete", objectId: id, detail: { name } },
-    });
   });
 }
 

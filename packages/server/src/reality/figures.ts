@@ -90,7 +90,7 @@ export function describeFalseSuccess(
   return `Of ${succeeded}, ${failed} failed in reality: ${percent(value)} (${sure}).`;
 }
 
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 

@@ -25,8 +25,7 @@ export async function* readRealSteps(
 ): AsyncGenerator<RealStep[], void> {
   const reader = services.store.reader(requester);
   for (let after = 0; ; ) {
-    const page = { after, limit: episodesAtOnce, falseSuccesses: false };
-    const rows = await selectEpisodePage(reader, check.id, page);
+    const rows = await selectEpisodePage(reader, check.id, { after, limit: episodesAtOnce });
     for (const row of rows) {
       const steps = await stepsOf(services, requester, check, row);
       const until = untilDivergence ? row.diverged_at : null;

@@ -1,5 +1,6 @@
 import type { RealityCheckDetail, RealityFigure, RealityFigures } from "@presage/contract";
 import { firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
+import { percent } from "./figures.ts";
 
 const howIntervals =
   "Intervals are at 95 % and take tasks, not episodes, as independent; fewer than 6 tasks have none.";
@@ -78,8 +79,4 @@ function exploitParts({
 function cellsOf(name: string, { value, interval, count, tasks, note }: RealityFigure): string[] {
   const bounds = interval === null ? "–" : `${percent(interval.lower)} to ${percent(interval.upper)}`;
   return [name, value === null ? "–" : percent(value), bounds, String(count), String(tasks), note ?? ""];
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

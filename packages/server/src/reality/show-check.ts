@@ -17,7 +17,7 @@ import type {
 } from "../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { findCheck } from "./checks.ts";
-import { countEpisodes, selectEpisodesOf, selectEpisodesOfEnvironment } from "./checks-store.ts";
+import { countEpisodes, selectEpisodePage, selectEpisodesOfEnvironment } from "./checks-store.ts";
 import { type CheckedEpisode, realityFigures } from "./figures.ts";
 import { countReplays } from "./replays/replays-store.ts";
 
@@ -39,7 +39,7 @@ export async function describeCheck(
 ): Promise<RealityCheckDetail> {
   const check = await findCheck(services, requester, id);
   reserve(Number(check.episodes) * bytesPerEpisode);
-  const episodes = await selectEpisodesOf(services.store.reader(requester), id);
+  const episodes = await selectEpisodePage(services.store.reader(requester), id);
   const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
   return { ...(await countedCheck(services, requester, check)), figures };
 }

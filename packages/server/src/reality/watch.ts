@@ -3,15 +3,14 @@ import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import type { RealityServices } from "../environments/environments.ts";
 import { selectExisting } from "../environments/environments-store.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { type Alarm, startAlarm } from "./alarm.ts";
+import { startAlarm } from "./alarm.ts";
 import {
   countEpisodes,
   type RevisionChecks,
   selectCheckedAgain,
   selectCheckIds,
-  selectOutcomes,
+  selectEpisodePage,
   toEpisodeKey,
 } from "./checks-store.ts";
 
@@ -39,17 +38,11 @@ const keptMs = 3_600_000;
 
 /** What is known of a revision. */
 interface Known {
-  state: RealityState;
+  watched: WatchedEnvironment;
+  revision: number;
   episodes: number;
   atMs: number;
   usualAgeMs: number;
-}
-
-/** The latest revision that was seen. */
-interface Latest {
-  revision: number;
-  /** Undefined: it has no limit. */
-  watched: WatchedEnvironment | undefined;
 }
 
 /** Follows environments with a limit of false success. `onAlarm` is told when an alarm begins. */
@@ -58,7 +51,8 @@ export function watchReality(
   onAlarm: (environment: WatchedEnvironment) => void,
 ): RealityWatch {
   const known = new LRUCache<string, Known>({ max: mostEnvironments, ttl: keptMs });
-  const latest = new LRUCache<string, Latest>({ max: mostEnvironments, ttl: keptMs });
+  /** The latest revision that was seen of each. */
+  const latest = new LRUCache<string, number>({ max: mostEnvironments, ttl: keptMs });
   const looking = new Map<string, Promise<RealityState>>();
 
   async function look(
@@ -72,13 +66,14 @@ export function watchReality(
     const wanted = { accountId, environment, revision };
     const episodes = await countEpisodes(store.briefReader(requester), wanted);
     const state =
-      before?.episodes === episodes ? before.state : await countFromFirst(store, requester, wanted, limit);
+      before?.episodes === episodes
+        ? before.watched.state
+        : await countFromFirst(store, requester, wanted, limit);
     const atMs = performance.now();
     const ageMs = Math.max(usualAgeMs, (atMs - startedMs) / mostOfTime);
     const watched = { id, accountId, environment, state };
-    known.set(keyOf({ id, revision }), { state, episodes, atMs, usualAgeMs: ageMs });
-    if (revision >= (latest.get(id)?.revision ?? 0)) latest.set(id, { revision, watched });
-    if (state.state === "alarm" && before?.state.state !== "alarm") onAlarm(watched);
+    known.set(keyOf({ id, revision }), { watched, revision, episodes, atMs, usualAgeMs: ageMs });
+    if (state.state === "alarm" && before?.watched.state.state !== "alarm") onAlarm(watched);
     return state;
   }
 
@@ -86,16 +81,14 @@ export function watchReality(
     async stateOf(requester, environment, maxAgeMs) {
       const { id, revision, config } = environment;
       const limit = config.real?.false_success_limit;
-      if (typeof limit !== "number") {
-        if (revision > (latest.get(id)?.revision ?? revision))
-          latest.set(id, { revision, watched: undefined });
-        return undefined;
-      }
+      if (typeof limit === "number" || latest.has(id))
+        latest.set(id, Math.max(revision, latest.get(id) ?? 0));
+      if (typeof limit !== "number") return undefined;
       const key = keyOf(environment);
       const before = known.get(key);
       const isFresh =
         before !== undefined && performance.now() - before.atMs < (maxAgeMs ?? before.usualAgeMs);
-      if (isFresh) return before.state;
+      if (isFresh) return before.watched.state;
       // Callers that come at once share one look, which ends also if the first of them hangs up.
       const signal = AbortSignal.timeout(lookMs);
       const found = looking.get(key) ?? look({ ...requester, signal }, environment, limit);
@@ -103,7 +96,9 @@ export function watchReality(
       return await found.finally(() => looking.delete(key));
     },
     async all() {
-      const all = [...latest.values()].flatMap(({ watched }) => watched ?? []);
+      const all = [...known.values()].flatMap(({ watched, revision }) =>
+        latest.get(watched.id) === revision ? watched : [],
+      );
       const ids = all.map(({ id }) => id);
       // Without the database, the metrics say what they can.
       const existing = await selectExisting(store.database, ids).catch(() => new Set(ids));
@@ -118,6 +113,8 @@ function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): 
   return `${id}@${revision}`;
 }
 
+const episodesAtOnce = 1_000;
+
 /** Counted from the first check of the revision: a window that slides would lose the guarantee. */
 async function countFromFirst(
   store: Store,
@@ -130,9 +127,9 @@ async function countFromFirst(
   const ids = await selectCheckIds(reader, wanted);
   const again = ids.length < 2 ? new Map<string, number>() : await selectCheckedAgain(reader, wanted);
   for (const id of ids) {
-    for (let after = 0; after !== -1; ) {
-      const page = await selectOutcomes(reader, id, after);
-      for (const row of page.rows) {
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const rows = await selectEpisodePage(reader, id, { after, limit: episodesAtOnce });
+      for (const row of rows) {
         const { task_id: task, policy, simulated, real, checked_at } = row;
         // The last one counts.
         const times = again.get(toEpisodeKey(row)) ?? 1;
@@ -143,15 +140,8 @@ async function countFromFirst(
             checked_at,
           );
       }
-      after = page.next;
+      after = rows.length < episodesAtOnce ? undefined : Number(rows.at(-1)?.position);
     }
   }
-  const { policies, ...overall } = alarm.end();
-  return { ...withTime(overall), policies: policies.map(withTime) };
-}
-
-function withTime<State extends Pick<Alarm, "since">>(
-  state: State,
-): Omit<State, "since"> & { since: string | null } {
-  return { ...state, since: state.since === null ? null : toIsoInstant(Number(state.since)) };
+  return alarm.end();
 }

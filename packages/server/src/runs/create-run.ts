@@ -17,7 +17,7 @@ import { findPatternIssue } from "../environments/judge.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -48,16 +48,7 @@ export interface NewRun extends RequestedRun {
 }
 
 /** A run that cannot be made as it was requested. */
-export class InvalidRunError extends Error {
-  /** Where the request names it. */
-  readonly path: readonly (string | number)[];
-
-  constructor(path: readonly (string | number)[], message: string) {
-    super(message);
-    this.name = "InvalidRunError";
-    this.path = path;
-  }
-}
+export class InvalidRunError extends InvalidFieldError {}
 
 /**
  * Creates a run, which this process or another takes soon. Throws an `InvalidRunError`, or an `InvalidEvaluatorsError` for evaluators

@@ -12,13 +12,13 @@ import { InvalidEvaluatorsError, toEvaluatorIssues } from "../evaluators/resolve
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { InvalidRequestError } from "../http/validate.ts";
 import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
-import { createRun, InvalidRunError } from "./create-run.ts";
+import { createRun } from "./create-run.ts";
 import { toListedRuns } from "./headlines/headline.ts";
 import { exampleListedRun } from "./report/report-route.ts";
 import type { RunQueue } from "./run.ts";
@@ -84,8 +84,7 @@ const createOwnRun = route("POST", "/v1/runs", {
     const references = readReferences(body);
     const wanted = { ...body, evaluators: references, userId: call.caller.userId };
     const run = await createRun(services, requester, wanted, once).catch((error: unknown) => {
-      if (!(error instanceof InvalidRunError)) throw toInvalidRequest(error, references);
-      throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
+      throw toInvalidRequest(error, references);
     });
     return reply(201, toRun(run));
   },

@@ -17,21 +17,13 @@ import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
 import { chooseExamples, type ExampleServices } from "./examples.ts";
 import { findWorld, noSuchWorld } from "./find-world.ts";
 import { composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
-import {
-  createWorld,
-  deleteWorld,
-  InvalidWorldError,
-  reviseWorld,
-  type WorldUses,
-  type WorldVerbServices,
-} from "./worlds.ts";
+import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
 import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
 interface Services extends WorldVerbServices, ExampleServices, HttpServices {
@@ -91,7 +83,7 @@ const createWorldRoute = route("POST", "/v1/worlds", {
   },
   async handle(services: Services, { call, requester, body: { name, pinned: copied, ...config }, once }) {
     const wanted = { name, config, copied, userId: call.caller.userId };
-    const world = await createWorld(services, requester, wanted, once).catch(toInvalidRequest);
+    const world = await createWorld(services, requester, wanted, once);
     return reply(201, toWorld(world));
   },
 });
@@ -140,7 +132,7 @@ const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
     ...noSuch("world"),
   },
   handle: async (services: Services, { requester, params: { name }, body }) =>
-    reply(200, toWorld(await reviseWorld(services, requester, name, body).catch(toInvalidRequest))),
+    reply(200, toWorld(await reviseWorld(services, requester, name, body))),
 });
 
 const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
@@ -294,9 +286,4 @@ export function toWorld({ archived_at, created_at, revised_at, id: _, ...world }
     created_at: toIsoInstant(created_at),
     revised_at: toIsoInstant(revised_at),
   };
-}
-
-function toInvalidRequest(error: unknown): never {
-  if (!(error instanceof InvalidWorldError)) throw error;
-  throw new InvalidRequestError([valueError(["body", ...error.path], error.message)]);
 }

@@ -1,7 +1,7 @@
 import { isReservedName, type WorldCalibration, type WorldConfig, type WorldPins } from "@presage/contract";
 import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -18,15 +18,7 @@ import {
 } from "./worlds-store.ts";
 
 /** A field of a world that cannot be used, and why. */
-export class InvalidWorldError extends Error {
-  readonly path: readonly (string | number)[];
-
-  constructor(path: readonly (string | number)[], message: string) {
-    super(message);
-    this.name = "InvalidWorldError";
-    this.path = path;
-  }
-}
+export class InvalidWorldError extends InvalidFieldError {}
 
 /** What worlds are made with. */
 export interface WorldVerbServices {

@@ -61,7 +61,7 @@ export function faultOfStatus(status: number): RealEnvironmentError | undefined 
   return new RealEnvironmentError(category, `The real environment ${about}answered with status ${status}.`);
 }
 
-export function toText(bytes: Uint8Array): string {
+function toText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -43,17 +43,10 @@ export async function completeDrawn(database: Database, id: string): Promise<voi
 }
 
 /** An environment in its latest revision, of which ended episodes are drawn. */
-export interface DrawnEnvironment {
-  id: string;
-  account_id: string;
-  name: string;
-  revision: number;
-  config: string;
-  created_by: string;
-}
+export type DrawnEnvironment = Awaited<ReturnType<typeof selectUncheckedEnvironments>>[number];
 
 /** Environments with a real one whose latest revisions have no continuous check yet. */
-export async function selectUncheckedEnvironments(database: Database): Promise<DrawnEnvironment[]> {
+export async function selectUncheckedEnvironments(database: Database) {
   return await database
     .selectFrom("environments as environment")
     .innerJoin("environment_revisions as revision", (join) =>

@@ -48,7 +48,9 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
   if (!real?.share) return;
   // Several processes may come here at once, for one check.
   await insertCheck(database, {
-    ...{ id: idOf(environment), account_id: environment.account_id, source: "continuous" },
+    // One for each revision of an environment.
+    id: Bun.randomUUIDv5(`continuous/${environment.id}/${environment.revision}`, "url"),
+    ...{ account_id: environment.account_id, source: "continuous" },
     name: `${environment.name}, revision ${environment.revision}: ${real.share * 100} % of its episodes`,
     ...{ environment: environment.name, environment_id: environment.id },
     ...{ environment_revision: environment.revision, real: real.name, recordings: null },
@@ -56,18 +58,6 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
     ...{ false_success_limit: real.false_success_limit ?? null, run_id: null, whole_run_id: null },
     ...{ created_by: environment.created_by, created_at: nowMicros() },
   });
-}
-
-/** One for each revision of an environment. */
-function idOf({ id, revision }: DrawnEnvironment): string {
-  const bytes = new Bun.CryptoHasher("sha256").update(`continuous/${id}/${revision}`).digest("hex");
-  return [
-    bytes.slice(0, 8),
-    bytes.slice(8, 12),
-    `5${bytes.slice(13, 16)}`,
-    `8${bytes.slice(17, 20)}`,
-    bytes.slice(20, 32),
-  ].join("-");
 }
 
 /** Commits and clocks of several processes are never further apart. */
@@ -95,11 +85,8 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   await database.transaction().execute(async (transaction) => {
     // Another process may have drawn them meanwhile.
     if (!(await updateDrawn(transaction, check, now))) return;
-    await insertReplays(
-      transaction,
-      id,
-      drawn.map((episode) => ({ episode_id: episode.id, trajectory_id: null })),
-    );
+    const replays = drawn.map((episode) => ({ episode_id: episode.id, trajectory_id: null }));
+    await insertReplays(transaction, id, replays);
   });
 }
 

@@ -9,21 +9,21 @@ import type {
 } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
-const rowsAtOnce = 500;
+/** What is to be replayed: an episode, or the one that a trajectory makes. */
+export type NewReplay = Pick<RealityReplaysTable, "episode_id" | "trajectory_id">;
 
 /** Adds episodes that are to be replayed to a check, behind those that it has. */
 export async function insertReplays(
   transaction: Database,
   checkId: string,
-  wanted: readonly Pick<RealityReplaysTable, "episode_id" | "trajectory_id">[],
+  wanted: readonly NewReplay[],
 ): Promise<void> {
   const last = await lastPosition(transaction, checkId);
   const rows = wanted.map((one, index) => ({
     ...{ check_id: checkId, position: last + 1 + index, error: null },
     ...one,
   }));
-  for (let at = 0; at < rows.length; at += rowsAtOnce)
-    await insertRows(transaction, "reality_replays", rows.slice(at, at + rowsAtOnce));
+  await insertRows(transaction, "reality_replays", rows);
 }
 
 async function lastPosition(transaction: Database, checkId: string): Promise<number> {
@@ -51,16 +51,6 @@ export async function selectRunningChecks(database: Database, limit: number): Pr
     .execute();
 }
 
-export async function isRunning(database: Database, id: string): Promise<boolean> {
-  const found = await database
-    .selectFrom("reality_checks")
-    .select("id")
-    .where("id", "=", id)
-    .where("status", "=", sql.lit("running"))
-    .executeTakeFirst();
-  return found !== undefined;
-}
-
 /** How many episodes of a check could not be replayed since one was. */
 export async function countFailuresInARow(database: Database, checkId: string): Promise<number> {
   const { failed } = await database
@@ -76,36 +66,19 @@ export async function countFailuresInARow(database: Database, checkId: string): 
   return Number(failed);
 }
 
-/** Of a check, what is still to be replayed behind a position. */
-export async function selectWaiting(
+/** Of a check, what is still to be replayed, or could not be, behind a position. */
+export async function selectReplays(
   database: Database,
   checkId: string,
-  after: number,
-  limit: number,
+  which: "waiting" | "failed",
+  { after, limit }: { after: number; limit: number },
 ): Promise<RealityReplaysTable[]> {
   return await database
     .selectFrom("reality_replays")
     .selectAll()
     .where("check_id", "=", checkId)
     .where("position", ">", after)
-    .where("error", "is", null)
-    .orderBy("position")
-    .limit(limit)
-    .execute();
-}
-
-/** Of a check, what could not be replayed behind a position. */
-export async function selectFailed(
-  reader: Database,
-  checkId: string,
-  { after, limit }: { after: number; limit: number },
-): Promise<RealityReplaysTable[]> {
-  return await reader
-    .selectFrom("reality_replays")
-    .selectAll()
-    .where("check_id", "=", checkId)
-    .where("position", ">", after)
-    .where("error", "is not", null)
+    .where("error", which === "waiting" ? "is" : "is not", null)
     .orderBy("position")
     .limit(limit)
     .execute();
@@ -189,8 +162,7 @@ async function insertOne(
   await insertRows(transaction, "reality_episodes", [episode]);
   // With an episode that was deleted meanwhile go its texts.
   if (!(await isThere(transaction, episode.episode_id))) return 1;
-  for (let at = 0; at < steps.length; at += rowsAtOnce)
-    await insertRows(transaction, "reality_steps", steps.slice(at, at + rowsAtOnce));
+  await insertRows(transaction, "reality_steps", steps);
   return 1;
 }
 

@@ -3,16 +3,16 @@ import { doTogether } from "../../platform/storage/batches.ts";
 import { withLease } from "../../platform/storage/leases.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { selectCheck } from "../checks-store.ts";
 import type { RealEnvironments } from "../real/real-environment.ts";
 import { compareWith, describeFailure, type ReplayRoom, readPlayed, replayEpisode } from "./compare.ts";
 import { drawEnded } from "./draw.ts";
 import { type PlayServices, playRecording } from "./recordings.ts";
 import {
   countFailuresInARow,
-  isRunning,
   type Replayed,
+  selectReplays,
   selectRunningChecks,
-  selectWaiting,
   stopCheck,
 } from "./replays-store.ts";
 
@@ -52,7 +52,8 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
     const real = findReal(services, check);
     /** It was cancelled or deleted, or the operator's file says something else of its real environment. */
     async function stopIfOver(): Promise<void> {
-      if (findReal(services, check) !== real || !(await isRunning(database, check.id))) over.abort();
+      const now = await selectCheck(database, check.account_id, check.id);
+      if (findReal(services, check) !== real || now?.status !== "running") over.abort();
     }
     const working = withLease(
       database,
@@ -171,7 +172,7 @@ async function* allWaiting(
 ): AsyncGenerator<RealityReplaysTable, void> {
   let after = 0;
   while (mayGoOn()) {
-    const waiting = await selectWaiting(database, checkId, after, replaysRead);
+    const waiting = await selectReplays(database, checkId, "waiting", { after, limit: replaysRead });
     yield* waiting;
     const last = waiting.at(-1);
     if (last === undefined) return;

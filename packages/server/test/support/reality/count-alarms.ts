@@ -1,14 +1,16 @@
 import type { OutcomePair } from "../../../src/platform/statistics/outcome-pairs.ts";
-import { type Alarm, startAlarm } from "../../../src/reality/alarm.ts";
+import { microsPerMs } from "../../../src/platform/storage/columns.ts";
+import { startAlarm } from "../../../src/reality/alarm.ts";
 import { type SimulatedWorld, simulateChecks } from "./simulate-checks.ts";
 
 const looks = 10;
 
 /** What an alarm says after these episodes; `since` is an index. */
-export function alarmOf(episodes: readonly OutcomePair[], limit: number): Alarm {
+export function alarmOf(episodes: readonly OutcomePair[], limit: number) {
   const alarm = startAlarm(limit);
-  for (const [index, episode] of episodes.entries()) alarm.add(episode, index);
-  return alarm.end();
+  for (const [index, episode] of episodes.entries()) alarm.add(episode, index * microsPerMs);
+  const { since, ...state } = alarm.end();
+  return { ...state, since: since === null ? null : Date.parse(since) };
 }
 
 /**
