@@ -3,6 +3,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -23,14 +24,24 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 /** Latin characters only; other scripts use the system's fonts. */
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
+const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
+/** What is loaded only to float above a page, and to save a file. */
+const isForLater = (module: string) => /node_modules\/@radix-ui|save-file|csv-stringify/.test(module);
+
 /**
- * Beside the script of each page: what is loaded at once, and what four or more lazy parts use. What two or three share is
- * joined with what is used most like it, since a request costs a browser more than a few kilobytes.
+ * What is loaded at once, what several sections of the dashboard use, and each section with all of its pages: a request costs a
+ * browser more than a few kilobytes, and who has come to one page of a section goes on to the others.
  */
-const sharedScripts = [
-  { name: "base", tags: ["$initial" as const], priority: 2 },
-  { name: "ui", minShareCount: 4, priority: 1 },
-  { name: "some", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000 },
+const groups = [
+  { name: "base", tags: ["$initial" as const], priority: 3 },
+  {
+    name: "ui",
+    test: (module: string) => sectionOf(module) === null && !isForLater(module),
+    minShareCount: 2,
+    priority: 2,
+  },
+  { name: "save", test: /csv-stringify/, priority: 2 },
+  { name: sectionOf, debugName: "sections", priority: 1 },
 ];
 
 const digest = digestOfSources(
@@ -76,10 +87,14 @@ async function build(): Promise<void> {
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
     .replace("{{theme}}", shared.theme)
     .replace("{{styles}}", shared.styles)
-    .replace("{{preloads}}", scripts.needed.map((file) => preload(file)).join("\n"))
     .replace("{{script}}", `/assets/${scripts.entry}`)
     .replace("{{font}}", shared.font);
-  writeFileSync(join(folder, "shell.html"), shell);
+  mkdirSync(join(folder, "shells"));
+  for (const section of readdirSync(join(home, "src/pages")))
+    writeFileSync(
+      join(folder, "shells", `${section}.html`),
+      shell.replace("{{preloads}}", scripts.neededBy(section).map(preload).join("\n")),
+    );
   // Loaded here, as most runs of this file build nothing.
   const { openApiDocument } = await import("../server/src/app/openapi-document.ts");
   const { buildDocs } = await import("./src/docs/build-docs.tsx");
@@ -121,7 +136,7 @@ async function bundle(options: Bun.BuildConfig): Promise<string> {
 async function bundleScripts(
   input: string,
   dir: string,
-): Promise<{ entry: string; needed: string[]; files: string[] }> {
+): Promise<{ entry: string; neededBy(section: string): string[]; files: string[] }> {
   const build = await rolldown({
     input: join(home, input),
     platform: "browser",
@@ -139,14 +154,16 @@ async function bundleScripts(
     // As the server knows names that change with their content.
     hashCharacters: "base36",
     entryFileNames: "[name]-[hash].js",
-    // A file that two pages share is otherwise named after both.
-    chunkFileNames: ({ name }) => `${name.split("~")[0]}-[hash].js`,
-    codeSplitting: { groups: sharedScripts },
+    chunkFileNames: "[name]-[hash].js",
+    codeSplitting: { groups },
   });
   const [entry] = output;
-  const shared = output.filter(({ name }) => name === "ui").map(({ fileName }) => fileName);
   const files = output.map(({ fileName }) => fileName);
-  return { entry: entry.fileName, needed: [...entry.imports, ...shared], files };
+  const neededBy = (section: string) => [
+    ...entry.imports,
+    ...output.filter(({ name }) => name === "ui" || name === section).map(({ fileName }) => fileName),
+  ];
+  return { entry: entry.fileName, neededBy, files };
 }
 
 function preload(file: string): string {

@@ -1,12 +1,12 @@
 import "./app.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createDataClients, PresageContext } from "./data/client.ts";
 import { createAppRouter } from "./router.tsx";
 import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session.ts";
+import { loadFloatingEarly } from "./ui/load.ts";
 import { ShortcutsProvider } from "./ui/shortcuts.tsx";
 
 const container = document.getElementById("root");
@@ -14,6 +14,7 @@ if (container === null) throw new Error("The page has no #root element.");
 
 leaveWhenRestored();
 leaveWhenSignedOutElsewhere();
+loadFloatingEarly();
 const { presage, queryClient } = createDataClients();
 const router = createAppRouter();
 
@@ -21,11 +22,9 @@ createRoot(container).render(
   <StrictMode>
     <PresageContext value={presage}>
       <QueryClientProvider client={queryClient}>
-        <Tooltip.Provider delayDuration={400}>
-          <ShortcutsProvider>
-            <RouterProvider router={router} />
-          </ShortcutsProvider>
-        </Tooltip.Provider>
+        <ShortcutsProvider>
+          <RouterProvider router={router} />
+        </ShortcutsProvider>
       </QueryClientProvider>
     </PresageContext>
   </StrictMode>,

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { Search } from "lucide-react";
-import { Dialog as Radix } from "radix-ui";
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { Modal } from "../ui/dialog.tsx";
+import { useFloating } from "../ui/load.ts";
 import { Keys } from "../ui/shortcuts.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
@@ -20,12 +20,24 @@ interface PaletteProps {
 }
 
 /** Goes to any page or thing by its name or id, or does something. What was typed is there again after it was closed by accident. */
-export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
+export function Palette({ isOpen, typed: given = "", ...search }: PaletteProps) {
+  const [typed, setTyped] = useState(given);
   const [query, setQuery] = useState(typed);
+  const isThere = useFloating(isOpen) !== undefined;
   const { onClose } = search;
+  useEffect(() => {
+    if (!isOpen || isThere) return;
+    const keep = ({ key, ctrlKey, metaKey }: globalThis.KeyboardEvent) => {
+      if (key.length !== 1 || ctrlKey || metaKey) return;
+      setTyped((text) => text + key);
+      setQuery((text) => text + key);
+    };
+    addEventListener("keydown", keep);
+    return () => removeEventListener("keydown", keep);
+  }, [isOpen, isThere]);
   return (
     <Modal
-      kind={Radix}
+      name="Go to"
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       onOpenAutoFocus={(event) => {
@@ -40,7 +52,6 @@ export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
-      <Radix.Title className="sr-only">Go to</Radix.Title>
       <PaletteSearch {...search} query={query} onQuery={setQuery} />
     </Modal>
   );

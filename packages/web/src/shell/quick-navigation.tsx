@@ -1,6 +1,6 @@
 import { useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { loadPage } from "../data/client.ts";
+import { loadPage } from "../ui/load.ts";
 import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
 import { linkGroups } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";

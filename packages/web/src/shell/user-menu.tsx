@@ -3,9 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, Megaphone, SunMoon, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { meQuery, useSignOut } from "../data/accounts.ts";
-import { loadPage, usePresage } from "../data/client.ts";
+import { usePresage } from "../data/client.ts";
 import { switchTheme } from "../theme.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { loadPage } from "../ui/load.ts";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 

@@ -1,0 +1,49 @@
+// Code that is loaded once it is needed.
+
+import { PresageError } from "@presage/sdk";
+import { useEffect, useState } from "react";
+
+/** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
+export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
+  }
+}
+
+type Floating = typeof import("./floating.ts");
+
+let floating: Floating | undefined;
+
+async function loadFloating(): Promise<Floating> {
+  floating ??= await loadPage(() => import("./floating.ts"));
+  return floating;
+}
+
+/** Loads what floats at the first sign of someone who may open it, so that nobody waits for it and no page begins with it. */
+export function loadFloatingEarly(): void {
+  const load = () => void loadFloating().catch(() => {});
+  for (const sign of ["keydown", "pointermove", "pointerdown"])
+    addEventListener(sign, load, { once: true, capture: true, passive: true });
+}
+
+/** What dialogs, menus and popovers are made of; undefined until it is wanted and there. */
+export function useFloating(isWanted: boolean): Floating | undefined {
+  const [, setLoaded] = useState(floating);
+  useEffect(() => {
+    if (!isWanted || floating !== undefined) return;
+    loadFloating().then(setLoaded, (error: unknown) =>
+      setLoaded(() => {
+        throw error;
+      }),
+    );
+  }, [isWanted]);
+  return floating;
+}
+
+/** The same, inside of what floats already. */
+export function floatingParts(): Floating {
+  if (floating === undefined) throw new Error("Nothing floats yet.");
+  return floating;
+}
