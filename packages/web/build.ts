@@ -33,6 +33,7 @@ const isForLater = (module: string) => /node_modules\/@radix-ui|save-file|csv-st
  * browser more than a few kilobytes, and who has come to one page of a section goes on to the others.
  */
 const groups = [
+  { name: "react", test: /node_modules\/(react-dom\/(client|cjs\/react-dom-client)|scheduler)/, priority: 4 },
   { name: "base", tags: ["$initial" as const], priority: 3 },
   {
     name: "ui",
@@ -85,7 +86,7 @@ async function build(): Promise<void> {
     font: `/assets/${fontFiles[0]}`,
   };
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
-    .replace("{{theme}}", shared.theme)
+    .replace("{{theme}}", readFileSync(join(assets, theme), "utf8").trim())
     .replace("{{styles}}", shared.styles)
     .replace("{{script}}", `/assets/${scripts.entry}`)
     .replace("{{font}}", shared.font);
@@ -159,10 +160,10 @@ async function bundleScripts(
   });
   const [entry] = output;
   const files = output.map(({ fileName }) => fileName);
-  const neededBy = (section: string) => [
-    ...entry.imports,
-    ...output.filter(({ name }) => name === "ui" || name === section).map(({ fileName }) => fileName),
-  ];
+  const neededBy = (section: string) =>
+    output
+      .filter(({ name, fileName }) => entry.imports.includes(fileName) || name === "ui" || name === section)
+      .map(({ fileName }) => fileName);
   return { entry: entry.fileName, neededBy, files };
 }
 

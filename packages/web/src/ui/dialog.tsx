@@ -4,7 +4,7 @@ import { useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import type { Dialog as Radix } from "radix-ui";
-import { type ComponentProps, type ReactNode, useRef } from "react";
+import { type ComponentProps, type ReactNode, Suspense, useRef } from "react";
 import { Button, CopyButton, IconButton } from "./button.tsx";
 import { useFloating } from "./load.ts";
 
@@ -199,7 +199,7 @@ export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocu
           )}
         >
           <Title className="sr-only">{title}</Title>
-          {children}
+          <Suspense>{children}</Suspense>
         </Content>
       </Portal>
     </Root>

@@ -3,10 +3,17 @@
 import { PresageError } from "@presage/sdk";
 import { useEffect, useState } from "react";
 
+/** What follows is a task of its own, so that what ran before it and what comes do not block together. */
+export async function nextTask(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve));
+}
+
 /** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
 export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
-    return await load();
+    const module = await load();
+    await nextTask();
+    return module;
   } catch (cause) {
     throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
   }

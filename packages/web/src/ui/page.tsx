@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { type ComponentProps, type ReactNode, useEffect } from "react";
+import { type ComponentProps, type ReactNode, useDeferredValue, useEffect } from "react";
 
 interface PageProps {
   title: string;
@@ -10,7 +10,15 @@ interface PageProps {
   children: ReactNode;
 }
 
+/** Later pages are there at once: where they were scrolled to is restored in the first frame. */
+let isFirst = true;
+
 export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
+  // What follows the title of the first page is drawn in small tasks, as the code and the data still arrive.
+  const isDrawn = useDeferredValue(true, !isFirst);
+  useEffect(() => {
+    isFirst = false;
+  }, []);
   useEffect(() => {
     document.title = `${title} · Presage`;
   }, [title]);
@@ -30,7 +38,7 @@ export function Page({ title, hint, actions, isFull = false, children }: PagePro
           <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
         )}
       </header>
-      {children}
+      {isDrawn && children}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useDeferredValue } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
@@ -41,8 +41,10 @@ function OverviewPage() {
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
   ];
-  const isLoading =
-    parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined);
+  // What takes the place of the placeholder is drawn in small tasks.
+  const isLoading = useDeferredValue(
+    parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined),
+  );
   // Someone new has nothing to read here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   return (

@@ -1,5 +1,5 @@
 import { type LinkProps, useNavigate } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { compareValues, type DataColumn } from "./columns.ts";
 import type { TableView } from "./table-view.ts";
 
@@ -64,7 +64,9 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
 
 /** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
 export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
-  const { columns, groupOf, link, openId, rowId, rows, selection, sorting = "client", view } = options;
+  const { columns, groupOf, link, openId, rowId, selection, sorting = "client", view } = options;
+  // Many rows are drawn in small tasks.
+  const rows = useDeferredValue(options.rows);
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const [lastId, setLastId] = useState<string>();
@@ -90,6 +92,7 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
 
   return {
     ...options,
+    rows,
     shownColumns,
     sortedRows,
     activeId,
