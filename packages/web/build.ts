@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
-import { rolldown } from "rolldown";
+import { type PluginContext, rolldown } from "rolldown";
 import { digestOfSources } from "../../scripts/digest-of-sources.ts";
 import { makeExample } from "../sandbox/src/example.ts";
 
@@ -25,20 +25,32 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
 const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
-/** What is loaded only to float above a page, and to save a file. */
-const isForLater = (module: string) => /node_modules\/@radix-ui|save-file|csv-stringify/.test(module);
+
+type Modules = Pick<PluginContext, "getModuleInfo">;
+
+/** Whether more than one section of the dashboard needs a module. */
+function isShared(module: string, modules: Modules): boolean {
+  const sections = new Set<string>();
+  const users = new Set([module]);
+  for (const user of users) {
+    const section = sectionOf(user);
+    if (section !== null) sections.add(section);
+    else for (const importer of modules.getModuleInfo(user)?.importers ?? []) users.add(importer);
+  }
+  return sections.size > 1;
+}
 
 /**
- * What is loaded at once, what several sections of the dashboard use, and each section with all of its pages: a request costs a
- * browser more than a few kilobytes, and who has come to one page of a section goes on to the others.
+ * What is loaded at once, what several sections need, and each section with all of its pages: a request costs a browser more
+ * than a few kilobytes, and who has come to one page of a section goes on to the others. What draws pages is with what they
+ * share, as a browser runs each script in one task.
  */
 const groups = [
-  { name: "react", test: /node_modules\/(react-dom\/(client|cjs\/react-dom-client)|scheduler)/, priority: 4 },
   { name: "base", tags: ["$initial" as const], priority: 3 },
   {
-    name: "ui",
-    test: (module: string) => sectionOf(module) === null && !isForLater(module),
-    minShareCount: 2,
+    name: (module: string, modules: Modules) =>
+      module.includes("react-dom/client") || isShared(module, modules) ? "ui" : null,
+    debugName: "ui",
     priority: 2,
   },
   { name: "save", test: /csv-stringify/, priority: 2 },
@@ -86,7 +98,7 @@ async function build(): Promise<void> {
     font: `/assets/${fontFiles[0]}`,
   };
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
-    .replace("{{theme}}", readFileSync(join(assets, theme), "utf8").trim())
+    .replace("{{theme}}", shared.theme)
     .replace("{{styles}}", shared.styles)
     .replace("{{script}}", `/assets/${scripts.entry}`)
     .replace("{{font}}", shared.font);

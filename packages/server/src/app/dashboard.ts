@@ -73,11 +73,9 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         const html = (await shell.text())
           .replace("{{csrf-token}}", csrfToken)
           .replace("{{user-id}}", caller.userId);
-        // It sets the theme before anything is painted.
-        const [, inlineScript] = /<script>(.*?)<\/script>/s.exec(html) ?? [];
         const headers = {
           "content-type": "text/html; charset=utf-8",
-          "content-security-policy": appPolicy(inlineScript),
+          "content-security-policy": appPolicy,
         };
         return new Response(html, { headers });
       }),

@@ -69,7 +69,7 @@ async function sendPage(html: string, headers: Headers): Promise<Response> {
   return new Response(isZipped ? await compress(html) : html, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": appPolicy(),
+      "content-security-policy": appPolicy,
       "cache-control": "no-store",
       vary: "accept-encoding",
       ...(isZipped && { "content-encoding": "gzip" }),
