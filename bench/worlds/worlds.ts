@@ -3,6 +3,7 @@ import {
   type Example,
   type ExampleIndex,
   measureIndex,
+  openIndex,
 } from "../../packages/server/src/worlds/example-index.ts";
 import { defaultWeights, findExamples } from "../../packages/server/src/worlds/find-examples.ts";
 import { post, uploadSamples } from "../lib/api.ts";
@@ -130,11 +131,7 @@ const buildIndex = (size: number): ExampleIndex => {
   const transition = createTransitions();
   const collected = collectExamples();
   for (let index = 0; index < size; index += 1) collected.add(transition(index));
-  const finishing = collected.finish();
-  for (;;) {
-    const slice = finishing.next();
-    if (slice.done) return slice.value;
-  }
+  return openIndex(collected.finish());
 };
 
 interface Search {

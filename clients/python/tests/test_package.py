@@ -4,7 +4,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent.parent / "src/presage"
 WITH_EXTRAS = {"aio.py", "gym.py", "trl.py"}
-APART = {"labels.py", "reality.py", "tables.py", "uploads.py", "worlds.py"}
+APART = {"goals.py", "labels.py", "reality.py", "tables.py", "uploads.py", "worlds.py"}
 
 
 def test_the_core_is_small_and_needs_the_standard_library_only() -> None:

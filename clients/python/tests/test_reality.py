@@ -1,6 +1,8 @@
 """How often success is real, as a notebook shows it."""
 
-from presage import Presage
+from presage import ConflictError, Presage
+from presage.errors import read_error
+from presage.reality import RealityAlarmError
 
 PAIRS = [{"task_id": f"t{task}", "policy": "late", "simulated": True, "real": task >= 10} for task in range(40)]
 
@@ -16,3 +18,10 @@ def test_reality_is_a_table_with_its_sentence(presage: Presage) -> None:
     with presage.episode("sandbox", index=0, policy="late") as episode:
         listed = presage.request("GET", "/v1/episodes", policy="late")["data"]
         assert [one["id"] for one in listed] == [episode.id]
+
+
+def test_an_alarm_is_an_error_of_its_own() -> None:
+    error = read_error("", 409, {}, '{"detail": "Of 40 episodes, 38 failed.", "category": "reality_alarm"}')
+    assert isinstance(error, RealityAlarmError)
+    assert isinstance(error, ConflictError)
+    assert error.category == "reality_alarm"

@@ -63,7 +63,7 @@ def test_what_the_server_says_before_it_has_read_all_is_heard() -> None:
 def test_the_package_exports_only_what_is_its_own() -> None:
     names = {name for name in vars(presage) if not name.startswith("_")}
     modules = {"aio", "client", "comparison", "errors", "gym", "labels", "resources"}
-    modules |= {"reality", "tables", "trl", "uploads", "worlds"}
+    modules |= {"goals", "reality", "tables", "trl", "uploads", "worlds"}
     classes = {name for name in names if getattr(getattr(presage, name), "__module__", "").startswith("presage.")}
     assert names - modules == classes
     assert {"Presage", "Episode", "Comparison", "PresageError", "TimedOutError"} <= classes

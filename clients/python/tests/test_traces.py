@@ -63,13 +63,16 @@ def test_several_files_and_folders_become_one_revision(presage: Presage, tmp_pat
     write(tmp_path / "runs/b.jsonl", conversation("oven"))
     write(tmp_path / "runs/a/z.jsonl", conversation("fridge"))
     write(tmp_path / "runs/notes.json", {"foo": 1})
+    (tmp_path / "runs/read me.md").write_text("# Runs\n")
+    (tmp_path / "runs/empty.json").touch()
     (tmp_path / "runs/c.jsonl.gz").write_bytes(gzip.compress(json.dumps(conversation("door")).encode()))
+    left_out = ["empty.json", "notes.json", "read me.md"]
     seen = presage.import_traces([odd, tmp_path / "runs"], preview=True)
     assert [preview["file"] for preview in seen["previews"]] == [odd.name, "a/z.jsonl", "b.jsonl", "c.jsonl.gz"]
-    assert seen["unrecognised"] == ["notes.json"]
+    assert seen["unrecognised"] == left_out
     stored = presage.import_traces((path for path in [odd, tmp_path / "runs"]), name=new_name())
     assert [file["file"] for file in stored["import"]["files"]][1:] == ["a/z.jsonl", "b.jsonl", "c.jsonl.gz"]
-    assert (stored["samples"], stored["unrecognised"]) == (4, ["notes.json"])
+    assert (stored["samples"], stored["unrecognised"]) == (4, left_out)
     states = [sample["next_state"] for sample in presage.datasets.samples(stored["dataset_id"])]
     assert states == [f"The {thing} is open." for thing in ("gate", "fridge", "oven", "door")]
     (tmp_path / "empty").mkdir()

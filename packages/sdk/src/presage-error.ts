@@ -10,6 +10,7 @@ export type PresageErrorCategory =
   | "forbidden"
   | "not_found"
   | "conflict"
+  | "reality_alarm"
   | "too_large"
   | "invalid"
   | "connection"

@@ -72,9 +72,10 @@ function readLocation(headers: Headers, from: string): string | undefined {
   return origin + pathname;
 }
 
-/** A 413 is the model's or the server's: only the first says `context_exceeded`. A 502 may be an answer of no use. */
+/** A 413 is the model's or the server's: only the first says `context_exceeded`. A 502 may be an answer of no use, a 409 an alarm. */
 function categoryOf(status: number, { category }: Body): PresageErrorCategory {
   if (status === 413 && category === "context_exceeded") return category;
+  if (status === 409 && category === "reality_alarm") return category;
   if (status === 502 && category === "unusable_completion") return category;
   return categoryOfStatus[status] ?? "unexpected";
 }

@@ -24,6 +24,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   ],
   [["doctor"], async () => (await import("./cli/doctor.ts")).addDoctorCommand],
   [["keys"], async () => (await import("./cli/accounts/keys.ts")).addKeysCommands],
+  [["budget"], async () => (await import("./cli/accounts/budget.ts")).addBudgetCommands],
   [["users"], async () => (await import("./cli/accounts/users.ts")).addUsersCommands],
   [["audit"], async () => (await import("./cli/accounts/audit.ts")).addAuditCommand],
   [["import", "formats"], async () => (await import("./cli/traces/import.ts")).addImportCommands],
@@ -31,6 +32,7 @@ const families: readonly (readonly [names: readonly string[], load: () => Promis
   [["datasets"], async () => (await import("./cli/datasets.ts")).addDatasetsCommands],
   [["worlds", "play"], async () => (await import("./cli/worlds/worlds.ts")).addWorldsCommands],
   [["run"], async () => (await import("./cli/run.ts")).addRunCommand],
+  [["goals"], async () => (await import("./cli/goals.ts")).addGoalsCommands],
   [["label", "agree"], async () => (await import("./cli/labels.ts")).addLabelCommands],
   [["calibrate"], async () => (await import("./cli/calibrate.ts")).addCalibrateCommand],
   [["reality"], async () => (await import("./cli/reality.ts")).addRealityCommand],
@@ -54,9 +56,14 @@ const program = new Command("presage")
     helpWidth: process.stdout.columns ?? 80,
     // Without `help`, as --help is named.
     visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
+    // Its own, --version and --help, would take the lines of commands.
+    visibleOptions: (command) => (command.parent === null ? [] : new Help().visibleOptions(command)),
   })
   .version(packageJson.version)
-  .addHelpText("after", "\npresage help environment lists every environment variable and its default.");
+  .addHelpText(
+    "after",
+    "\npresage help environment lists every environment variable and its default; --version says the version.",
+  );
 
 try {
   for (const add of await loadFamilies(first)) add(program);

@@ -3,11 +3,12 @@
 from typing import Any, Literal
 
 from ._call import Call, Item, part, some, write
+from .goals import Goals
 from .reality import RealityTables
 from .uploads import Lines, TraceImports, send_lines
 
 
-class Labels(TraceImports, RealityTables):
+class Labels(TraceImports, RealityTables, Goals):
     def label(self, labels: Lines, timeout_s: float | None = None) -> dict[str, Any]:
         """Stores labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
 

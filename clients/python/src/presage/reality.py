@@ -5,6 +5,7 @@ from typing import Any
 
 from ._call import Call, part
 from ._connections import Connections
+from .errors import ConflictError
 
 _HEADINGS = ("figure", "value", "95 % interval", "episodes", "tasks")
 _RATES = {
@@ -13,6 +14,10 @@ _RATES = {
     "agreement": "agreement",
     "bias": "bias",
 }
+
+
+class RealityAlarmError(ConflictError, category="reality_alarm", statuses=((409, "reality_alarm"),)):
+    """Successes in the environment are false too often, and it starts no new episodes (`on_alarm`)."""
 
 
 class Reality:

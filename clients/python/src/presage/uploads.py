@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LONG_S = 3600.0  # Long files take long to send, and then to store.
 _CHUNK_BYTES = 2**18
 _IN_MEMORY_BYTES = 2**23
+_STARTS = re.compile(rb"(\xef\xbb\xbf)?\s*[\[{]|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd")
 _nothing: dict[str, Any] = {}
 Lines = str | bytes | Iterable[Mapping[str, Any]]  # JSON Lines, or objects.
 Source = str | os.PathLike[str] | Mapping[str, Any] | Iterable[str | os.PathLike[str]] | Iterable[Mapping[str, Any]]
@@ -155,7 +157,9 @@ def import_traces(source: Source, /, **arguments: "Unpack[_ImportArguments]") ->
 
 
 def _preview(post: Callable[..., dict[str, Any]], file: _File) -> dict[str, Any] | None:
-    """None of a folder's file whose layout is unknown."""
+    """None of a folder's file whose layout is unknown, or that does not begin as JSON or as something packed does."""
+    if not file.is_named and not _STARTS.match(next(file.chunks(), b"")):
+        return None
     try:
         return post("/v1/imports/preview", [file])
     except InvalidRequestError as error:

@@ -108,6 +108,13 @@ export const WorldExplanation = z
     }),
     scores: WorldScores.meta({ description: "The same by each of the world's methods." }),
     predictions: z.int().meta({ description: "How many completions the answer took." }),
+    prompt_tokens_of_examples: z.int().nullable().meta({
+      description:
+        "About how many tokens of the prompts the examples were, by their share of the characters; null in a preview.",
+    }),
+    cost_of_examples: z.number().nullable().meta({
+      description: "What these tokens cost, in the price list's currency; null if the model has no price.",
+    }),
     retrieval_ms: z.number().meta({ description: "How long finding them took, in milliseconds." }),
   })
   .meta({ id: "WorldExplanation" });

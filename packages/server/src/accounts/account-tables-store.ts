@@ -1,9 +1,9 @@
-import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import { ServiceError } from "../platform/errors.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
-import { type Micros, nowMicros } from "../platform/storage/columns.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
+import type { UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
 
@@ -54,15 +54,7 @@ export async function selectResultNumbers(
   return { first: Number(row.first), last: Number(row.last) };
 }
 
-export interface AccountUser {
-  id: string;
-  oidc_issuer: string;
-  oidc_subject: string;
-  email: string | null;
-  name: string | null;
-  role: Role;
-  created_at: Micros;
-}
+export type AccountUser = Omit<UsersTable, "account_id">;
 
 /** An account's users, in an order that follows from who they are. */
 export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
@@ -94,10 +86,10 @@ async function ownerIdsOf(
   accountId: string,
 ): Promise<(string | number)[]> {
   if (owner.of === "account") return [accountId];
-  const parent = accountTables.find(({ owns }) => owns?.as === owner.of);
-  if (parent?.owns === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
+  const parent = accountTables.find(({ owns }) => owns === owner.of);
+  if (parent === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
   const { rows } = await sql<{ id: string | number }>`
-    select ${sql.ref(parent.owns.column)} as id from ${sql.table(parent.table)}
+    select ${sql.ref(parent.key[0])} as id from ${sql.table(parent.table)}
     where account_id = ${accountId}`.execute(database);
   return rows.map(({ id }) => id);
 }

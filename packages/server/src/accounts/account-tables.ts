@@ -18,10 +18,10 @@ export type RowOwner =
 export interface AccountTable {
   table: keyof Tables;
   /** What rows are in the order of, unique among those of one owner. */
-  key: readonly string[];
+  key: readonly [string, ...string[]];
   owner: { of: RowOwner; column: string };
-  /** Rows of other tables belong to these, by this column. */
-  owns?: { as: RowOwner; column: string };
+  /** Rows of other tables belong to these, by the first column of the key. */
+  owns?: RowOwner;
   /** Rows that are exported; absent: all. */
   onlyWhere?: string;
   /** The table with the texts of each row, and the column that names it. */
@@ -38,236 +38,101 @@ export interface AccountTable {
   rowsAtOnce: number;
 }
 
-const ofAccount = { of: "account", column: "account_id" } as const;
+type Rest = Omit<AccountTable, "table" | "key" | "owner" | "rowsAtOnce"> & Partial<Pick<AccountTable, "key">>;
+
 const many = 500;
 const few = 20;
 
+function ofAccount(table: keyof Tables, rowsAtOnce: number, rest: Rest = {}): AccountTable {
+  return { table, key: ["id"], owner: { of: "account", column: "account_id" }, rowsAtOnce, ...rest };
+}
+
+/** A table whose rows belong to those of another one, by a column. */
+function below(of: RowOwner, column: string) {
+  return (table: keyof Tables, rowsAtOnce: number, rest: Rest): AccountTable => ({
+    table,
+    key: ["id"],
+    owner: { of, column },
+    rowsAtOnce,
+    ...rest,
+  });
+}
+
+const ofRevision = below("revisions", "revision_id");
+const ofEnvironment = below("environments", "environment_id");
+const ofCheck = below("reality_checks", "check_id");
+const createdBy = { users: ["created_by"] };
+const ofPosition = { key: ["position"], revisions: ["revision_id"] } satisfies Rest;
+
 /** In the order in which they are exported and stored: what a row names is stored before it. */
 export const accountTables: readonly AccountTable[] = [
-  {
-    table: "api_keys",
-    key: ["id"],
-    owner: { of: "users", column: "user_id" },
+  below("users", "user_id")("api_keys", many, {
     users: ["user_id"],
     // Whoever has a digest could try keys against it. What was revoked, and when, is of the place that it was used at.
     without: ["digest", "revoked_at", "last_used_at"],
-    rowsAtOnce: many,
-  },
-  { table: "budgets", key: ["api_key_id"], owner: ofAccount, rowsAtOnce: many },
-  {
-    table: "error_taxonomies",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "taxonomies", column: "id" },
-    rowsAtOnce: many,
-  },
-  { table: "error_taxonomy_revisions", key: ["id"], owner: ofAccount, rowsAtOnce: few },
-  {
-    table: "error_taxonomy_labels",
-    key: ["label"],
-    owner: { of: "taxonomies", column: "taxonomy_id" },
-    rowsAtOnce: many,
-  },
-  {
-    table: "evaluator_profiles",
-    key: ["public_id"],
-    owner: ofAccount,
-    owns: { as: "profiles", column: "public_id" },
-    rowsAtOnce: many,
-  },
-  {
-    table: "evaluator_profile_revisions",
-    key: ["revision"],
-    owner: { of: "profiles", column: "public_id" },
-    rowsAtOnce: few,
-  },
-  { table: "projects", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
-  { table: "datasets", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
-  {
-    table: "dataset_revisions",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "revisions", column: "id" },
+  }),
+  ofAccount("budgets", many, { key: ["api_key_id"] }),
+  ofAccount("error_taxonomies", many, { owns: "taxonomies" }),
+  ofAccount("error_taxonomy_revisions", few),
+  below("taxonomies", "taxonomy_id")("error_taxonomy_labels", many, { key: ["label"] }),
+  ofAccount("evaluator_profiles", many, { key: ["public_id"], owns: "profiles" }),
+  below("profiles", "public_id")("evaluator_profile_revisions", few, { key: ["revision"] }),
+  ofAccount("projects", many, createdBy),
+  ofAccount("datasets", many, createdBy),
+  ofAccount("dataset_revisions", many, {
+    owns: "revisions",
     onlyWhere: "state = 'sealed'",
     revisions: ["id"],
-    rowsAtOnce: many,
-  },
-  ...(["dataset_samples", "dataset_payloads", "sample_traits"] as const).map((table) => ({
-    table,
-    key: ["position"],
-    owner: { of: "revisions" as const, column: "revision_id" },
-    revisions: ["revision_id"],
-    rowsAtOnce: table === "dataset_payloads" ? few : many,
-  })),
-  {
-    table: "dataset_parts",
-    key: ["digest"],
-    owner: { of: "revisions", column: "revision_id" },
-    revisions: ["revision_id"],
-    rowsAtOnce: few,
-  },
-  {
-    table: "environments",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "environments", column: "id" },
-    users: ["created_by"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "environment_revisions",
-    key: ["revision"],
-    owner: { of: "environments", column: "environment_id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "environment_tasks",
-    key: ["split", "position"],
-    owner: { of: "environments", column: "environment_id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "worlds",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "worlds", column: "id" },
-    users: ["created_by"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "world_revisions",
-    key: ["revision"],
-    owner: { of: "worlds", column: "world_id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "reality_checks",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "reality_checks", column: "id" },
-    users: ["created_by"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "reality_episodes",
-    key: ["position"],
-    owner: { of: "reality_checks", column: "check_id" },
-    rowsAtOnce: many,
-  },
-  {
-    table: "reality_replays",
-    key: ["position"],
-    owner: { of: "reality_checks", column: "check_id" },
-    rowsAtOnce: many,
-  },
-  {
-    table: "reality_steps",
-    key: ["position", "step"],
-    owner: { of: "reality_checks", column: "check_id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "runs",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "runs", column: "id" },
+  }),
+  ofRevision("dataset_samples", many, ofPosition),
+  ofRevision("dataset_payloads", few, ofPosition),
+  ofRevision("sample_traits", many, ofPosition),
+  ofRevision("dataset_parts", few, { key: ["digest"], revisions: ["revision_id"] }),
+  ofAccount("environments", many, { owns: "environments", ...createdBy }),
+  ofEnvironment("environment_revisions", few, { key: ["revision"] }),
+  ofEnvironment("environment_tasks", few, { key: ["split", "position"] }),
+  ofAccount("worlds", many, { owns: "worlds", ...createdBy }),
+  below("worlds", "world_id")("world_revisions", few, { key: ["revision"] }),
+  ofAccount("reality_checks", many, { owns: "reality_checks", ...createdBy }),
+  ofCheck("reality_episodes", many, { key: ["position"] }),
+  ofCheck("reality_replays", many, { key: ["position"] }),
+  ofCheck("reality_steps", few, { key: ["position", "step"] }),
+  ofAccount("runs", few, {
+    owns: "runs",
     onlyWhere: "status <> 'deleted'",
-    users: ["created_by"],
+    ...createdBy,
     revisions: ["revision_id"],
     without: ["lease_id"],
-    rowsAtOnce: few,
-  },
-  { table: "goals", key: ["id"], owner: ofAccount, users: ["created_by"], rowsAtOnce: many },
-  {
-    table: "episodes",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "episodes", column: "id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "episode_steps",
-    key: ["step"],
-    owner: { of: "episodes", column: "episode_id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "shares",
-    key: ["id"],
-    owner: ofAccount,
-    users: ["user_id"],
-    // The link leads to the place that it was made at, and works there alone.
-    without: ["digest", "expires_at"],
-    rowsAtOnce: many,
-  },
-  { table: "prediction_contexts", key: ["digest"], owner: ofAccount, rowsAtOnce: few },
-  {
-    table: "predictions",
-    key: ["id"],
-    owner: ofAccount,
+  }),
+  ofAccount("goals", many, createdBy),
+  ofAccount("episodes", few, { owns: "episodes" }),
+  below("episodes", "episode_id")("episode_steps", few, { key: ["step"] }),
+  // The link leads to the place that it was made at, and works there alone.
+  ofAccount("shares", many, { users: ["user_id"], without: ["digest", "expires_at"] }),
+  ofAccount("prediction_contexts", few, { key: ["digest"] }),
+  ofAccount("predictions", few, {
     texts: { table: "prediction_payloads", column: "prediction_id", key: "id" },
-    rowsAtOnce: few,
-  },
-  {
-    table: "evaluation_results",
-    key: ["id"],
-    owner: ofAccount,
+  }),
+  ofAccount("evaluation_results", few, {
     texts: { table: "evaluation_payloads", column: "result_id", key: "id" },
     results: ["id"],
-    rowsAtOnce: few,
-  },
-  {
-    table: "evaluation_corrections",
-    key: ["id"],
-    owner: ofAccount,
-    users: ["user_id"],
-    results: ["result_id"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "evaluation_labels",
-    key: ["id"],
-    owner: ofAccount,
-    users: ["user_id"],
-    results: ["result_id"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "label_samples",
-    key: ["id"],
-    owner: ofAccount,
-    owns: { as: "label_samples", column: "id" },
-    users: ["created_by"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "label_sample_items",
+  }),
+  ofAccount("evaluation_corrections", many, { users: ["user_id"], results: ["result_id"] }),
+  ofAccount("evaluation_labels", many, { users: ["user_id"], results: ["result_id"] }),
+  ofAccount("label_samples", many, { owns: "label_samples", ...createdBy }),
+  below("label_samples", "sample_id")("label_sample_items", many, {
     key: ["position"],
-    owner: { of: "label_samples", column: "sample_id" },
     results: ["result_id"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "run_verdicts",
+  }),
+  below("runs", "run_id")("run_verdicts", many, {
     key: ["evaluator", "position", "repeat"],
-    owner: { of: "runs", column: "run_id" },
     results: ["result_id"],
-    rowsAtOnce: many,
-  },
-  {
-    table: "usage_counts",
-    key: ["hour", "key_id", "operation", "outcome"],
-    owner: ofAccount,
-    maybeUser: "key_id",
-    rowsAtOnce: many,
-  },
-  {
-    table: "usage_model_tokens",
+  }),
+  ofAccount("usage_counts", many, { key: ["hour", "key_id", "operation", "outcome"], maybeUser: "key_id" }),
+  ofAccount("usage_model_tokens", many, {
     key: ["hour", "key_id", "operation", "model"],
-    owner: ofAccount,
     maybeUser: "key_id",
-    rowsAtOnce: many,
-  },
-  { table: "audit_events", key: ["id"], owner: ofAccount, users: ["actor_user_id"], rowsAtOnce: many },
-  { table: "usage_latencies", key: ["hour", "measure", "bucket"], owner: ofAccount, rowsAtOnce: many },
+  }),
+  ofAccount("audit_events", many, { users: ["actor_user_id"] }),
+  ofAccount("usage_latencies", many, { key: ["hour", "measure", "bucket"] }),
 ];

@@ -20,18 +20,8 @@ import type { Store } from "../platform/storage/store.ts";
 import { defined, similarName } from "../platform/words.ts";
 import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
 import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
-import type { SessionRules } from "./sessions-store.ts";
-import type { KeyDigest, KeyVerifier } from "./verify-api-key.ts";
-
-interface KeyServices {
-  store: Store;
-  sessionRules: SessionRules;
-}
-
-interface KeyChangeServices extends KeyServices {
-  keyVerifier: KeyVerifier;
-  forgetKeyElsewhere(digest: string): Promise<void>;
-}
+import type { AccessServices, KeyChangeServices } from "./change-access.ts";
+import type { KeyDigest } from "./verify-api-key.ts";
 
 const tag = "dashboard";
 const exampleKey: ApiKeyResponse = {
@@ -50,9 +40,7 @@ const exampleKey: ApiKeyResponse = {
   scopes: ["predict", "read"],
 };
 
-const listApiKeys = route({
-  method: "GET",
-  path: "/v1/api-keys",
+const listApiKeys = route("GET", "/v1/api-keys", {
   needs: "own-access",
   id: "listApiKeys",
   tag,
@@ -69,9 +57,7 @@ const listApiKeys = route({
   },
 });
 
-const createKey = route({
-  method: "POST",
-  path: "/v1/api-keys",
+const createKey = route("POST", "/v1/api-keys", {
   needs: "own-access",
   id: "createApiKey",
   tag,
@@ -98,7 +84,7 @@ const createKey = route({
     ),
   },
   async handle(
-    services: KeyServices & { keyDigest: KeyDigest; sessionCookie: SessionCookie },
+    services: AccessServices & { keyDigest: KeyDigest; sessionCookie: SessionCookie },
     { call, body, once },
   ) {
     const headers = ignoredNames(body);
@@ -119,9 +105,7 @@ const noSuchKey = errorResponse(
   "There is no such API key.",
 );
 
-const updateApiKey = route({
-  method: "PATCH",
-  path: "/v1/api-keys/:key_id",
+const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "updateApiKey",
   tag,
@@ -137,16 +121,12 @@ const updateApiKey = route({
   },
   async handle(services: KeyChangeServices, { call, params, body }) {
     const keyId = params.key_id.toLowerCase();
-    return reply(
-      200,
-      toApiKeyResponse(await changeKeySettings(services, accessChangerOf(call), keyId, settingsOf(body))),
-    );
+    const changed = await changeKeySettings(services, accessChangerOf(call), keyId, settingsOf(body));
+    return reply(200, toApiKeyResponse(changed));
   },
 });
 
-const revokeKey = route({
-  method: "DELETE",
-  path: "/v1/api-keys/:key_id",
+const revokeKey = route("DELETE", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "revokeApiKey",
   tag,

@@ -8,19 +8,9 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest">;
 
 /** What a key in a request is checked against. */
-export interface KeyRecord {
-  id: string;
-  name: string;
-  user_id: string;
+export interface KeyRecord extends Omit<ApiKey, "prefix" | "last_four" | "created_at"> {
   account_id: string;
   role: Role;
-  expires_at: Micros | null;
-  revoked_at: Micros | null;
-  last_used_at: Micros | null;
-  rate_limit_rpm: number | null;
-  max_in_flight: number | null;
-  capture: string | null;
-  scopes: string | null;
 }
 
 /** The settings of a key that change; null: the server's apply. */

@@ -6,7 +6,6 @@ import { nowMicros, toMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { claimOnce } from "../platform/storage/settings-store.ts";
-import type { Store } from "../platform/storage/store.ts";
 import {
   type ApiKey,
   type ChangedSettings,
@@ -16,18 +15,15 @@ import {
   selectHolder,
   updateSettings,
 } from "./api-keys-store.ts";
-import { accessWriter, changeAccess, lockCaller } from "./change-access.ts";
-import type { SessionRules } from "./sessions-store.ts";
+import {
+  type AccessServices,
+  accessWriter,
+  changeAccess,
+  type KeyChangeServices,
+  lockCaller,
+} from "./change-access.ts";
 import { lockUsers } from "./users-store.ts";
-import { generateKey, type KeyDigest, type KeyVerifier, visibleParts } from "./verify-api-key.ts";
-
-/** What changes of keys need: processes that know a changed key forget it. */
-interface KeyChangeServices {
-  store: Store;
-  sessionRules: SessionRules;
-  keyVerifier: KeyVerifier;
-  forgetKeyElsewhere(digest: string): Promise<void>;
-}
+import { generateKey, type KeyDigest, visibleParts } from "./verify-api-key.ts";
 
 /**
  * Changes one of the caller's keys or, for an owner, of the account's. `change` gets the user whose key it is, and returns its digest.
@@ -156,7 +152,7 @@ const maxActiveKeys = 1_000;
 
 /** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */
 export async function createApiKey(
-  services: { store: Store; sessionRules: SessionRules; keyDigest: KeyDigest },
+  services: AccessServices & { keyDigest: KeyDigest },
   changer: AccessChanger & { credential: string },
   newKey: NewApiKey,
   once: Once | undefined,

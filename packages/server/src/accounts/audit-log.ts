@@ -12,9 +12,7 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 
-const listAuditEvents = route({
-  method: "GET",
-  path: "/v1/audit-events",
+const listAuditEvents = route("GET", "/v1/audit-events", {
   needs: "manage",
   id: "listAuditEvents",
   tag: "dashboard",

@@ -4,10 +4,23 @@ import type { Store } from "../platform/storage/store.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
 import { lockUsers } from "./users-store.ts";
+import type { KeyVerifier } from "./verify-api-key.ts";
+
+/** What changes of access need. */
+export interface AccessServices {
+  store: Store;
+  sessionRules: SessionRules;
+}
+
+/** What changes of keys need: processes that know a changed key forget it. */
+export interface KeyChangeServices extends AccessServices {
+  keyVerifier: KeyVerifier;
+  forgetKeyElsewhere(digest: string): Promise<void>;
+}
 
 /** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
 export async function changeAccess<Result>(
-  services: { store: Store; sessionRules: SessionRules },
+  services: AccessServices,
   changer: AccessChanger,
   change: (transaction: Database) => Promise<Result>,
 ): Promise<Result> {

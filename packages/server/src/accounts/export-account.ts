@@ -82,9 +82,9 @@ export async function* exportAccount(
     const held = holdByHour();
     for (const ownerId of owners.get(table.owner.of) ?? []) {
       for await (const { row, texts } of readRows(snapshot, table, ownerId)) {
-        const id = row[table.owns?.column ?? ""];
-        if (id !== undefined && id !== null) owned.push(id);
-        if (table.owns?.as === "revisions") numbers.revisions.set(Number(id), owned.length);
+        const id = row[table.key[0]];
+        if (table.owns !== undefined && id !== undefined && id !== null) owned.push(id);
+        if (table.owns === "revisions") numbers.revisions.set(Number(id), owned.length);
         const line: ExportLine = { table: table.table, row: toExported(table, row, numbers) };
         if (texts !== undefined) line.texts = texts;
         const text = JSON.stringify(line);
@@ -94,7 +94,7 @@ export async function* exportAccount(
       }
     }
     yield* held.rest();
-    if (table.owns !== undefined) owners.set(table.owns.as, owned);
+    if (table.owns !== undefined) owners.set(table.owns, owned);
   }
   yield JSON.stringify({ kind: "end", rows });
 }
@@ -206,8 +206,8 @@ export function toStored(
   if (table.owner.of === "account") row.account_id = accountId;
   else refuseStranger(table, row, state, number);
   if (table.owns !== undefined) {
-    const owned = state.owners.get(table.owns.as) ?? new Set();
-    state.owners.set(table.owns.as, owned.add(row[table.owns.column] ?? null));
+    const owned = state.owners.get(table.owns) ?? new Set();
+    state.owners.set(table.owns, owned.add(row[table.key[0]] ?? null));
   }
   for (const name of table.users ?? []) {
     if (row[name] !== null) row[name] = userIds[Number(row[name])] ?? nobody;

@@ -141,7 +141,7 @@ async function storeLines(
     refuseUnknownColumns(columnsOf, table, parsed, line.number);
     rows += 1;
     const imported = toStored(table, parsed, state, line.number);
-    if (table.owns?.as === "revisions") {
+    if (table.owns === "revisions") {
       await flush();
       const id = Number(parsed.row.id);
       const stored = state.revisionIds.has(id) ? undefined : await insertRevision(transaction, imported.row);

@@ -16,7 +16,7 @@ import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { SessionRules } from "./sessions-store.ts";
+import type { KeyChangeServices } from "./change-access.ts";
 import { changeRole } from "./users.ts";
 import {
   type Account,
@@ -25,7 +25,6 @@ import {
   selectMembers,
   selectUser,
 } from "./users-store.ts";
-import type { KeyVerifier } from "./verify-api-key.ts";
 
 const tag = "dashboard";
 
@@ -34,9 +33,7 @@ interface MeServices {
   settings: { capture: Readonly<{ setting: string; maxAgeDays: number }> };
 }
 
-const getMe = route({
-  method: "GET",
-  path: "/v1/me",
+const getMe = route("GET", "/v1/me", {
   needs: "nothing",
   id: "getMe",
   tag,
@@ -66,9 +63,7 @@ const getMe = route({
   },
 });
 
-const whoAmI = route({
-  method: "GET",
-  path: "/v1/whoami",
+const whoAmI = route("GET", "/v1/whoami", {
   needs: "nothing",
   id: "whoAmI",
   tag,
@@ -112,9 +107,7 @@ const exampleMember: Member = {
   active_keys: 2,
 };
 
-const listMembers = route({
-  method: "GET",
-  path: "/v1/members",
+const listMembers = route("GET", "/v1/members", {
   needs: "manage",
   id: "listMembers",
   tag,
@@ -134,16 +127,7 @@ const listMembers = route({
   },
 });
 
-interface RoleServices {
-  store: Store;
-  sessionRules: SessionRules;
-  keyVerifier: KeyVerifier;
-  forgetKeyElsewhere(digest: string): Promise<void>;
-}
-
-const updateMember = route({
-  method: "PATCH",
-  path: "/v1/members/:user_id",
+const updateMember = route("PATCH", "/v1/members/:user_id", {
   needs: "manage",
   id: "updateMember",
   tag,
@@ -161,7 +145,7 @@ const updateMember = route({
       "No one else who can sign in is an owner of this account. Make someone else an owner first.",
     ),
   },
-  async handle(services: RoleServices, { call, params, body }) {
+  async handle(services: KeyChangeServices, { call, params, body }) {
     const userId = params.user_id.toLowerCase();
     return reply(200, toMember(await changeRole(services, accessChangerOf(call), userId, body.role)));
   },

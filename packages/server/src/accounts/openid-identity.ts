@@ -27,12 +27,14 @@ export function explainDiscoveryError(error: unknown): SignInError {
 }
 
 function explainRefusal(code: string): SignInError {
-  if (code === "access_denied") {
-    return new SignInError("refused", code, "The identity provider refused the sign-in.");
-  }
+  if (code === "access_denied") return refused(code, "The identity provider refused the sign-in.");
   return code === "server_error" || code === "temporarily_unavailable"
     ? unavailable(code)
     : broken(safeCode(code));
+}
+
+function refused(reason: string, message: string): SignInError {
+  return new SignInError("refused", reason, message);
 }
 
 function broken(reason: string): SignInError {
@@ -107,21 +109,17 @@ export function identityOf(
   userinfo: Readonly<Record<string, unknown>>,
   { allowedDomains, accountClaim }: SignInRules,
 ): Identity {
-  if (!isStorable(claims.sub, maxSubject)) {
-    throw new SignInError(
-      "refused",
+  if (!isStorable(claims.sub, maxSubject))
+    throw refused(
       "unusable_subject",
       "Your user id at the identity provider is empty, too long or not valid text.",
     );
-  }
   const email = emailOf([claims, userinfo]);
-  if (email !== undefined && !isStorable(email.address, maxEmail)) {
-    throw new SignInError(
-      "refused",
+  if (email !== undefined && !isStorable(email.address, maxEmail))
+    throw refused(
       "unusable_email",
       "Your e-mail address at the identity provider is too long or not valid text.",
     );
-  }
   if (allowedDomains !== undefined) checkDomain(email, allowedDomains);
   return {
     issuer: claims.iss,
@@ -148,34 +146,19 @@ function emailOf(sources: readonly Readonly<Record<string, unknown>>[]): Email |
 }
 
 function checkDomain(email: Email | undefined, allowedDomains: readonly string[]): void {
-  if (email === undefined) {
-    throw new SignInError(
-      "refused",
-      "no_email",
-      "Your identity provider did not provide your e-mail address.",
-    );
-  }
-  if (!email.isVerified) {
-    throw new SignInError(
-      "refused",
-      "unverified_email",
-      "Your identity provider has not verified your e-mail address.",
-    );
-  }
+  if (email === undefined)
+    throw refused("no_email", "Your identity provider did not provide your e-mail address.");
+  if (!email.isVerified)
+    throw refused("unverified_email", "Your identity provider has not verified your e-mail address.");
   const domain = email.address.slice(email.address.lastIndexOf("@") + 1).toLowerCase();
   if (allowedDomains.includes(domain)) return;
-  throw new SignInError(
-    "refused",
-    "domain_not_allowed",
-    "The domain of your e-mail address is not allowed to sign in here.",
-  );
+  throw refused("domain_not_allowed", "The domain of your e-mail address is not allowed to sign in here.");
 }
 
 function accountOf(claim: unknown): string {
   const name = textOf(claim);
   if (name !== undefined && isStorable(name, maxAccountName)) return name;
-  throw new SignInError(
-    "refused",
+  throw refused(
     "no_account",
     "Your identity provider does not say which account you belong to. Ask its administrator to add that.",
   );

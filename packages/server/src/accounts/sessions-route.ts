@@ -6,22 +6,14 @@ import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
+import type { AccessServices } from "./change-access.ts";
 import type { OpenidProvider } from "./openid.ts";
 import { endSession, listSessions, signOut } from "./sessions.ts";
-import type { SessionRules } from "./sessions-store.ts";
-
-interface SessionServices {
-  store: Store;
-  sessionRules: SessionRules;
-}
 
 const tag = "dashboard";
 const signedOutPath = "/sign-in?signed_out";
 
-const listOwnSessions = route({
-  method: "GET",
-  path: "/v1/sessions",
+const listOwnSessions = route("GET", "/v1/sessions", {
   needs: "own-access",
   id: "listSessions",
   tag,
@@ -43,7 +35,7 @@ const listOwnSessions = route({
       next: null,
     }),
   },
-  async handle(services: SessionServices, { call, requester, query }) {
+  async handle(services: AccessServices, { call, requester, query }) {
     const { userId, proof } = call.caller;
     const { rows, next } = await listSessions(services, requester, userId, readKeysetPage(query));
     const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
@@ -58,9 +50,7 @@ const listOwnSessions = route({
   },
 });
 
-const endOwnSession = route({
-  method: "DELETE",
-  path: "/v1/sessions/:session_id",
+const endOwnSession = route("DELETE", "/v1/sessions/:session_id", {
   needs: "own-access",
   id: "endSession",
   tag,
@@ -71,15 +61,13 @@ const endOwnSession = route({
     "204": { description: "The session has ended; ending an ended session changes nothing" },
     "404": errorResponse("The user has no such session", "There is no such session."),
   },
-  async handle(services: SessionServices, { call, params }) {
+  async handle(services: AccessServices, { call, params }) {
     await endSession(services, accessChangerOf(call), params.session_id.toLowerCase());
     return reply(204, undefined);
   },
 });
 
-const signOutHere = route({
-  method: "POST",
-  path: "/auth/sign-out",
+const signOutHere = route("POST", "/auth/sign-out", {
   needs: "nothing",
   id: "signOut",
   tag,
@@ -90,7 +78,7 @@ const signOutHere = route({
     "200": response("The session has ended", SignOutResponse, { redirect_to: signedOutPath }),
   },
   async handle(
-    services: SessionServices & { openidProvider: OpenidProvider | undefined; sessionCookie: SessionCookie },
+    services: AccessServices & { openidProvider: OpenidProvider | undefined; sessionCookie: SessionCookie },
     { call },
   ) {
     const { proof } = call.caller;

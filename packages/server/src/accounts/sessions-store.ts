@@ -26,12 +26,9 @@ export type Session = Omit<
 >;
 
 /** What a session token in a request is checked against. */
-export interface SessionRecord {
-  id: string;
-  user_id: string;
+export interface SessionRecord extends Pick<SessionsTable, "id" | "user_id" | "last_seen_at"> {
   account_id: string;
   role: Role;
-  last_seen_at: Micros;
 }
 
 /** Conditions of live sessions: of the current issuer, neither ended nor expired, and used recently. */

@@ -5,8 +5,8 @@ import { ServiceError } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
-import { changeAccess } from "./change-access.ts";
+import type { Requester } from "../platform/storage/store.ts";
+import { type AccessServices, changeAccess } from "./change-access.ts";
 import type { OpenidProvider } from "./openid.ts";
 import {
   deleteExpiredSessions,
@@ -15,7 +15,6 @@ import {
   markEnded,
   markSeen,
   type Session,
-  type SessionRules,
   selectIdToken,
   selectLiveSession,
   selectLiveSessions,
@@ -25,7 +24,7 @@ import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
 
 /** Ends one of the caller's sessions. All processes refuse it at once. */
 export async function endSession(
-  services: { store: Store; sessionRules: SessionRules },
+  services: AccessServices,
   changer: AccessChanger,
   sessionId: string,
 ): Promise<void> {
@@ -42,7 +41,7 @@ export async function endSession(
 
 /** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */
 export async function signOut(
-  services: { store: Store; sessionRules: SessionRules; openidProvider: OpenidProvider | undefined },
+  services: AccessServices & { openidProvider: OpenidProvider | undefined },
   changer: AccessChanger,
   sessionId: string,
 ): Promise<string | undefined> {
@@ -54,7 +53,7 @@ export async function signOut(
 
 /** The browsers in which a user is signed in, newest first. */
 export async function listSessions(
-  { store, sessionRules }: { store: Store; sessionRules: SessionRules },
+  { store, sessionRules }: AccessServices,
   requester: Requester,
   userId: string,
   page: KeysetPage,
@@ -103,9 +102,13 @@ export interface SignedIn {
   idToken: string | null;
 }
 
+export interface SignInServices extends AccessServices {
+  sessionTokens: SessionTokens;
+}
+
 /** Signs a user in and returns the session's token, which is not stored. */
 export async function startSession(
-  services: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
+  services: SignInServices,
   signedIn: SignedIn,
   browser: SessionBrowser,
 ): Promise<string> {
@@ -114,11 +117,7 @@ export async function startSession(
 
 /** The same for the user that `admit` returns in the same transaction; it throws to refuse. Calls with the same `turn` run one at a time. */
 export async function admitSession(
-  {
-    store,
-    sessionTokens,
-    sessionRules,
-  }: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
+  { store, sessionTokens, sessionRules }: SignInServices,
   turn: string,
   admit: (transaction: Database) => Promise<SignedIn>,
   { userAgent, earlier, requestId }: SessionBrowser,
@@ -173,11 +172,7 @@ const seenPrecisionShare = 0.1;
 
 /** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
 export async function verifySession(
-  {
-    store,
-    sessionTokens,
-    sessionRules,
-  }: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
+  { store, sessionTokens, sessionRules }: SignInServices,
   token: string,
 ): Promise<LiveSession | undefined> {
   const live = livenessNow(sessionRules);

@@ -10,11 +10,9 @@ import { open, openFile, openPage, openRedirect, type Route } from "../http/rout
 import { readReturnTo } from "../http/serve-path.ts";
 import script from "../http/sign-in.js" with { type: "text" };
 import { ServiceError, SignInError } from "../platform/errors.ts";
-import type { Store } from "../platform/storage/store.ts";
 import { commandName } from "../platform/words.ts";
 import type { AttemptSeal, OpenidProvider, SignInAttempt } from "./openid.ts";
-import { type SessionBrowser, type SessionTokens, startSession } from "./sessions.ts";
-import type { SessionRules } from "./sessions-store.ts";
+import { type SessionBrowser, type SignInServices, startSession } from "./sessions.ts";
 import { provisionUser, useSignInToken } from "./sign-in.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
@@ -37,13 +35,9 @@ export interface OpenidSignIn {
   attempts: AttemptCookie;
 }
 
-interface SignInServices extends SessionServices {
-  store: Store;
-  sessionTokens: SessionTokens;
-  sessionRules: SessionRules;
-}
+type Services = SessionServices & SignInServices;
 
-export function signInRoutes(services: SignInServices & { signIn: SignIn }): Route[] {
+export function signInRoutes(services: Services & { signIn: SignIn }): Route[] {
   const { signIn } = services;
   return [
     openFile(stylesPath, () => asset(fonts + styles, "text/css")),
@@ -147,7 +141,7 @@ function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Resp
 const maxBodyBytes = 1_000;
 
 /** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
-function localSignInRoutes(services: SignInServices, { tokenDigest }: LocalSignIn): Route[] {
+function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
     open("POST", "/auth/local", async ({ request, exchange }) => {
@@ -179,7 +173,7 @@ function tokenOf(body: unknown): string | undefined {
 
 /** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
 function openidSignInRoutes(
-  services: SignInServices,
+  services: Services,
   { issuer, newUserRole, publicUrl, attempts, provider }: OpenidSignIn,
 ): Route[] {
   return [

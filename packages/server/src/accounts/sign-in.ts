@@ -6,10 +6,8 @@ import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Store } from "../platform/storage/store.ts";
 import type { Identity } from "./openid-identity.ts";
-import { admitSession, type SessionBrowser, type SessionTokens } from "./sessions.ts";
-import type { SessionRules } from "./sessions-store.ts";
+import { admitSession, type SessionBrowser, type SignInServices } from "./sessions.ts";
 import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
@@ -81,7 +79,7 @@ export async function createSignInToken(
 
 /** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
 export async function useSignInToken(
-  services: { store: Store; sessionTokens: SessionTokens; sessionRules: SessionRules },
+  services: SignInServices,
   digestOf: KeyDigest,
   token: string,
   browser: SessionBrowser,

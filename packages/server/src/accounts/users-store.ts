@@ -165,14 +165,8 @@ export async function selectDigestsOf(database: Database, userId: string): Promi
 }
 
 /** A user with the number of their live sessions and active keys. */
-export interface UserAccess {
-  id: string;
-  email: string | null;
-  name: string | null;
-  oidc_issuer: string;
+export interface UserAccess extends Member, Pick<User, "oidc_issuer"> {
   account_name: string;
-  role: Role;
-  created_at: Micros;
   live_sessions: number;
   active_keys: number;
 }

@@ -4,10 +4,9 @@ import { type Author, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
-import { accessWriter, lockCaller } from "./change-access.ts";
-import { markAllEnded, type SessionRules } from "./sessions-store.ts";
+import { accessWriter, type KeyChangeServices, lockCaller } from "./change-access.ts";
+import { markAllEnded } from "./sessions-store.ts";
 import { markAllUsed } from "./sign-in.ts";
 import {
   deleteSharesBy,
@@ -26,7 +25,6 @@ import {
   type User,
   updateRole,
 } from "./users-store.ts";
-import type { KeyVerifier } from "./verify-api-key.ts";
 
 /** Adds a user who signs in with links, or only has keys, to the changer's account. Returns the user's id. */
 export async function addLocalUser(
@@ -53,12 +51,7 @@ export async function addLocalUser(
 
 /** Changes the role of a user of the caller's account. It holds at once in all workers of this server, within 5 s in others. */
 export async function changeRole(
-  services: {
-    store: Store;
-    sessionRules: SessionRules;
-    keyVerifier: KeyVerifier;
-    forgetKeyElsewhere(digest: string): Promise<void>;
-  },
+  services: KeyChangeServices,
   changer: AccessChanger,
   userId: string,
   role: Role,

@@ -148,6 +148,12 @@ export interface ComposedPrices extends PriceList {
   reread(): Promise<void>;
 }
 
+/** The models that are asked unless a request names another, as far as they are known. */
+export function servedModels({ judge }: Config, deployments: Deployments): string[] {
+  const served = deployments.all().flatMap(({ upstream }) => upstream.model() ?? []);
+  return [...new Set(judge.model === undefined ? served : [...served, judge.model])];
+}
+
 /** The price list of the file, if one is configured. */
 export async function composePrices(
   { pricesPath: path }: Pick<Config, "pricesPath">,

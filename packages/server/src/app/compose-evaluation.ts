@@ -25,8 +25,7 @@ import { type CountsMerger, mergeCounts, mergeSoon } from "../results/write/merg
 import { createResultWriter } from "../results/write/result-writer.ts";
 import { createWriteResults, toText, type WriteResults } from "../results/write/write-results.ts";
 import { createClientCounts } from "../runs/client/client-counts.ts";
-import type { Upstream, UpstreamOptions } from "../upstream/create-upstream.ts";
-import { createUpstream } from "../upstream/create-upstream.ts";
+import { createUpstream, type Upstream, type UpstreamOptions } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 import type { EvaluationServices } from "./services.ts";

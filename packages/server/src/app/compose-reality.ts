@@ -5,17 +5,20 @@ import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/judge.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError } from "../platform/errors.ts";
-import { createBackgroundTurns } from "../platform/limits/turns.ts";
+import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { RealEnvironmentSettings, RealEnvironments } from "../reality/real/real-environment.ts";
 import { createRealEnvironments } from "../reality/real/real-environments.ts";
+import { maxCharacters } from "../reality/replays/compare.ts";
 import type { PlayServices } from "../reality/replays/recordings.ts";
+import { storeReplayed } from "../reality/replays/replays-store.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
 import { type RealityWatch, watchReality } from "../reality/watch.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 import { readAgain } from "./compose-deployments.ts";
+import type { OpenedStore } from "./storage.ts";
 import { shareOf } from "./workers.ts";
 
 export interface ComposedRealEnvironments {
@@ -77,16 +80,41 @@ export function composeWatch({ logger }: Log, store: Store): RealityWatch {
   });
 }
 
+/** A step's answer is read outside of its turn, and takes as long. */
+const restPerStep = 8;
+/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
+const liveForMs = 100;
+
+/** A character takes two bytes, and is in a row too before that is stored. */
+const bytesOfLargest = 4 * maxCharacters;
+/** Replays with many texts may take an eighth of the memory budget. */
+const partsForReplays = 8;
+
 /** Replays what reality checks wait for, behind live requests. */
 export function composeReplays(
   log: Log,
-  services: Omit<ReplayServices, "turns" | "askInBackground"> & AskServices,
-  calls: BackgroundCalls,
+  services: Omit<ReplayServices, "turns" | "largeReplays" | "askInBackground" | "storeReplayed"> & {
+    store: OpenedStore;
+  } & AskServices,
+  { memoryBytes, ...calls }: BackgroundCalls & { memoryBytes: number },
 ): ReplayRunner {
-  const ofReplays = {
+  const { store } = services;
+  let liveAtMs = Number.NEGATIVE_INFINITY;
+  function hasLive(): boolean {
+    if (calls.liveInFlight() > 0) liveAtMs = performance.now();
+    return performance.now() - liveAtMs < liveForMs;
+  }
+  const ofReplays: ReplayServices = {
     ...services,
-    turns: createBackgroundTurns(() => calls.liveInFlight() > 0),
+    turns: createBackgroundTurns(hasLive, { restPerWork: restPerStep }),
+    largeReplays: createFairSlots({
+      slots: Math.max(1, Math.floor(memoryBytes / partsForReplays / bytesOfLargest)),
+    }),
     askInBackground: askInBackground(services, calls),
+    // What a power failure undoes is replayed again.
+    storeReplayed: (requester, checkId, replayed) =>
+      store.writers?.background.send("replayed", JSON.stringify([checkId, replayed])) ??
+      storeReplayed(store.writer(requester), checkId, replayed),
   };
   return startReplays(ofReplays, (error) => {
     if (isStoreUnavailable(error)) log.storeFailed(error);

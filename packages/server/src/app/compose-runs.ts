@@ -134,7 +134,7 @@ export async function composeRunner(
 ): Promise<ComposedRunner> {
   const { services: evaluation, store, deployments, stop } = await composeWork(config, log, options);
   // No prediction here is live.
-  const worlds = createWorldParts(store, config.worlds.maxIndexBytes);
+  const worlds = createWorldParts(store, config);
   const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
   const services = { ...evaluation, ...worlds, runs, deployments, worldUses };
   return {

@@ -23,7 +23,7 @@ import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/world-parts.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
-import { composeDeployments, composeLimits, composePrices } from "./compose-deployments.ts";
+import { composeDeployments, composeLimits, composePrices, servedModels } from "./compose-deployments.ts";
 import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments, composeReplays, composeWatch } from "./compose-reality.ts";
@@ -147,9 +147,7 @@ async function composeFeatures(
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   const capture = composeCapture(config, log, store, { memory, metrics });
-  const worlds = createWorldParts(store, config.worlds.maxIndexBytes, (answered) =>
-    countWorldAnswer(metrics, answered),
-  );
+  const worlds = createWorldParts(store, config, (answered) => countWorldAnswer(metrics, answered));
   const runs = composeRuns(config, log, store, {
     ...worlds,
     deployments,
@@ -177,6 +175,7 @@ async function composeFeatures(
       liveInFlight: limits.predictions.inFlight,
       maxInFlight: config.prediction.maxInFlight,
       recordCall: usage.recordCallsOf("run"),
+      memoryBytes: memory.maxBytes,
     },
   );
   return {
@@ -351,12 +350,6 @@ export async function composeServer(
       await store.destroy();
     },
   };
-}
-
-/** The models that are asked unless a request names another, as far as they are known. */
-function servedModels({ judge }: Config, deployments: Services["deployments"]): string[] {
-  const served = deployments.all().flatMap(({ upstream }) => upstream.model() ?? []);
-  return [...new Set(judge.model === undefined ? served : [...served, judge.model])];
 }
 
 /** Where the prompts of predictions are stored that runs and episodes made. */

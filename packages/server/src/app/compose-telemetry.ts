@@ -105,7 +105,7 @@ export function watchFigures(
   { registry }: Pick<Metrics, "registry">,
   { deployments, limits, sockets, judgeCalls, memory, capture, completions, worlds, usage, reality }: Watched,
 ): void {
-  watchFalseSuccess(registry, () => reality.all().map(falseSuccessOf));
+  watchFalseSuccess(registry, async () => (await reality.all()).map(falseSuccessOf));
   watchBudgets(registry, () => usage.spending.all().flatMap(usedRatio));
   watchReplicas(registry, () => deployments.all().flatMap(replicaFigures));
   watchCounts(registry, {
@@ -123,12 +123,13 @@ export function watchFigures(
 }
 
 export function countWorldAnswer(
-  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "retrievalSeconds">,
-  { isFromRecords, isAbstained, isEscalated, retrievalMs }: ObservedAnswer,
+  metrics: Pick<Metrics, "worldPredictions" | "worldAbstentions" | "worldEscalations" | "retrievalSeconds">,
+  { world, abstained, isEscalated, explain }: ObservedAnswer,
 ): void {
-  metrics.worldPredictions([isFromRecords ? "retrieval" : "deployment"]);
-  metrics.retrievalSeconds.observe(retrievalMs / 1000);
-  if (isAbstained || isEscalated) metrics.worldAbstentions([isEscalated ? "escalated" : "abstained"]);
+  metrics.worldPredictions([world.name, world.answered_by]);
+  metrics.retrievalSeconds.observe(explain.retrieval_ms / 1000);
+  if (abstained) metrics.worldAbstentions([]);
+  if (isEscalated) metrics.worldEscalations([]);
 }
 
 /** What the metrics say of a budget: nothing, if its share is not known. */

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzip, gzip } from "node:zlib";
 import Negotiator from "negotiator";
+import { findSession } from "../http/authenticate.ts";
 import type { RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
-import { openFile, page, type Route } from "../http/route.ts";
+import { openFile, openPage, page, type Route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import type { Settings } from "./services.ts";
+import type { Services, Settings } from "./services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
 const pages = [
@@ -49,13 +50,18 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-const unzip = promisify(gunzip);
+const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 
 /** The encodings that the build makes of each file instead of the file itself, the smaller first. Fonts are compressed as they are. */
 const encodings = [
   { name: "br", extension: "br" },
   { name: "gzip", extension: "gz" },
 ] as const;
+
+const pageHeaders = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": appPolicy,
+};
 
 /** A name that changes with its content. */
 const hasDigest = /-[a-z0-9]{8}\.\w+$/;
@@ -73,11 +79,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         const html = (await shell.text())
           .replace("{{csrf-token}}", csrfToken)
           .replace("{{user-id}}", caller.userId);
-        const headers = {
-          "content-type": "text/html; charset=utf-8",
-          "content-security-policy": appPolicy,
-        };
-        return new Response(html, { headers });
+        return new Response(html, { headers: pageHeaders });
       }),
     ),
     openFile("/assets/:name", ({ request }) => sendAsset(directory, request)),
@@ -112,11 +114,74 @@ async function sendAsset(directory: string, { params, headers }: RoutedRequest):
 
 /** The smallest encoding that an `Accept-Encoding` header accepts (RFC 9110, 12.5.3), if any. */
 export function chooseEncoding(accepted: string | null) {
+  return encodings.find(({ name }) => accepts(accepted, name));
+}
+
+function accepts(accepted: string | null, encoding: string): boolean {
   const negotiator = new Negotiator({ headers: { "accept-encoding": accepted ?? undefined } });
-  const names = negotiator.encodings(encodings.map(({ name }) => name));
-  return encodings.find(({ name }) => names.includes(name));
+  return negotiator.encodings([encoding]).includes(encoding);
 }
 
 function noSuchFile(): ServiceError {
   return new ServiceError("not_found", "There is no such file.");
+}
+
+/** The API as an OpenAPI document and as pages, which the dashboard's build makes of that document and of the guides. */
+export function docsRoutes(services: Services): Route[] {
+  let document: string | undefined;
+  const docs = (path: string, nameOf: (params: Record<string, string>) => string) =>
+    openPage(path, async ({ request, exchange }) => {
+      const session = await findSession(services, request.headers);
+      exchange.sessionId = session?.caller.proof.sessionId;
+      const folder = join(services.settings.dashboardDirectory, "docs");
+      const page = await readPage(join(folder, `${nameOf(request.params ?? {})}.html.gz`));
+      const navigation = await readPage(`${folder}-navigation.html.gz`);
+      const html = page
+        .replace("{{csrf-token}}", session?.csrfToken ?? "")
+        .replace("{{navigation}}", () => markPage(navigation, new URL(request.url).pathname));
+      return await sendPage(html, request.headers);
+    });
+  return [
+    openFile("/openapi.json", async () => {
+      // Loaded on demand: most processes never serve the document.
+      const { openApiDocument } = await import("./openapi-document.ts");
+      document ??= JSON.stringify(openApiDocument(services.settings.chatCompatibility));
+      return new Response(document, { headers: { "content-type": "application/json" } });
+    }),
+    docs("/docs", () => "index"),
+    docs("/docs/:operation", ({ operation = "" }) => checkName(operation)),
+    docs("/docs/guides/:guide", ({ guide = "" }) => `guides-${checkName(guide)}`),
+  ];
+}
+
+/** No name leads out of the folder. */
+function checkName(name: string): string {
+  if (/^[\w-]+$/.test(name)) return name;
+  throw new ServiceError("not_found", "The reference has no such page.");
+}
+
+async function readPage(path: string): Promise<string> {
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new ServiceError("not_found", "The reference has no such page.");
+  return (await unzip(await file.bytes())).toString();
+}
+
+/** The navigation with the link of a page marked, and the section that it is in opened. */
+function markPage(navigation: string, address: string): string {
+  const link = `href="${address}"`;
+  // The logo leads to the introduction as well, and is before it.
+  const at = navigation.lastIndexOf(link);
+  if (at < 0) return navigation;
+  const section = navigation.lastIndexOf("<details", at);
+  const marked = `${link} aria-current="page"${navigation.slice(at + link.length)}`;
+  if (section < 0) return navigation.slice(0, at) + marked;
+  const opened = section + "<details".length;
+  return `${navigation.slice(0, opened)} open=""${navigation.slice(opened, at)}${marked}`;
+}
+
+async function sendPage(html: string, headers: Headers): Promise<Response> {
+  const isZipped = accepts(headers.get("accept-encoding"), "gzip");
+  const encoding = isZipped ? { "content-encoding": "gzip" } : {};
+  const sent = { ...pageHeaders, "cache-control": "no-store", vary: "accept-encoding", ...encoding };
+  return new Response(isZipped ? await zip(html) : html, { headers: sent });
 }

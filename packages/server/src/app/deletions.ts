@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { selectAccountIds } from "../accounts/users-store.ts";
 import { deleteOldEpisodes } from "../environments/episodes/episode.ts";
-import type { EpisodePosition } from "../environments/episodes/episodes-store.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {
@@ -21,7 +21,7 @@ import { deleteOldUsage } from "../usage/usage-store.ts";
 export type DeletionStep = { limit: number } & (
   | { kind: "results"; before: Micros; place: AgePosition | undefined }
   | { kind: "predictions"; before: Micros }
-  | { kind: "episodes"; before: Micros; accountId: string; place: EpisodePosition | undefined }
+  | { kind: "episodes"; before: Micros; accountId: string; place: Keyset | undefined }
   | { kind: "usage" | "audit"; before: Micros; accountId: string }
   | { kind: "chosen results" }
   | { kind: "empty counts"; place: CountsPosition | undefined }
@@ -31,7 +31,7 @@ type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> :
 /** What a step deletes, without where it begins and how much it may take. */
 export type DeletionTarget = WithoutPlace<DeletionStep>;
 
-export type Place = AgePosition | EpisodePosition | CountsPosition | true;
+export type Place = AgePosition | Keyset | CountsPosition | true;
 
 export async function takeDeletionStep(database: Database, step: DeletionStep): Promise<DeletedBatch<Place>> {
   switch (step.kind) {

@@ -5,7 +5,7 @@ import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { serveRequests } from "../platform/storage/thread.ts";
+import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
 import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../runs/imported.ts";
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
@@ -31,6 +31,9 @@ export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
 let database: Database | undefined;
 let current: { feed: Feed<Uint8Array>; outcome: Promise<UploadOutcome> } | undefined;
+
+// No more: others wait for its transactions on SQLite, though their pace makes those shorter that wait for a processor.
+workInBackground(5);
 
 serveRequests<UploadRequest, UploadReply>({
   async respond(request) {

@@ -4,6 +4,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "../platform/storage/sqlite/sqlite.ts";
 import { serveWrites, type Writes } from "../platform/storage/thread.ts";
 import type { StoredRows } from "../predictions/stored-rows.ts";
+import type { Replayed } from "../reality/replays/replays-store.ts";
 import type { WriteResults } from "../results/write/write-results.ts";
 import type { RunWork } from "../runs/runner/work-store.ts";
 import type { DeletionStep } from "./deletions.ts";
@@ -52,6 +53,11 @@ const background = {
     const batch = await takeDeletionStep(database, step);
     if (batch.heldMs > 0) await copyLog(database);
     return batch;
+  },
+  async replayed(database: Database, replayed: string) {
+    const { storeReplayed } = await import("../reality/replays/replays-store.ts");
+    await storeReplayed(database, ...(JSON.parse(replayed) as [checkId: string, Replayed[]]));
+    await copyLog(database);
   },
 } satisfies Writes;
 

@@ -33,6 +33,8 @@ export interface Client {
   comparisons: Pick<Presage["comparisons"], "get" | "getAs">;
   realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
   labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
+  goals: Presage["goals"];
+  budgets: Presage["budgets"];
 }
 
 /** What a command works on: a server, or what the owner has in the configured database. */

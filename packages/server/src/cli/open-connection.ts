@@ -81,6 +81,7 @@ import {
   toReference,
 } from "./evaluate/evaluators.ts";
 import { labelsOfDatabase } from "./labels-of-database.ts";
+import { limitsOfDatabase } from "./limits-of-database.ts";
 import { realityOfDatabase } from "./reality-of-database.ts";
 import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
@@ -241,6 +242,7 @@ function connectToStore(store: OpenedStore, config: Config, runs: RunQueue = { w
     ...runsOf(store, config, runs),
     realityChecks: realityOfDatabase({ store }, requesterOf(store), store.owner.id),
     labels: labelsOfDatabase(store, requesterOf(store)),
+    ...limitsOfDatabase(store, config, requesterOf(store)),
   };
   return {
     call: (work) => work(client),

@@ -25,6 +25,7 @@ interface RealityOptions extends ConnectionOptions {
   dataset?: string;
   name?: string;
   policy?: string;
+  timeout?: string;
   maxFalseSuccess?: string;
   undecided?: string;
   json?: boolean;
@@ -46,6 +47,7 @@ export function addRealityCommand(program: Command): void {
     )
     .option("--name <name>", "what the new reality check is called")
     .option("--policy <label>", "only episodes of this policy")
+    .option("--timeout <seconds>", "wait for a new check no longer; it goes on, and the exit code is 1")
     .option(
       "--max-false-success <share>",
       "exit with 2 if more fail in reality, with 3 if that is undecided, by the 95 % interval",
@@ -72,6 +74,7 @@ async function realityCommand(
 ): Promise<void> {
   const limit = readLimit(options.maxFalseSuccess);
   const undecided = readUndecided(options.undecided);
+  const timeoutS = options.timeout === undefined ? Infinity : readNumber("--timeout", options.timeout);
   refuseContradictions(environment, options);
   const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
   const { policy } = options;
@@ -84,7 +87,11 @@ async function realityCommand(
         ? await connection.call((client) =>
             client.realityChecks.ofEnvironment(environment ?? "", policy === undefined ? {} : { policy }),
           )
-        : await check(connection, { ...wanted, environment, name: options.name, false_success_limit: limit });
+        : await check(
+            connection,
+            { ...wanted, environment, name: options.name, false_success_limit: limit },
+            timeoutS * 1000,
+          );
     if (options.json) process.stdout.write(`${printableJson(figures)}\n`);
     else printFigures(figures);
     if (limit !== undefined) setExitCode(figures, limit, undecided);
@@ -93,7 +100,7 @@ async function realityCommand(
 
 function refuseContradictions(
   environment: string | undefined,
-  { pairs, episodes, dataset, name, policy }: RealityOptions,
+  { pairs, episodes, dataset, name, policy, timeout }: RealityOptions,
 ): void {
   const sources = [pairs, episodes, dataset].filter((source) => source !== undefined);
   if (pairs === undefined && environment === undefined)
@@ -104,6 +111,8 @@ function refuseContradictions(
     throw new CommandError("--name needs --pairs, --episodes or --dataset");
   if ((pairs ?? dataset) !== undefined && policy !== undefined)
     throw new CommandError("--policy is for episodes: a file has all of its policies");
+  if (timeout !== undefined && (episodes ?? dataset) === undefined)
+    throw new CommandError("--timeout needs --episodes or --dataset");
 }
 
 /** What a new check is of; undefined: none is wanted. */
@@ -119,21 +128,41 @@ async function readWanted(
 }
 
 const lookEveryMs = 500;
+/** Each look makes the figures of all episodes so far. */
+const restPerLook = 4;
+const lineEveryMs = 10_000;
 
-/** Makes a check, and waits until it has ended. */
-async function check({ call }: Connection, wanted: RealityCheckRequest): Promise<RealityFigures> {
-  const made = await call(({ realityChecks }) => realityChecks.create(wanted));
-  const { id, name, waiting, episodes } = made;
-  printNotice(`Reality check ${id}: ${printable(name)}, ${countOf(waiting + episodes, "episode")}`);
-  for (;;) {
-    const found = await call(({ realityChecks }) => realityChecks.get(made.id));
+/** Makes a check, and waits until it has ended. Says every ten seconds how far it is. */
+async function check(
+  { call }: Connection,
+  wanted: RealityCheckRequest,
+  timeoutMs: number,
+): Promise<RealityFigures> {
+  const { id, name, waiting, episodes } = await call(({ realityChecks }) => realityChecks.create(wanted));
+  const all = countOf(waiting + episodes, "episode");
+  printNotice(`Reality check ${id}: ${printable(name)}, ${all}`);
+  const startedAtMs = performance.now();
+  for (let lineAtMs = startedAtMs + lineEveryMs; ; ) {
+    const askedAtMs = performance.now();
+    const found = await call(({ realityChecks }) => realityChecks.get(id));
     if (found.status === "paused")
-      throw new CommandError(`The reality check ${made.id} is paused: ${found.reason}`);
+      throw new CommandError(`The reality check ${id} is paused: ${found.reason}`);
     if (found.status !== "running") {
       if (found.failed > 0) printNotice(`${countOf(found.failed, "episode")} could not be replayed.`);
       return found.figures;
     }
-    await sleep(lookEveryMs);
+    const nowMs = performance.now();
+    const done = `${found.episodes + found.failed}/${all}, ${found.failed} failed`;
+    if (nowMs - startedAtMs >= timeoutMs)
+      throw new CommandError(
+        `The reality check ${id} goes on: ${done}. Its figures: GET /v1/reality-checks/${id}`,
+      );
+    if (nowMs >= lineAtMs) {
+      printNotice(done);
+      lineAtMs += lineEveryMs;
+    }
+    const restMs = Math.max(lookEveryMs, restPerLook * (nowMs - askedAtMs));
+    await sleep(Math.min(restMs, Math.max(0, startedAtMs + timeoutMs - nowMs)));
   }
 }
 

@@ -124,9 +124,9 @@ export const environment = z.object({
     ),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).describe("whether connections to the upstream are reused"),
   PRESAGE_UPSTREAM_CLIENT: oneOf(upstreamClients)
-    .default("fetch")
+    .default("sockets")
     .describe(
-      "what requests to upstreams of plain http without a proxy go over: the runtime's own client (fetch), or connections that Presage keeps itself (sockets), for less processor time",
+      "what requests to upstreams of plain http without a proxy go over: connections that Presage keeps itself (sockets), or the runtime's own client (fetch), which takes more processor time",
     ),
   PRESAGE_CHAT_COMPATIBILITY: oneOf(chatCompatibilities)
     .default("strict")

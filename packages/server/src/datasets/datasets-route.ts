@@ -46,9 +46,7 @@ const exampleDataset: Dataset = {
   created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
   created_at: "2026-11-22T03:46:48.004Z",
 };
-const listAllDatasets = route({
-  method: "GET",
-  path: "/v1/datasets",
+const listAllDatasets = route("GET", "/v1/datasets", {
   needs: "read",
   id: "listDatasets",
   tag,
@@ -63,9 +61,7 @@ const listAllDatasets = route({
   },
 });
 
-const createOneDataset = route({
-  method: "POST",
-  path: "/v1/datasets",
+const createOneDataset = route("POST", "/v1/datasets", {
   needs: "evaluate",
   id: "createDataset",
   tag,
@@ -92,9 +88,7 @@ const createOneDataset = route({
   },
 });
 
-const getDataset = route({
-  method: "GET",
-  path: "/v1/datasets/:id",
+const getDataset = route("GET", "/v1/datasets/:id", {
   needs: "read",
   id: "getDataset",
   tag,
@@ -114,9 +108,7 @@ interface DeleteServices {
   forgetRevisions(ids: readonly number[]): void;
 }
 
-const deleteOneDataset = route({
-  method: "DELETE",
-  path: "/v1/datasets/:id",
+const deleteOneDataset = route("DELETE", "/v1/datasets/:id", {
   needs: "evaluate",
   id: "deleteDataset",
   tag,
@@ -143,9 +135,7 @@ const deleteOneDataset = route({
   },
 });
 
-const listDatasetRevisions = route({
-  method: "GET",
-  path: "/v1/datasets/:id/revisions",
+const listDatasetRevisions = route("GET", "/v1/datasets/:id/revisions", {
   needs: "read",
   id: "listDatasetRevisions",
   tag,

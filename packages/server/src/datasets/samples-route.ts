@@ -41,9 +41,7 @@ export const exampleSample: DatasetSample = {
   reward: 0,
   done: false,
 };
-const listDatasetSamples = route({
-  method: "GET",
-  path: "/v1/datasets/:id/samples",
+const listDatasetSamples = route("GET", "/v1/datasets/:id/samples", {
   needs: "read",
   id: "listDatasetSamples",
   tag,
@@ -65,9 +63,7 @@ const listDatasetSamples = route({
   },
 });
 
-const listDatasetTrajectories = route({
-  method: "GET",
-  path: "/v1/datasets/:id/trajectories",
+const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
   needs: "read",
   id: "listDatasetTrajectories",
   tag,
@@ -113,9 +109,7 @@ const listDatasetTrajectories = route({
   },
 });
 
-const getDatasetTrajectory = route({
-  method: "GET",
-  path: "/v1/datasets/:id/trajectories/:trajectory_id",
+const getDatasetTrajectory = route("GET", "/v1/datasets/:id/trajectories/:trajectory_id", {
   needs: "read",
   id: "getDatasetTrajectory",
   tag,

@@ -36,8 +36,6 @@ import {
   InvalidEnvironmentError,
   listEnvironmentRevisions,
   listEnvironments,
-  measureEnvironmentRevisions,
-  measureEnvironments,
   type RealityServices,
   reviseEnvironment,
 } from "./environments.ts";
@@ -79,9 +77,7 @@ const task: EnvironmentTask = {
   goal: "The stove is on.",
   metadata: null,
 };
-const createEnvironmentRoute = route({
-  method: "POST",
-  path: "/v1/environments",
+const createEnvironmentRoute = route("POST", "/v1/environments", {
   needs: "evaluate",
   id: "createEnvironment",
   tag,
@@ -109,9 +105,7 @@ const createEnvironmentRoute = route({
   },
 });
 
-const listEnvironmentsRoute = route({
-  method: "GET",
-  path: "/v1/environments",
+const listEnvironmentsRoute = route("GET", "/v1/environments", {
   needs: "read",
   id: "listEnvironments",
   tag,
@@ -126,15 +120,13 @@ const listEnvironmentsRoute = route({
   },
   async handle(services: Services, { call, requester, query }) {
     const page = readKeysetPage(query);
-    reserveStored(call.exchange, await measureEnvironments(services, requester, page));
-    const { environments, next } = await listEnvironments(services, requester, page);
+    const reserve = (bytes: number) => reserveStored(call.exchange, bytes);
+    const { environments, next } = await listEnvironments(services, requester, page, reserve);
     return reply(200, { data: environments.map(toEnvironment), next: toCursor(next) });
   },
 });
 
-const getEnvironment = route({
-  method: "GET",
-  path: "/v1/environments/:name",
+const getEnvironment = route("GET", "/v1/environments/:name", {
   needs: "read",
   id: "getEnvironment",
   tag,
@@ -152,9 +144,7 @@ const getEnvironment = route({
   },
 });
 
-const reviseEnvironmentRoute = route({
-  method: "PATCH",
-  path: "/v1/environments/:name",
+const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
   needs: "evaluate",
   id: "reviseEnvironment",
   tag,
@@ -179,9 +169,7 @@ const reviseEnvironmentRoute = route({
   },
 });
 
-const deleteEnvironmentRoute = route({
-  method: "DELETE",
-  path: "/v1/environments/:name",
+const deleteEnvironmentRoute = route("DELETE", "/v1/environments/:name", {
   needs: "evaluate",
   id: "deleteEnvironment",
   tag,
@@ -205,9 +193,7 @@ const deleteEnvironmentRoute = route({
   },
 });
 
-const listRevisions = route({
-  method: "GET",
-  path: "/v1/environments/:name/revisions",
+const listRevisions = route("GET", "/v1/environments/:name/revisions", {
   needs: "read",
   id: "listEnvironmentRevisions",
   tag,
@@ -229,15 +215,13 @@ const listRevisions = route({
       limit: Number(limit ?? defaultRevisionLimit),
       below: after === undefined ? undefined : Number(after),
     };
-    reserveStored(call.exchange, await measureEnvironmentRevisions(services, requester, name, page));
-    const { revisions, next } = await listEnvironmentRevisions(services, requester, name, page);
+    const reserve = (bytes: number) => reserveStored(call.exchange, bytes);
+    const { revisions, next } = await listEnvironmentRevisions(services, requester, name, page, reserve);
     return reply(200, { data: revisions, next: next === undefined ? null : String(next) });
   },
 });
 
-const listTasksRoute = route({
-  method: "GET",
-  path: "/v1/environments/:name/tasks",
+const listTasksRoute = route("GET", "/v1/environments/:name/tasks", {
   needs: "read",
   id: "listTasks",
   tag,
@@ -263,9 +247,7 @@ const listTasksRoute = route({
   },
 });
 
-const addTasksRoute = route({
-  method: "POST",
-  path: "/v1/environments/:name/tasks",
+const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
   needs: "evaluate",
   id: "addTasks",
   tag,

@@ -96,6 +96,13 @@ export async function selectEnvironments(
   return { environments: part.rows.map(toEnvironment), next: part.next };
 }
 
+/** Those of some ids that are an environment's. */
+export async function selectExisting(reader: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await reader.selectFrom("environments").select("id").where("id", "in", ids).execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** A page, and one more. */
 function pageOf(reader: Database, accountId: string, { limit, after }: KeysetPage) {
   return withRevisions(reader, accountId)
@@ -257,7 +264,7 @@ export async function updateTaskCounts(transaction: Database, id: string, counts
     .execute();
 }
 
-interface TaskPart {
+export interface TaskPart {
   from: number;
   limit: number;
 }

@@ -16,8 +16,7 @@ import { countOf } from "../platform/words.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
-import type { EnvironmentRevision } from "./environment.ts";
-import { sandboxEnvironment, sandboxName } from "./environment.ts";
+import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "./environment.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -284,28 +283,20 @@ export async function deleteEnvironment(
   );
 }
 
-/** How many bytes a page of an environment's revisions has. Throws if they are too many. */
-export async function measureEnvironmentRevisions(
-  services: { store: Store },
-  requester: Requester,
-  name: string,
-  page: RevisionPage,
-): Promise<number> {
-  const { id } = await findEnvironment(services, requester, name);
-  const sizes = await selectRevisionSizes(services.store.briefReader(requester), id, page);
-  return refuseLargePage(sizes, "revisions", "Ask for fewer revisions with limit.");
-}
-
-/** One page of an environment's revisions below a number, the highest first. */
+/** One page of an environment's revisions below a number, the highest first. `reserve` is told how many bytes they have before they are read. */
 export async function listEnvironmentRevisions(
   services: { store: Store },
   requester: Requester,
   name: string,
-  { limit, below }: RevisionPage,
+  page: RevisionPage,
+  reserve: (bytes: number) => void,
 ): Promise<{ revisions: EnvironmentRevisionSchema[]; next: number | undefined }> {
   const { id, revision, config } = await findEnvironment(services, requester, name);
   if (name === sandboxName) return { revisions: [{ revision, config, created_at: null }], next: undefined };
+  const { limit, below } = page;
   const reader = services.store.briefReader(requester);
+  const sizes = await selectRevisionSizes(reader, id, page);
+  reserve(refuseLargePage(sizes, "revisions", "Ask for fewer revisions with limit."));
   const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
   const revisions = found
     .slice(0, limit)
@@ -313,27 +304,18 @@ export async function listEnvironmentRevisions(
   return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
 }
 
-/** How many bytes a page of an account's environments has. Throws if they are too many. */
-export async function measureEnvironments(
-  { store }: { store: Store },
-  requester: Requester,
-  page: KeysetPage,
-): Promise<number> {
-  const sizes = await selectEnvironmentSizes(store.briefReader(requester), requester.accountId, page);
-  return refuseLargePage(sizes, "environments", "Ask for fewer environments with limit.");
-}
-
-/** One page of an account's environments, newest first. The built-in one is the last of all. */
+/** One page of an account's environments, newest first. The built-in one is the last of all. `reserve` as above; without it any length is read. */
 export async function listEnvironments(
   { store }: { store: Store },
   requester: Requester,
   page: KeysetPage,
+  reserve?: (bytes: number) => void,
 ): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
-  const { environments, next } = await selectEnvironments(
-    store.briefReader(requester),
-    requester.accountId,
-    page,
-  );
+  const reader = store.briefReader(requester);
+  const { accountId } = requester;
+  const sizes = reserve && (await selectEnvironmentSizes(reader, accountId, page));
+  if (sizes) reserve(refuseLargePage(sizes, "environments", "Ask for fewer environments with limit."));
+  const { environments, next } = await selectEnvironments(reader, accountId, page);
   return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
 }
 

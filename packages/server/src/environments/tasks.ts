@@ -29,6 +29,7 @@ import {
   lockEnvironment,
   selectTaskSizes,
   selectTasks,
+  type TaskPart,
   updateTaskCounts,
 } from "./environments-store.ts";
 
@@ -83,17 +84,12 @@ export async function addTasks(
   });
 }
 
-interface Part {
-  from: number;
-  limit: number;
-}
-
 /** Tasks of a split from an index on, in their order. */
 export async function listTasks(
   services: { store: Store },
   requester: Requester,
   { environment, split }: { environment: EnvironmentRevision; split: TaskSplitName },
-  part: Part,
+  part: TaskPart,
 ): Promise<IndexedTask[]> {
   if (environment.name === sandboxName) return sandboxTasks(split).slice(part.from, part.from + part.limit);
   return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
@@ -104,7 +100,7 @@ export async function listTaskPage(
   services: { store: Store },
   requester: Requester,
   { name, split }: { name: string; split: TaskSplitName },
-  part: Part,
+  part: TaskPart,
 ): Promise<{ tasks: Pieces<IndexedTask>; next: number | undefined }> {
   const environment = await findEnvironment(services, requester, name);
   const tasks = await readTasksInPieces(services, requester, { environment, split }, part, refuseLargeTasks);
@@ -121,7 +117,7 @@ export async function readTasksInPieces(
   { store }: { store: Store },
   requester: Requester,
   { environment, split }: { environment: Pick<EnvironmentRevision, "id" | "tasks">; split: TaskSplitName },
-  { from, limit }: Part,
+  { from, limit }: TaskPart,
   check: (bytes: readonly number[]) => void = () => {},
 ): Promise<Pieces<IndexedTask>> {
   const { id } = environment;

@@ -15,9 +15,7 @@ import type { RegisteredEvaluator, Registry } from "./registry.ts";
 
 const tag = "evaluators";
 
-const listEvaluators = route({
-  method: "GET",
-  path: "/v1/evaluators",
+const listEvaluators = route("GET", "/v1/evaluators", {
   needs: "read",
   id: "listEvaluators",
   tag,
@@ -53,9 +51,7 @@ const listEvaluators = route({
   },
 });
 
-const listFamilies = route({
-  method: "GET",
-  path: "/v1/evaluator-families",
+const listFamilies = route("GET", "/v1/evaluator-families", {
   needs: "read",
   id: "listEvaluatorFamilies",
   tag,

@@ -36,9 +36,7 @@ type ExportServices = LogServices & { store: Store };
 const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const count = "`x-presage-count` says of how many samples, predictions or episodes it is made.";
 
-const exportDatasetRoute = route({
-  method: "GET",
-  path: "/v1/datasets/:id/export",
+const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
   needs: "read",
   id: "exportDataset",
   tag: "datasets",
@@ -65,9 +63,7 @@ const exportDatasetRoute = route({
   },
 });
 
-const exportRunRoute = route({
-  method: "GET",
-  path: "/v1/runs/:id/export",
+const exportRunRoute = route("GET", "/v1/runs/:id/export", {
   needs: "read",
   id: "exportRun",
   tag: "runs",
@@ -92,9 +88,7 @@ const exportRunRoute = route({
   },
 });
 
-const exportEpisodesRoute = route({
-  method: "GET",
-  path: "/v1/episodes/export",
+const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   needs: "read",
   id: "exportEpisodes",
   tag: "episodes",
@@ -118,9 +112,7 @@ const exportEpisodesRoute = route({
   },
 });
 
-const exportPredictionsRoute = route({
-  method: "GET",
-  path: "/v1/predictions/export",
+const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
   needs: "read",
   id: "exportPredictions",
   tag: "stored predictions",

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { DatasetSample } from "@presage/contract";
+import type { DatasetSample, StoredPredictionDetail } from "@presage/contract";
 import * as fc from "fast-check";
 import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
 import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
 import { toAtif } from "./atif.ts";
-import { trajectoryToOtlp } from "./otel.ts";
+import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
 import { toSft } from "./sft.ts";
 import type { Trajectory } from "./trajectory.ts";
 
@@ -179,6 +179,26 @@ test("OTLP has an agent's span with a tool's for each action, and texts only if 
   expect(figures).toMatchObject({ format: "otel-genai", trajectories: 1, samples: 2, with: { time: 2 } });
   expect(samples.map(({ next_state }) => next_state)).toEqual(["key.txt", "Well done."]);
   expect(JSON.stringify(trajectoryToOtlp(shop, { content: false }))).not.toContain("key.txt");
+});
+
+test("a prediction's span names its world, its confidence and the examples that it leaned on", () => {
+  const world = {
+    name: "shop",
+    revision: 3,
+    answered_by: "small",
+    examples: [{ dataset_sample_id: "run-88/0" }],
+  };
+  const made = { id: "1", created_at: "2026-11-28T10:00:00Z", output: null, finish_reason: null };
+  // The other fields are null.
+  const span = JSON.stringify(
+    predictionToOtlp({ ...made, world, confidence: 0.75 } as StoredPredictionDetail),
+  );
+  for (const [key, value] of [
+    ["world", { stringValue: "shop@3" }],
+    ["confidence", { doubleValue: 0.75 }],
+    ["retrieval.examples", { arrayValue: { values: [{ stringValue: "run-88/0" }] } }],
+  ])
+    expect(span).toContain(JSON.stringify({ key: `presage.${key}`, value }));
 });
 
 test("the spans of a trajectory follow each other, whatever times its samples have", async () => {

@@ -91,6 +91,7 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
         "gen_ai.tool.call.result": content ? next_state : undefined,
         "gen_ai.usage.input_tokens": usage?.prompt_tokens,
         "gen_ai.usage.output_tokens": usage?.completion_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage?.cached_tokens,
         "presage.step": step,
         "presage.reward": reward,
         "presage.done": done,
@@ -105,6 +106,7 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
   const { id, created_at, latency_ms, model, status, error_category, output, reasoning } = prediction;
   const { context, interaction, requested_model, finish_reason } = prediction;
   const asked = interaction ? composePrompt(context, interaction) : prediction.messages;
+  const { world, confidence } = prediction;
   const startedAt = new Date(Date.parse(created_at) - (latency_ms ?? 0)).toISOString();
   const span: Span = {
     key: id,
@@ -127,6 +129,11 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
       "error.type": error_category ?? undefined,
       "presage.deployment": prediction.deployment ?? undefined,
       "presage.source": prediction.source,
+      "presage.world": world ? `${world.name}@${world.revision}` : undefined,
+      "presage.confidence": confidence ?? undefined,
+      "presage.retrieval.examples": world?.examples.flatMap(
+        ({ dataset_sample_id }) => dataset_sample_id ?? [],
+      ),
     },
   };
   return toOtlp(id, [span]);

@@ -76,6 +76,7 @@ const serviceStatus: Record<
   method_not_allowed: { status: 405 },
   conflict: { status: 409, shouldRetry: false },
   reality_alarm: { status: 409, shouldRetry: false },
+  examples_gone: { status: 409, shouldRetry: false },
   // No category: `context_exceeded` is for a model's context only.
   body_too_large: { status: 413 },
   evaluation_too_large: { status: 413 },
@@ -160,7 +161,10 @@ function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
   const statedS = own.retryAfterS ?? error.retryAfterS;
   const retryAfterS = statedS ?? (category === "unavailable" && shouldRetry ? randomPauseS() : undefined);
   return {
-    ...plain(status, error.code, { detail: error.message, category }),
+    ...plain(status, error.code, {
+      detail: error.message,
+      category: error.code === "reality_alarm" ? error.code : category,
+    }),
     headers: {
       ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),

@@ -197,24 +197,24 @@ export function readPage(
 }
 
 /** A request's validated body; undefined if there is none and the schema allows that. */
-export function readBody<Schema extends z.ZodType>(
+export async function readBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  return readBodyAs("plain", call, schema, maxBodyBytes);
+  return (await readBytesAs(call, schema, await readBodyBytes(call, maxBodyBytes))).checked;
 }
 
 /**
  * Like `readBody`, for what is forwarded or stored as it was sent: numbers that a double cannot represent keep their digits,
  * in objects that only `JSON.stringify` understands. So do not calculate with its numbers, unless their schema bounds them.
  */
-export function readExactBody<Schema extends z.ZodType>(
+export async function readExactBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  return readBodyAs("exact", call, schema, maxBodyBytes);
+  return await readExactBytes(call, schema, await readBodyBytes(call, maxBodyBytes));
 }
 
 /** A request's body as it is, for which memory is reserved. */
@@ -223,40 +223,29 @@ export async function readBodyBytes({ request, exchange }: Call, maxBodyBytes: n
 }
 
 /** `readExactBody` of a body that `readBodyBytes` has read. */
-export function readExactBytes<Schema extends z.ZodType>(
+export async function readExactBytes<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   bytes: Uint8Array,
 ): Promise<z.input<Schema>> {
-  return readBytesAs("exact", call, schema, bytes);
-}
-
-async function readBodyAs<Schema extends z.ZodType>(
-  wanted: keyof JsonReading,
-  call: Call,
-  schema: Schema,
-  maxBodyBytes: number,
-): Promise<z.input<Schema>> {
-  return await readBytesAs(wanted, call, schema, await readBodyBytes(call, maxBodyBytes));
+  return (await readBytesAs(call, schema, bytes)).exact;
 }
 
 async function readBytesAs<Schema extends z.ZodType>(
-  wanted: keyof JsonReading,
   call: Call,
   schema: Schema,
   bytes: Uint8Array,
-): Promise<z.input<Schema>> {
+): Promise<Record<"checked" | "exact", z.input<Schema>>> {
   const { request, exchange } = call;
-  const reading = await readJsonInTurn(bytes, () => {
+  const { plain, exact } = await readJsonInTurn(bytes, () => {
     // The server waits now, not the client.
     keepOpen(call);
     return exchange.longWork.take(accountOf(call), request.signal, bytes.length);
   });
   keepOpen(call);
-  exchange.usesOldNames = usesOldNames(schema, reading.plain);
+  exchange.usesOldNames = usesOldNames(schema, plain);
   // The schema sees a long integer as a number, not as the object that keeps its digits.
-  const checked = validate(schema, reading.plain, "body");
-  return wanted === "plain" ? checked : (reading.exact as z.input<Schema>);
+  return { checked: validate(schema, plain, "body"), exact: exact as z.input<Schema> };
 }
 
 /** Requests without a caller, such as those that sign in, take turns as one account. */

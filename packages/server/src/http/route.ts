@@ -111,8 +111,6 @@ export interface Input<Params, Query, Body> {
 
 /** An operation of the API: what is served and what `/openapi.json` says of it. */
 export interface Declaration<Services, Params, Query, Body, Of extends Responses> {
-  method: Method;
-  path: string;
   /** In the document, if the router's path says it in another way. */
   describedPath?: string;
   /** Absent: `caller`. */
@@ -162,22 +160,31 @@ export interface Operation<Services> {
   bind: (services: Services & RouteServices) => Route;
 }
 
-/** The part of a declaration that the document is made of. */
-export type Described = Omit<
-  Declaration<never, z.ZodObject | undefined, z.ZodObject | undefined, z.ZodType | undefined, Responses>,
-  "handle" | "bodyExample"
-> & { bodyExample?: unknown };
+/** An operation without its handler: what the document is made of. */
+export interface Described
+  extends Omit<
+    Declaration<never, z.ZodObject | undefined, z.ZodObject | undefined, z.ZodType | undefined, Responses>,
+    "handle" | "bodyExample"
+  > {
+  method: Method;
+  path: string;
+  bodyExample?: unknown;
+}
 
-/** Declares an operation. A reply whose status or body is not among `responses` does not compile. */
+/** Declares an operation by its method, its path (parameters as `:name`) and what it does. A reply whose status or body is not among `responses` does not compile. */
 export function route<
   Services,
   const Of extends Responses,
   Params extends z.ZodObject | undefined = undefined,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->(declaration: Declaration<Services, Params, Query, Body, Of>): Operation<Services> {
-  const { method, path, access = "caller", needs } = declaration;
-  const described = declaration as Described;
+>(
+  method: Method,
+  path: string,
+  declaration: Declaration<Services, Params, Query, Body, Of>,
+): Operation<Services> {
+  const { access = "caller", needs } = declaration;
+  const described = { method, path, ...declaration } as Described;
   return {
     declaration: described,
     bind: (services) => ({

@@ -10,6 +10,8 @@ export type ServiceErrorCode =
   | "conflict"
   /** Successes in the environment are false too often, and it is to refuse then. */
   | "reality_alarm"
+  /** The dataset that a world's examples are of is deleted. */
+  | "examples_gone"
   | "method_not_allowed"
   | "unsupported"
   | "malformed_host"

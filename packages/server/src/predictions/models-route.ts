@@ -25,9 +25,7 @@ import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predi
 
 const tag = "prediction";
 
-const listDeployments = route({
-  method: "GET",
-  path: "/v1/deployments",
+const listDeployments = route("GET", "/v1/deployments", {
   needs: "read",
   id: "listDeployments",
   tag,
@@ -144,9 +142,7 @@ interface ModelServices {
   knownWorlds: KnownWorlds;
 }
 
-const listModels = route({
-  method: "GET",
-  path: listPath,
+const listModels = route("GET", listPath, {
   needs: "nothing",
   id: "listModels",
   tag,
@@ -178,10 +174,8 @@ const listModels = route({
   },
 });
 
-const getModel = route({
-  method: "GET",
+const getModel = route("GET", `${listPath}/*`, {
   // Not `:id`: the slashes of an id such as `org/model` are encoded by some clients and not by others.
-  path: `${listPath}/*`,
   describedPath: `${listPath}/{id}`,
   needs: "nothing",
   id: "getModel",

@@ -58,9 +58,7 @@ interface PredictionServices extends PredictionWorlds {
 
 const tag = "prediction";
 
-export const predictRoute = route({
-  method: "POST",
-  path: "/v1/predict",
+export const predictRoute = route("POST", "/v1/predict", {
   needs: "predict",
   id: "predict",
   tag,
@@ -180,9 +178,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
   const { Request, read, streaming, refused, events } = chats[chatCompatibility];
   // Whether a stream is asked for is known only once the body has been read.
   const mayUseCached = chatCompatibility === "strict";
-  return route({
-    method: "POST",
-    path: "/v1/chat/completions",
+  return route("POST", "/v1/chat/completions", {
     needs: "predict",
     id: "completeChat",
     tag,

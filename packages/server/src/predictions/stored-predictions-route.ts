@@ -82,9 +82,7 @@ const example: StoredPrediction = {
   request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",
 };
 
-const listPredictions = route({
-  method: "GET",
-  path,
+const listPredictions = route("GET", path, {
   needs: "read",
   id: "listPredictions",
   tag,
@@ -150,9 +148,7 @@ function costOfPrediction(prices: Prices | undefined, row: StoredPredictionRow):
 /** Of what the dataset has. */
 const maxExpectedCharacters = 65_536;
 
-const deleteMany = route({
-  method: "DELETE",
-  path,
+const deleteMany = route("DELETE", path, {
   needs: "manage",
   id: "deletePredictions",
   tag,
@@ -176,9 +172,7 @@ const deleteMany = route({
   },
 });
 
-const count = route({
-  method: "GET",
-  path: `${path}/count`,
+const count = route("GET", `${path}/count`, {
   needs: "read",
   id: "countPredictions",
   tag,
@@ -198,9 +192,7 @@ const count = route({
   },
 });
 
-const listValues = route({
-  method: "GET",
-  path: `${path}/values`,
+const listValues = route("GET", `${path}/values`, {
   needs: "read",
   id: "listPredictionValues",
   tag,
@@ -242,9 +234,7 @@ const listValues = route({
   },
 });
 
-const getOne = route({
-  method: "GET",
-  path: `${path}/:id`,
+const getOne = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getPrediction",
   tag,
@@ -283,9 +273,7 @@ const getOne = route({
   },
 });
 
-const deleteOne = route({
-  method: "DELETE",
-  path: `${path}/:id`,
+const deleteOne = route("DELETE", `${path}/:id`, {
   needs: "manage",
   id: "deletePrediction",
   tag,

@@ -4,6 +4,7 @@ import { checkAccess, spenderOf } from "../http/caller.ts";
 import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
+import type { PriceList } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
@@ -15,6 +16,7 @@ import {
   findIn,
   paramsThrough,
   type WorldCompletion,
+  weighExamples,
   withoutText,
 } from "../worlds/complete-through-world.ts";
 import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
@@ -44,6 +46,7 @@ export interface PredictionWorlds extends WorldParts {
   store: Store;
   deployments: Deployments;
   capture: Pick<Capture, "watch">;
+  prices: PriceList;
 }
 
 /** The world that a request names in its header, in `field`, or as its model if that is no deployment. */
@@ -99,14 +102,13 @@ export async function predictThrough(
   world: ReadyWorld,
   request: WorldModelRequest,
 ): Promise<WorldModelPrediction> {
-  const complete = completeThroughWorld(
-    { ...services, findDeployment: findIn(deployments) },
-    world,
-    toAsked(request),
-  );
+  const asked = toAsked(request);
+  const complete = completeThroughWorld({ ...services, findDeployment: findIn(deployments) }, world, asked);
   const fields = upstreamFields(paramsThrough(world, request.params ?? {}));
   const completion = await complete({ ...fields, messages: [] }, new AbortController().signal);
-  return toPrediction(completion, request.explain === true ? completion.explain : undefined);
+  const isExplained = request.explain === true;
+  const explain = { ...completion.explain, ...weighExamples(world, asked, completion, undefined) };
+  return toPrediction(completion, isExplained ? explain : undefined);
 }
 
 function toPrediction(
@@ -160,12 +162,18 @@ export async function predictThroughWorld(
   body: WorldModelRequest,
   how: Pick<AskedOfWorld, "session" | "sharing">,
 ): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
+  const asked = toAsked(body);
   const completion = await askWorld(services, call, {
-    ...{ world, asked: toAsked(body), body: body as ChatRequest, params: body.params ?? {} },
+    ...{ world, asked, body: body as ChatRequest, params: body.params ?? {} },
     ...how,
   });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";
-  const explain = isExplained ? explanationFor(call, completion) : undefined;
+  const explain = isExplained
+    ? {
+        ...explanationFor(call, completion),
+        ...weighExamples(world, asked, completion, services.prices.current()),
+      }
+    : undefined;
   return { prediction: toPrediction(shownOf(world, completion), explain), completion };
 }
 

@@ -12,9 +12,7 @@ import { type CheckRunServices, runOfCheck } from "./check-run.ts";
 const exactMatch = { evaluator: "exact-match" };
 const example = { ...exampleRun, name: "step 400 in the lab", target: { predictions: "imported" as const } };
 
-const runRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks/:id/run",
+const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {
   needs: "evaluate",
   id: "runRealityCheck",
   tag: "reality",

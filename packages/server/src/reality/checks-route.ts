@@ -114,9 +114,7 @@ const example: RealityCheck = {
 };
 const pair = { task_id: "boil-water-3", policy: "step-400", simulated: true, real: false };
 
-const createRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks",
+const createRealityCheck = route("POST", "/v1/reality-checks", {
   needs: "evaluate",
   id: "createRealityCheck",
   tag,
@@ -134,9 +132,7 @@ const createRealityCheck = route({
   },
 });
 
-const listRealityChecks = route({
-  method: "GET",
-  path: "/v1/reality-checks",
+const listRealityChecks = route("GET", "/v1/reality-checks", {
   needs: "read",
   id: "listRealityChecks",
   tag,
@@ -157,9 +153,7 @@ const listRealityChecks = route({
   },
 });
 
-const getRealityCheck = route({
-  method: "GET",
-  path: "/v1/reality-checks/:id",
+const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
   needs: "read",
   id: "getRealityCheck",
   tag,
@@ -177,9 +171,7 @@ const getRealityCheck = route({
   },
 });
 
-const deleteRealityCheck = route({
-  method: "DELETE",
-  path: "/v1/reality-checks/:id",
+const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   needs: "evaluate",
   id: "deleteRealityCheck",
   tag,
@@ -193,9 +185,7 @@ const deleteRealityCheck = route({
   },
 });
 
-const cancelRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks/:id/cancel",
+const cancelRealityCheck = route("POST", "/v1/reality-checks/:id/cancel", {
   needs: "evaluate",
   id: "cancelRealityCheck",
   tag,
@@ -212,9 +202,7 @@ const cancelRealityCheck = route({
   },
 });
 
-const resumeRealityCheck = route({
-  method: "POST",
-  path: "/v1/reality-checks/:id/resume",
+const resumeRealityCheck = route("POST", "/v1/reality-checks/:id/resume", {
   needs: "evaluate",
   id: "resumeRealityCheck",
   tag,
@@ -241,9 +229,7 @@ const replayed = {
 };
 const exampleEpisode: RealityEpisode = { ...replayed, error: null };
 
-const listRealityEpisodes = route({
-  method: "GET",
-  path: "/v1/reality-checks/:id/episodes",
+const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   needs: "read",
   id: "listRealityEpisodes",
   tag,
@@ -276,9 +262,7 @@ const listRealityEpisodes = route({
 /** As many characters a real observation may have take this many bytes at most while a response is written. */
 const bytesPerRealStep = 10_000;
 
-const getEpisodeReality = route({
-  method: "GET",
-  path: "/v1/episodes/:id/reality",
+const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
   needs: "read",
   id: "getEpisodeReality",
   tag,
@@ -319,9 +303,7 @@ const getEpisodeReality = route({
   },
 });
 
-const getEnvironmentReality = route({
-  method: "GET",
-  path: "/v1/environments/:name/reality",
+const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   needs: "read",
   id: "getEnvironmentReality",
   tag,

@@ -128,26 +128,80 @@ export async function selectRealSteps(
     .execute();
 }
 
-/** How many episodes the reality checks of an environment, or of one of its revisions, have. */
-export async function countEpisodes(
-  reader: Database,
-  accountId: string,
-  { environment, revision }: Pick<EnvironmentEpisodes, "environment" | "revision">,
-): Promise<number> {
-  const { episodes } = await reader
-    .selectFrom("reality_checks")
-    .select(({ fn }) => fn.sum<number | null>("episodes").as("episodes"))
-    .where("account_id", "=", accountId)
-    .where("environment", "=", environment)
-    .$if(revision !== undefined, (query) => query.where("environment_revision", "=", revision ?? 0))
+/** The reality checks of an environment, or of one of its revisions. */
+export interface RevisionChecks {
+  accountId: string;
+  environment: string;
+  revision?: number | undefined;
+}
+
+function checksOf(reader: Database, { accountId, environment, revision }: RevisionChecks) {
+  return reader
+    .selectFrom("reality_checks as check")
+    .where("check.account_id", "=", accountId)
+    .where("check.environment", "=", environment)
+    .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0));
+}
+
+/** How many episodes they have. */
+export async function countEpisodes(reader: Database, wanted: RevisionChecks): Promise<number> {
+  const { episodes } = await checksOf(reader, wanted)
+    .select(({ fn }) => fn.sum<number | null>("check.episodes").as("episodes"))
     .executeTakeFirstOrThrow();
   return Number(episodes);
 }
 
+/** In the order in which they were made. */
+export async function selectCheckIds(reader: Database, wanted: RevisionChecks): Promise<string[]> {
+  const rows = await checksOf(reader, wanted)
+    .select("check.id")
+    .where("check.episodes", ">", 0)
+    .orderBy("check.created_at")
+    .orderBy("check.id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+const ofEpisode = ["task_id", "episode_id", "policy"] as const;
+type OfEpisode = Pick<RealityEpisodesTable, (typeof ofEpisode)[number]>;
+
+/** What an episode is known by, in all checks. */
+export function toEpisodeKey({ task_id, episode_id, policy }: OfEpisode): string {
+  return JSON.stringify([task_id, episode_id, policy]);
+}
+
+/** Episodes that several of these checks have, by their keys, with how often. */
+export async function selectCheckedAgain(
+  reader: Database,
+  wanted: RevisionChecks,
+): Promise<Map<string, number>> {
+  const rows = await checksOf(reader, wanted)
+    .innerJoin("reality_episodes", "reality_episodes.check_id", "check.id")
+    .select(({ fn }) => [...ofEpisode, fn.countAll<number>().as("times")])
+    .where("episode_id", "is not", null)
+    .groupBy(ofEpisode)
+    .having(({ fn }) => fn.countAll(), ">", 1)
+    .execute();
+  return new Map(rows.map((row) => [toEpisodeKey(row), Number(row.times)]));
+}
+
+const outcomesRead = 1_000;
+
+/** How the episodes of a check ended, behind a position, and where the next ones begin: at −1 there are none. */
+export async function selectOutcomes(reader: Database, checkId: string, after: number) {
+  const rows = await reader
+    .selectFrom("reality_episodes")
+    .select([...ofEpisode, "position", "simulated", "real", "checked_at"])
+    .where("check_id", "=", checkId)
+    .where("position", ">", after)
+    .orderBy("position")
+    .limit(outcomesRead)
+    .execute();
+  return { rows, next: rows.length < outcomesRead ? -1 : Number(rows.at(-1)?.position) };
+}
+
 /** Which episodes of an environment's checks; absent fields: all. */
-export interface EnvironmentEpisodes {
-  environment: string;
-  revision?: number | undefined;
+export interface EnvironmentEpisodes extends RevisionChecks {
   policy?: string | undefined;
   /** Of checks that were made at this time or later. */
   from?: Micros | undefined;
@@ -156,17 +210,12 @@ export interface EnvironmentEpisodes {
 /** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. Of one that was checked again, only the last. */
 export async function selectEpisodesOfEnvironment(
   reader: Database,
-  accountId: string,
-  { environment, revision, policy, from }: EnvironmentEpisodes,
+  { policy, from, ...wanted }: EnvironmentEpisodes,
   most: number,
 ): Promise<RealityEpisodesTable[]> {
-  const rows = await reader
-    .selectFrom("reality_checks as check")
+  const rows = await checksOf(reader, wanted)
     .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
     .selectAll("episode")
-    .where("check.account_id", "=", accountId)
-    .where("check.environment", "=", environment)
-    .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0))
     .$if(policy !== undefined, (query) => query.where("episode.policy", "=", policy ?? ""))
     .$if(from !== undefined, (query) => query.where("check.created_at", ">=", from ?? 0))
     .orderBy("check.created_at", "desc")
@@ -175,11 +224,10 @@ export async function selectEpisodesOfEnvironment(
     .limit(most)
     .execute();
   const seen = new Set<string>();
-  const each = rows.filter(({ task_id, episode_id, policy }) => {
-    const key = episode_id === null ? undefined : JSON.stringify([task_id, episode_id, policy]);
-    const isFirst = key === undefined || !seen.has(key);
-    if (key !== undefined) seen.add(key);
-    return isFirst;
+  const each = rows.filter((row) => {
+    if (row.episode_id === null) return true;
+    const before = seen.size;
+    return seen.add(toEpisodeKey(row)).size > before;
   });
   return each.reverse();
 }

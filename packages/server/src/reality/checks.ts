@@ -3,12 +3,14 @@ import { findRevision } from "../datasets/datasets.ts";
 import { listTrajectories } from "../datasets/samples.ts";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import { findEnvironment } from "../environments/environments.ts";
+import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { deleteInBatches } from "../platform/storage/batches.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -17,7 +19,13 @@ import { deleteCheckRows, insertCheck, insertEpisodes, selectCheck } from "./che
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
 import type { Recordings } from "./replays/recordings.ts";
-import { deleteWaiting, insertReplays, resumeRows, stopCheck } from "./replays/replays-store.ts";
+import {
+  deleteSomeOfCheck,
+  deleteWaiting,
+  insertReplays,
+  resumeRows,
+  stopCheck,
+} from "./replays/replays-store.ts";
 
 /** A field of a check that cannot be used, and why. */
 export class InvalidCheckError extends Error {
@@ -56,6 +64,9 @@ export async function createCheck(
   once?: Once,
 ): Promise<RealityChecksTable> {
   const { accountId } = requester;
+  const recall = (receipt: { id?: unknown }) => findCheck(services, requester, String(receipt.id));
+  const earlier = once && (await findReceipt(services.store.database, once));
+  if (earlier !== undefined) return await recall(JSON.parse(earlier));
   const environment = await findSimulated(services, requester, wanted);
   const begun = await begin(services, requester, environment, wanted);
   const isKnown = begun.check.source === "pairs";
@@ -81,7 +92,7 @@ export async function createCheck(
       return check;
     },
     toReceipt: ({ id }) => ({ id }),
-    recall: async (receipt) => findCheck(services, requester, String(receipt.id)),
+    recall,
   }).finally(services.replays.wake);
 }
 
@@ -308,23 +319,40 @@ export async function resumeCheck(
   return await findCheck(services, requester, id);
 }
 
-/** Deletes a reality check. The episodes that it is of stay. */
+/** Deletes a reality check. The episodes that it is of stay. If that is cut off, what is left of it is deleted when it is asked for again. */
 export async function deleteCheck(
   { store }: { store: Store },
   requester: Changer,
   id: string,
 ): Promise<void> {
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const name = await deleteCheckRows(transaction, requester.accountId, id);
-      if (name === undefined) throw noSuchCheck();
-      await deleteSharesOf(transaction, requester.accountId, [id]);
-      await recordChange(transaction, requester, {
-        action: "reality_check.delete",
-        objectId: id,
-        detail: { name },
-      });
+  const check = await findCheck({ store }, requester, id);
+  if (check.source === "continuous" && (await isDrawing({ store }, requester, check)))
+    throw new ServiceError(
+      "conflict",
+      "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
+    );
+  const writer = store.writer(requester);
+  await stopCheck(writer, id, { status: "cancelled", reason: null });
+  await deleteInBatches<true>(writer, (_, limit) => deleteSomeOfCheck(writer, id, limit), requester);
+  requester.signal.throwIfAborted();
+  await writer.transaction().execute(async (transaction) => {
+    const name = await deleteCheckRows(transaction, requester.accountId, id);
+    if (name === undefined) throw noSuchCheck();
+    await deleteSharesOf(transaction, requester.accountId, [id]);
+    await recordChange(transaction, requester, {
+      ...{ action: "reality_check.delete", objectId: id, detail: { name } },
     });
+  });
+}
+
+/** Whether a continuous check is of the latest revision of its environment, which wants one. */
+async function isDrawing(
+  services: { store: Store },
+  requester: Requester,
+  { environment, environment_id, environment_revision }: RealityChecksTable,
+): Promise<boolean> {
+  const wanted = { name: environment ?? "", revision: undefined };
+  const latest = await selectEnvironment(services.store.briefReader(requester), requester.accountId, wanted);
+  const isLatest = latest?.id === environment_id && latest.revision === Number(environment_revision);
+  return isLatest && (latest.config.real?.share ?? 0) > 0;
 }

@@ -26,7 +26,7 @@ interface Services {
 }
 
 /** As many episodes of an environment are read at most. */
-export const mostEpisodes = 100_000;
+const mostEpisodes = 100_000;
 /** Of an episode while figures are made of it. */
 const bytesPerEpisode = 600;
 
@@ -54,10 +54,10 @@ export async function describeEnvironment(
 ): Promise<EnvironmentReality> {
   const environment = await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
-  const episodes = await countEpisodes(reader, requester.accountId, { environment: name });
-  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
-  const wanted = { environment: name, policy, from: from === undefined ? undefined : readInstant(from) };
-  const found = await selectEpisodesOfEnvironment(reader, requester.accountId, wanted, mostEpisodes);
+  const ofAll = { accountId: requester.accountId, environment: name };
+  reserve(Math.min(await countEpisodes(reader, ofAll), mostEpisodes) * bytesPerEpisode);
+  const wanted = { ...ofAll, policy, from: from === undefined ? undefined : readInstant(from) };
+  const found = await selectEpisodesOfEnvironment(reader, wanted, mostEpisodes);
   const limit = environment.config.real?.false_success_limit ?? null;
   const state = (await services.realityOf(requester, environment, 0)) ?? null;
   return { ...(await realityFigures(found.map(toChecked), limit)), state };
@@ -126,7 +126,7 @@ function numberOrNull(value: number | null): number | null {
 }
 
 /** An episode as figures take it. */
-export function toChecked(row: RealityEpisodesTable): CheckedEpisode {
+function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
   const outcomes = { simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 };
   return {

@@ -37,9 +37,7 @@ export const agreementRoutes = [asProfiles, asCriteria].flatMap((naming) => [
 ]);
 
 function agreementUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
-  return route({
-    method: "GET",
-    path: `${path}/:public_id/agreement`,
+  return route("GET", `${path}/:public_id/agreement`, {
     needs: "read",
     id: `get${idOfOne}Agreement`,
     tag,
@@ -77,9 +75,7 @@ function agreementUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
 }
 
 function disagreementsUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
-  return route({
-    method: "GET",
-    path: `${path}/:public_id/disagreements`,
+  return route("GET", `${path}/:public_id/disagreements`, {
     needs: "read",
     id: `list${idOfOne}Disagreements`,
     tag,

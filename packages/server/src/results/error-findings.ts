@@ -23,9 +23,7 @@ import { selectResultIds } from "./search/search-store.ts";
 const tag = "error taxonomies";
 const path = "/v1/error-taxonomy-revision/:revision_id";
 
-const countFindings = route({
-  method: "GET",
-  path: `${path}/findings`,
+const countFindings = route("GET", `${path}/findings`, {
   needs: "read",
   id: "listErrorTaxonomyFindings",
   tag,
@@ -50,9 +48,7 @@ const countFindings = route({
   },
 });
 
-const recentFindings = route({
-  method: "GET",
-  path: `${path}/recent-findings`,
+const recentFindings = route("GET", `${path}/recent-findings`, {
   needs: "read",
   id: "listRecentErrorFindings",
   tag,

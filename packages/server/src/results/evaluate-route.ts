@@ -44,9 +44,7 @@ const headers = z.object({
 });
 
 /** The body is read by the handler, once the request is admitted. */
-const evaluateSample = route({
-  method: "POST",
-  path: "/v1/evaluate",
+const evaluateSample = route("POST", "/v1/evaluate", {
   needs: "evaluate",
   id: "evaluate",
   tag: "evaluation",

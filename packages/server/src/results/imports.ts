@@ -37,9 +37,7 @@ interface ImportServices {
 
 const tag = "evaluation results";
 
-const importOfResults = route({
-  method: "POST",
-  path: "/v1/evaluation-results/batch",
+const importOfResults = route("POST", "/v1/evaluation-results/batch", {
   needs: "evaluate",
   id: "importEvaluationResults",
   tag,
@@ -87,9 +85,7 @@ const importOfResults = route({
   },
 });
 
-const importOfClient = route({
-  method: "POST",
-  path: "/v1/evaluations/batch",
+const importOfClient = route("POST", "/v1/evaluations/batch", {
   needs: "evaluate",
   id: "importClientEvaluations",
   tag,

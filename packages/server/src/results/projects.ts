@@ -35,9 +35,7 @@ export const exampleProject: Project = {
   created_at: "2026-11-22T03:46:48.004Z",
 };
 
-const listProjects = route({
-  method: "GET",
-  path,
+const listProjects = route("GET", path, {
   needs: "read",
   id: "listProjects",
   tag,
@@ -54,9 +52,7 @@ const listProjects = route({
   },
 });
 
-const create = route({
-  method: "POST",
-  path,
+const create = route("POST", path, {
   needs: "evaluate",
   id: "createProject",
   tag,
@@ -78,9 +74,7 @@ const create = route({
   },
 });
 
-const getProject = route({
-  method: "GET",
-  path: `${path}/:id`,
+const getProject = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getProject",
   tag,

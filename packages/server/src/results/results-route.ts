@@ -31,9 +31,7 @@ const exampleCorrection: Correction = {
   created_at: "2026-11-22T03:46:48.009Z",
 };
 
-const showResult = route({
-  method: "GET",
-  path: `${path}/:id`,
+const showResult = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getEvaluationResult",
   tag,
@@ -57,9 +55,7 @@ const showResult = route({
   },
 });
 
-const correct = route({
-  method: "POST",
-  path: `${path}/:id/correction`,
+const correct = route("POST", `${path}/:id/correction`, {
   needs: "evaluate",
   id: "correctEvaluationResult",
   tag,
@@ -92,9 +88,7 @@ const correct = route({
   },
 });
 
-const withdraw = route({
-  method: "DELETE",
-  path: `${path}/:id/correction`,
+const withdraw = route("DELETE", `${path}/:id/correction`, {
   needs: "evaluate",
   id: "withdrawEvaluationCorrection",
   tag,

@@ -28,9 +28,7 @@ interface ReviewServices {
 const tag = "evaluation results";
 const defaultLimit = 50;
 
-const reviewQueue = route({
-  method: "POST",
-  path: "/v1/evaluation-results/review",
+const reviewQueue = route("POST", "/v1/evaluation-results/review", {
   needs: "read",
   id: "listReviewQueue",
   tag,

@@ -31,9 +31,7 @@ import { findEvaluator } from "./samples-route.ts";
 
 type Services = WorldVerbServices & FindNeeds;
 
-const calibrateRoute = route({
-  method: "POST",
-  path: "/v1/worlds/:name/calibrations",
+const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
   needs: "evaluate",
   id: "calibrateWorld",
   tag: "worlds",

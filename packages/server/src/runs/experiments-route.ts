@@ -48,9 +48,7 @@ const exampleExperiment: Experiment = {
   created_at: "2026-11-22T03:46:48.120Z",
 };
 
-const listOwnExperiments = route({
-  method: "GET",
-  path: "/v1/experiments",
+const listOwnExperiments = route("GET", "/v1/experiments", {
   needs: "read",
   id: "listExperiments",
   tag,
@@ -71,9 +69,7 @@ const listOwnExperiments = route({
   },
 });
 
-const createOwnExperiment = route({
-  method: "POST",
-  path: "/v1/experiments",
+const createOwnExperiment = route("POST", "/v1/experiments", {
   needs: "evaluate",
   id: "createExperiment",
   tag,
@@ -108,9 +104,7 @@ const createOwnExperiment = route({
   },
 });
 
-const showExperiment = route({
-  method: "GET",
-  path: "/v1/experiments/:id",
+const showExperiment = route("GET", "/v1/experiments/:id", {
   needs: "read",
   id: "getExperiment",
   tag,
@@ -128,9 +122,7 @@ const showExperiment = route({
   },
 });
 
-const updateExperiment = route({
-  method: "POST",
-  path: "/v1/experiments/:id",
+const updateExperiment = route("POST", "/v1/experiments/:id", {
   needs: "evaluate",
   id: "updateExperiment",
   tag,

@@ -20,9 +20,7 @@ const exampleGoal: Goal = {
   set_at: "2026-11-28T09:12:44.120Z",
 };
 
-const listGoals = route({
-  method: "GET",
-  path: "/v1/goals",
+const listGoals = route("GET", "/v1/goals", {
   needs: "read",
   id: "listGoals",
   tag,
@@ -38,9 +36,7 @@ const listGoals = route({
   },
 });
 
-const setOwnGoal = route({
-  method: "PUT",
-  path: "/v1/goals/:run_name",
+const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
   needs: "evaluate",
   id: "setGoal",
   tag,
@@ -57,9 +53,7 @@ const setOwnGoal = route({
   },
 });
 
-const removeOwnGoal = route({
-  method: "DELETE",
-  path: "/v1/goals/:run_name",
+const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
   needs: "evaluate",
   id: "removeGoal",
   tag,

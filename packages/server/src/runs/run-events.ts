@@ -45,9 +45,7 @@ const RunEvent = z
   .meta({ id: "RunEvent", description: "One event of the stream." });
 
 /** The progress of a run as server-sent events. */
-const streamRun = route({
-  method: "GET",
-  path: "/v1/runs/:id/events",
+const streamRun = route("GET", "/v1/runs/:id/events", {
   needs: "read",
   id: "streamRun",
   tag: "runs",

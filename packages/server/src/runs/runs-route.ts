@@ -46,9 +46,7 @@ interface RunServices {
 
 const tag = "runs";
 
-const listOwnRuns = route({
-  method: "GET",
-  path: "/v1/runs",
+const listOwnRuns = route("GET", "/v1/runs", {
   needs: "read",
   id: "listRuns",
   tag,
@@ -66,9 +64,7 @@ const listOwnRuns = route({
   },
 });
 
-const createOwnRun = route({
-  method: "POST",
-  path: "/v1/runs",
+const createOwnRun = route("POST", "/v1/runs", {
   needs: "evaluate",
   id: "createRun",
   tag,
@@ -95,9 +91,7 @@ const createOwnRun = route({
   },
 });
 
-const showRun = route({
-  method: "GET",
-  path: "/v1/runs/:id",
+const showRun = route("GET", "/v1/runs/:id", {
   needs: "read",
   id: "getRun",
   tag,
@@ -109,9 +103,7 @@ const showRun = route({
     reply(200, toRun(await findRun(services, requester, params.id))),
 });
 
-const removeRun = route({
-  method: "DELETE",
-  path: "/v1/runs/:id",
+const removeRun = route("DELETE", "/v1/runs/:id", {
   needs: "evaluate",
   id: "deleteRun",
   tag,
@@ -125,9 +117,7 @@ const removeRun = route({
   },
 });
 
-const addRunEvaluators = route({
-  method: "POST",
-  path: "/v1/runs/:id/evaluators",
+const addRunEvaluators = route("POST", "/v1/runs/:id/evaluators", {
   needs: "evaluate",
   id: "addRunEvaluators",
   tag,
@@ -199,10 +189,9 @@ interface Changing {
   refused: string;
 }
 
-function changing(change: typeof cancelRun, { refused, ...declared }: Changing) {
-  return route({
+function changing(change: typeof cancelRun, { path, refused, ...declared }: Changing) {
+  return route("POST", path, {
     ...declared,
-    method: "POST",
     needs: "evaluate",
     tag,
     params: RunPath,

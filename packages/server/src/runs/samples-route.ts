@@ -66,9 +66,7 @@ export const exampleRunLine: RunExportLine = {
   details: exampleDetails,
 };
 
-const listSamples = route({
-  method: "GET",
-  path: "/v1/runs/:id/samples",
+const listSamples = route("GET", "/v1/runs/:id/samples", {
   needs: "read",
   id: "listRunSamples",
   tag,
@@ -106,9 +104,7 @@ const listSamples = route({
   },
 });
 
-const uploadPredictions = route({
-  method: "POST",
-  path: "/v1/runs/:id/predictions",
+const uploadPredictions = route("POST", "/v1/runs/:id/predictions", {
   needs: "evaluate",
   id: "uploadRunPredictions",
   tag,

@@ -33,9 +33,7 @@ const exampleShare: Share = {
   expires_at: "2026-12-22T03:46:47.926Z",
 };
 
-const createLink = route({
-  method: "POST",
-  path: "/v1/shares",
+const createLink = route("POST", "/v1/shares", {
   needs: "evaluate",
   id: "createShare",
   tag,
@@ -73,9 +71,7 @@ const createLink = route({
   },
 });
 
-const listLinks = route({
-  method: "GET",
-  path: "/v1/shares",
+const listLinks = route("GET", "/v1/shares", {
   needs: "read",
   id: "listShares",
   tag,
@@ -96,9 +92,7 @@ const listLinks = route({
   },
 });
 
-const revokeLink = route({
-  method: "DELETE",
-  path: "/v1/shares/:id",
+const revokeLink = route("DELETE", "/v1/shares/:id", {
   needs: "evaluate",
   id: "revokeShare",
   tag,

@@ -15,7 +15,6 @@ import {
   cacheCompletions,
 } from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";
-import { createResponseParser } from "./http-parser.ts";
 import {
   createReplicas,
   type ReplicaCall,
@@ -36,15 +35,13 @@ import type {
 } from "./upstream.ts";
 
 /** Where the deployment is and how to call it. */
-export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url" | "parser"> {
+export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url"> {
   /** The deployment's name. */
   name: string;
   /** Absent: read from the upstream. */
   model: string | undefined;
   /** Deadline of one call in milliseconds, including its retries. */
   timeoutMs: number;
-  /** What plain http goes over. Absent: `fetch`. */
-  client?: "fetch" | "sockets";
   /** How often a call is retried after a refused or reset connection or a 503. */
   retries: number;
   /** Responses reserve from it while they are read. Absent: they reserve nothing. */
@@ -91,9 +88,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
   const abortError = () => new ClientDisconnectedError();
   const startDeadline = createDeadlines({ timeoutMs, timeoutError, abortError });
-  const needsParser = options.client === "sockets" && options.urls.some((url) => url.startsWith("http:"));
-  const parser = needsParser ? createResponseParser() : undefined;
-  const replicas = createReplicas(options, (url) => createSendOnce({ ...options, url, parser }));
+  const replicas = createReplicas(options, (url) => createSendOnce({ ...options, url }));
   // Many calls wait for this one response, so none of them can abort it.
   const servedModel = createServedModel(
     options.model,

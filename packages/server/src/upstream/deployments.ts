@@ -2,8 +2,7 @@ import { UpstreamError } from "../platform/errors.ts";
 import { type Logger, watchOutage } from "../platform/observability/logger.ts";
 import { defined } from "../platform/words.ts";
 import type { Upstream } from "./create-upstream.ts";
-import type { UnreachableReason } from "./failures.ts";
-import { isUnserved } from "./failures.ts";
+import { isUnserved, type UnreachableReason } from "./failures.ts";
 import { NoResponseError } from "./send.ts";
 import type { CachePolicy, CompletionRequest, ModelList, Purpose, UpstreamCompletion } from "./upstream.ts";
 

@@ -5,7 +5,7 @@ import {
   HttpError,
   type HttpMessage,
   maxResponseBytes,
-  type ResponseParser,
+  responseParser,
   tooLargeError,
 } from "./http-parser.ts";
 import { type IdleConnection, keepIdle } from "./idle-connections.ts";
@@ -70,16 +70,8 @@ interface Connection extends IdleConnection {
   hasEnded: boolean;
 }
 
-interface HttpClientOptions {
-  /** Base URL, plain http. */
-  url: string;
-  parser: ResponseParser;
-}
-
-/** An HTTP/1.1 client of one origin. It never sends a request before the response to the one before it is read whole. */
-export function createHttpClient({ url, parser }: HttpClientOptions): {
-  send(request: HttpRequest): Promise<HttpResponse>;
-} {
+/** An HTTP/1.1 client of one origin, by its base URL of plain http. It never sends a request before the response to the one before it is read whole. */
+export function createHttpClient(url: string): { send(request: HttpRequest): Promise<HttpResponse> } {
   const { host, hostname, port, pathname } = new URL(url);
   const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 80) };
   const basePath = pathname === "/" ? "" : pathname;
@@ -169,7 +161,7 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
     exchange.hasBytes = true;
     try {
       const hadHead = message.status !== 0;
-      const length = parser.read(message, bytes);
+      const length = responseParser().read(message, bytes);
       if (message.status !== 0) {
         if (!hadHead) onHead(message, request);
         request.onLength?.(message.length);
@@ -227,7 +219,7 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
     }
     try {
       if (!connection.hasEnded) throw closedError();
-      parser.close(exchange.message);
+      responseParser().close(exchange.message);
       finish(connection, exchange, true);
     } catch (error) {
       fail(exchange, error);
@@ -247,7 +239,7 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
   function settle(exchange: Exchange): void {
     exchange.isOver = true;
     exchange.request.signal.removeEventListener("abort", exchange.onAbort);
-    parser.end(exchange.message);
+    responseParser().end(exchange.message);
   }
 
   return {
@@ -257,7 +249,7 @@ export function createHttpClient({ url, parser }: HttpClientOptions): {
       const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
       const exchange: Exchange = {
         request,
-        message: parser.start(request.method),
+        message: responseParser().start(request.method),
         resolve,
         reject,
         onAbort: () => fail(exchange, signal.reason),

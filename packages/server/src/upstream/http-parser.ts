@@ -83,8 +83,15 @@ const pieceBytes = 64 * 1024;
 
 const noBody = new Uint8Array();
 
-/** llhttp, the parser of Node.js, as undici ships it. Strict: none of its leniencies is on. */
-export function createResponseParser(): ResponseParser {
+let shared: ResponseParser | undefined;
+
+/** llhttp, the parser of Node.js, as undici ships it. Strict: none of its leniencies is on. Compiled at the first call, once a process. */
+export function responseParser(): ResponseParser {
+  shared ??= createResponseParser();
+  return shared;
+}
+
+function createResponseParser(): ResponseParser {
   const idle: number[] = [];
   let current: HttpMessage | undefined;
   let isTooLarge = false;

@@ -5,7 +5,7 @@ import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import { defined } from "../platform/words.ts";
 import { classifyError, type UnreachableReason, unreachableReason } from "./failures.ts";
 import { createHttpClient, ExchangeError, type HttpResponse } from "./http-client.ts";
-import { maxResponseBytes, type ResponseParser } from "./http-parser.ts";
+import { maxResponseBytes } from "./http-parser.ts";
 import type { SessionHeader } from "./upstream.ts";
 
 /** Bun keeps this many idle connections: for all plain HTTP of a process together, and for each TLS configuration. */
@@ -112,13 +112,13 @@ export interface SendOptions {
   keepAlive?: boolean;
   /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
   firstByteTimeoutMs?: number;
-  /** With it, plain http goes over sockets. Absent: `fetch`. */
-  parser?: ResponseParser | undefined;
+  /** What plain http goes over. Absent: `fetch`. */
+  client?: "fetch" | "sockets";
 }
 
 /** Sends one request to one address and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
 export function createSendOnce(options: SendOptions): Send {
-  const { url, apiKey, firstByteTimeoutMs = 0, parser } = options;
+  const { url, apiKey, firstByteTimeoutMs = 0 } = options;
   const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",
@@ -129,9 +129,9 @@ export function createSendOnce(options: SendOptions): Send {
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
   const exchange =
-    parser === undefined || !takesSockets(url, headers)
-      ? createFetch(options, headers)
-      : createSocketExchange(options, parser, headers);
+    options.client === "sockets" && takesSockets(url, headers)
+      ? createSocketExchange(options, headers)
+      : createFetch(options, headers);
 
   return async (call) => {
     const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
@@ -223,10 +223,9 @@ function isHeaderValue(value: string): boolean {
 
 function createSocketExchange(
   { url, keepAlive = true }: SendOptions,
-  parser: ResponseParser,
   headers: Record<string, string>,
 ): ExchangeOnce {
-  const client = createHttpClient({ url, parser });
+  const client = createHttpClient(url);
   const writeHeaders = (fields: Record<string, string>) =>
     Object.entries(fields)
       .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,26 +1,8 @@
-import { type Budget, BudgetListResponse, BudgetRequest } from "@presage/contract";
+import { BudgetListResponse, BudgetRequest } from "@presage/contract";
 import { errorResponse, response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, valueError } from "../http/validate.ts";
-import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
-import { type PriceList, withoutNoise } from "../platform/prices.ts";
-import { microsPerHour, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
-import { deleteBudget, isKeyOf, upsertBudget } from "./budgets-store.ts";
-import { monthAt, resetsAt, type Spending, type SpentBudget, stateOf, usedShare } from "./spending.ts";
+import { type BudgetServices, changeBudget, showBudgets } from "./budgets.ts";
 
-interface BudgetServices {
-  store: Store;
-  prices: PriceList;
-  spending: Spending;
-  /** Stores what is counted, and reads all budgets again. */
-  settleUsage(): Promise<void>;
-  /** The models that are asked unless a request names another. */
-  pricedModels(): string[];
-}
-
-const microsPerUnit = 1_000_000;
 const example: BudgetListResponse = {
   currency: "USD",
   since: "2026-11-01T00:00:00.000Z",
@@ -28,9 +10,7 @@ const example: BudgetListResponse = {
   data: [{ api_key_id: null, limit: 500, stops: true, spent: 412.75, share: 0.8255, state: "warning" }],
 };
 
-const listBudgets = route({
-  method: "GET",
-  path: "/v1/budgets",
+const listBudgets = route("GET", "/v1/budgets", {
   needs: "read",
   id: "listBudgets",
   tag: "dashboard",
@@ -43,9 +23,7 @@ const listBudgets = route({
   },
 });
 
-const setBudget = route({
-  method: "PATCH",
-  path: "/v1/budgets",
+const setBudget = route("PATCH", "/v1/budgets", {
   needs: "manage",
   id: "setBudget",
   tag: "dashboard",
@@ -59,87 +37,8 @@ const setBudget = route({
     "404": errorResponse("The account has no such key", "There is no such API key."),
   },
   async handle(services: BudgetServices, { requester, body }) {
-    refuseUnpriced(services, body);
-    await storeBudget(services, requester, body);
-    await services.settleUsage();
-    return reply(200, showBudgets(services, requester.accountId));
+    return reply(200, await changeBudget(services, requester, body));
   },
 });
 
 export const budgetRoutes = [listBudgets, setBudget];
-
-/** What costs nobody knows can neither be limited nor warned of. */
-function refuseUnpriced({ prices, pricedModels }: BudgetServices, { limit, stops }: BudgetRequest): void {
-  if (limit === null) return;
-  const list = prices.current();
-  if (list === undefined)
-    throw new InvalidRequestError([
-      valueError(
-        ["body", "limit"],
-        "This server has no price list; its operator can name one with PRESAGE_PRICES",
-        limit,
-      ),
-    ]);
-  const unpriced = stops === true ? pricedModels().filter((model) => !list.models.has(model)) : [];
-  if (unpriced.length > 0)
-    throw new InvalidRequestError([
-      valueError(
-        ["body", "stops"],
-        `There is no price for ${unpriced.map((model) => JSON.stringify(model)).join(", ")}, so requests for it would be refused; add it to the price list`,
-        stops,
-      ),
-    ]);
-}
-
-async function storeBudget(
-  { store }: BudgetServices,
-  requester: Changer,
-  { api_key_id, limit, stops = false }: BudgetRequest,
-): Promise<void> {
-  const { accountId } = requester;
-  const keyId = api_key_id?.toLowerCase() ?? "";
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
-        throw new ServiceError("not_found", "There is no such API key.");
-      const of = { account_id: accountId, api_key_id: keyId };
-      if (limit === null && !(await deleteBudget(transaction, of))) return;
-      if (limit !== null) {
-        const limit_micros = Math.round(limit * microsPerUnit);
-        await upsertBudget(transaction, { ...of, limit_micros, stops: toFlag(stops) });
-      }
-      await recordChange(transaction, requester, {
-        action: limit === null ? "budget.remove" : "budget.set",
-        objectId: keyId === "" ? accountId : keyId,
-        detail: limit === null ? {} : { limit, stops },
-      });
-    });
-}
-
-function showBudgets({ prices, spending }: BudgetServices, accountId: string): BudgetListResponse {
-  const month = monthAt(Date.now());
-  return {
-    currency: prices.current()?.currency ?? null,
-    since: toIsoInstant(month.fromHour * microsPerHour),
-    resets_at: resetsAt(month),
-    data: spending
-      .budgetsOf(accountId)
-      .sort((a, b) => (a.api_key_id < b.api_key_id ? -1 : 1))
-      .map(toBudget),
-  };
-}
-
-function toBudget(budget: SpentBudget): Budget {
-  const { api_key_id, limit_micros, stops, spent } = budget;
-  const limit = limit_micros / microsPerUnit;
-  return {
-    api_key_id: api_key_id === "" ? null : api_key_id,
-    limit,
-    stops: stops === 1,
-    spent: spent === null ? null : withoutNoise(spent),
-    share: usedShare(budget),
-    state: stateOf(budget),
-  };
-}

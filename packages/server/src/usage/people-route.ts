@@ -243,9 +243,7 @@ const example: SpendingResponse = {
 /** Approximate size of an entry in a response. */
 const bytesPerEntry = 260;
 
-const listSpending = route({
-  method: "GET",
-  path: "/v1/usage/people",
+const listSpending = route("GET", "/v1/usage/people", {
   needs: "read",
   id: "listSpending",
   tag: "dashboard",

@@ -1,5 +1,12 @@
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { inChunks } from "./usage-store.ts";
+
+/** Of one statement; databases limit its parameters. */
+const maxIds = 1_000;
+
+function inChunks(ids: readonly string[]): string[][] {
+  const chunks = Math.ceil(ids.length / maxIds);
+  return Array.from({ length: chunks }, (_, chunk) => ids.slice(chunk * maxIds, (chunk + 1) * maxIds));
+}
 
 /** The names of an account's keys with these ids. */
 export async function selectNamedKeys(reader: Database, accountId: string, keyIds: readonly string[]) {

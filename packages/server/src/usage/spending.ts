@@ -68,7 +68,8 @@ export interface Spending {
 interface SpendingServices {
   database: Database;
   prices: PriceList;
-  logger: Pick<Logger, "warn">;
+  /** Absent: nobody is warned. */
+  logger?: Pick<Logger, "warn">;
   /** Milliseconds since 1970. */
   nowMs?: () => number;
 }
@@ -95,7 +96,7 @@ export function createSpending(services: SpendingServices): Spending {
   }
 
   /** Logs each budget's warning once a month, whichever process comes first. */
-  async function warn(): Promise<void> {
+  async function warn(logger: Pick<Logger, "warn">): Promise<void> {
     for (const budget of budgets.values()) {
       const state = stateOf(budget);
       if (state === "ok" || budget.warned_month === month.number) continue;
@@ -146,7 +147,7 @@ export function createSpending(services: SpendingServices): Spending {
         });
         if (cost !== null) add(account_id, key_id, cost, budgetsFor);
       }
-      await warn();
+      if (logger !== undefined) await warn(logger);
     },
     findRefusal({ accountId, keyId }, model) {
       for (const budget of budgetsFor(accountId, keyId)) {

@@ -170,9 +170,7 @@ const exampleKeyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
 const bytesPerRow = 240;
 export const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
-const listUsage = route({
-  method: "GET",
-  path: "/v1/usage",
+const listUsage = route("GET", "/v1/usage", {
   needs: "read",
   id: "listUsage",
   tag: "dashboard",
@@ -222,9 +220,7 @@ const listUsage = route({
   },
 });
 
-const getUsageLatency = route({
-  method: "GET",
-  path: "/v1/usage/latency",
+const getUsageLatency = route("GET", "/v1/usage/latency", {
   needs: "read",
   id: "getUsageLatency",
   tag: "dashboard",

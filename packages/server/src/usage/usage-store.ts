@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { type DeletedBatch, inTimedTransaction } from "../platform/storage/batches.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerHour } from "../platform/storage/columns.ts";
+import { insertRows } from "../platform/storage/rows.ts";
 import type {
   LatencyMeasure,
   UsageCountsTable,
@@ -11,9 +12,6 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { UsageTotals } from "./collect-usage.ts";
 import type { BucketCounts } from "./latency.ts";
-
-/** Rows or ids of one statement; databases limit its parameters. */
-const maxPerStatement = 1_000;
 
 /** Adds to the counts of each hour, in one transaction, but for accounts that are closed. */
 export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
@@ -25,10 +23,27 @@ export async function writeUsage(database: Database, batch: ReadonlyMap<string, 
     );
     const open = totals.filter(({ accountId }) => !closed.has(accountId));
     const { counts, modelTokens, latencies } = toUsageRows(open);
-    for (const some of inChunks(counts)) await addCounts(transaction, some);
-    for (const some of inChunks(modelTokens)) await addModelTokens(transaction, some);
-    for (const some of inChunks(latencies)) await addLatencies(transaction, some);
+    await insertRows(transaction, "usage_counts", counts, adding("usage_counts"));
+    await insertRows(transaction, "usage_model_tokens", modelTokens, adding("usage_model_tokens"));
+    await insertRows(transaction, "usage_latencies", latencies, adding("usage_latencies"));
   });
+}
+
+/** What is added up in each table; its other columns are its key. */
+const figures = {
+  usage_counts: ["requests", "prompt_tokens", "completion_tokens", "cached_tokens"],
+  usage_model_tokens: ["prompt_tokens", "completion_tokens", "upstream_cached_tokens"],
+  usage_latencies: ["count"],
+} as const;
+const keys = {
+  usage_counts: "account_id, hour, key_id, operation, outcome",
+  usage_model_tokens: "account_id, hour, key_id, operation, model",
+  usage_latencies: "account_id, hour, measure, bucket",
+};
+
+function adding(table: keyof typeof figures): string {
+  const sums = figures[table].map((name) => `${name} = ${table}.${name} + excluded.${name}`);
+  return `on conflict (${keys[table]}) do update set ${sums.join(", ")}`;
 }
 
 /** The rows that totals add to, in the same order in every process, so that no two can deadlock. */
@@ -38,136 +53,74 @@ export function toUsageRows(allTotals: readonly UsageTotals[]): {
   latencies: UsageLatenciesTable[];
 } {
   return {
-    counts: sorted(sumCounts(allTotals)),
-    modelTokens: sorted(sumModelTokens(allTotals)),
-    latencies: sorted(sumLatencies(allTotals)),
+    counts: summed(allTotals.map(toCounts), figures.usage_counts),
+    modelTokens: summed(allTotals.flatMap(toModelTokens), figures.usage_model_tokens),
+    latencies: summed(allTotals.flatMap(toLatencies), figures.usage_latencies),
   };
 }
 
-/** Requests and tokens of all models together. */
-function sumCounts(allTotals: readonly UsageTotals[]): UsageCountsTable[] {
-  const rows = new Map<string, UsageCountsTable>();
-  for (const totals of allTotals) {
-    const { accountId, hour, keyId = "", operation, failure = "" } = totals;
-    const name = `${accountId} ${hour} ${keyId} ${operation} ${failure}`;
-    const row = rows.get(name) ?? {
-      account_id: accountId,
-      hour,
-      key_id: keyId,
-      operation,
-      outcome: failure,
-      requests: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      cached_tokens: 0,
-    };
-    rows.set(name, row);
-    row.requests += totals.requests;
-    row.prompt_tokens += totals.promptTokens;
-    row.completion_tokens += totals.completionTokens;
-    row.cached_tokens += totals.cachedTokens;
-  }
-  return [...rows.values()];
+/** Requests and tokens, of all models together. */
+function toCounts({ accountId, hour, keyId = "", operation, failure, ...of }: UsageTotals): UsageCountsTable {
+  return {
+    account_id: accountId,
+    hour,
+    key_id: keyId,
+    operation,
+    outcome: failure ?? "",
+    requests: of.requests,
+    prompt_tokens: of.promptTokens,
+    completion_tokens: of.completionTokens,
+    cached_tokens: of.cachedTokens,
+  };
 }
 
-/** Tokens of each model, whatever became of the requests. */
-function sumModelTokens(allTotals: readonly UsageTotals[]): UsageModelTokensTable[] {
-  const rows = new Map<string, UsageModelTokensTable>();
-  for (const totals of allTotals) {
-    const { accountId, hour, keyId = "", operation, model } = totals;
-    if (model === undefined || totals.promptTokens + totals.completionTokens === 0) continue;
-    const name = `${accountId} ${hour} ${keyId} ${operation} ${model}`;
-    const row = rows.get(name) ?? {
-      account_id: accountId,
-      hour,
-      key_id: keyId,
-      operation,
-      model,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      upstream_cached_tokens: 0,
-    };
-    rows.set(name, row);
-    row.prompt_tokens += totals.promptTokens;
-    row.completion_tokens += totals.completionTokens;
-    row.upstream_cached_tokens += totals.upstreamCachedTokens;
-  }
-  return [...rows.values()];
+/** Tokens of a model, whatever became of the requests. */
+function toModelTokens({
+  accountId,
+  hour,
+  keyId = "",
+  operation,
+  model,
+  ...of
+}: UsageTotals): UsageModelTokensTable[] {
+  if (model === undefined || of.promptTokens + of.completionTokens === 0) return [];
+  const key = { account_id: accountId, hour, key_id: keyId, operation, model };
+  const tokens = { prompt_tokens: of.promptTokens, completion_tokens: of.completionTokens };
+  return [{ ...key, ...tokens, upstream_cached_tokens: of.upstreamCachedTokens }];
 }
 
 /** Latencies are counted for an account, not for each key. */
-function sumLatencies(allTotals: readonly UsageTotals[]): UsageLatenciesTable[] {
-  const rows = new Map<string, UsageLatenciesTable>();
-
-  function add({ accountId, hour }: UsageTotals, measure: LatencyMeasure, buckets: BucketCounts): void {
-    for (const [bucket, count] of buckets) {
-      const name = `${accountId} ${hour} ${measure} ${bucket}`;
-      const row = rows.get(name);
-      if (row !== undefined) row.count += count;
-      else rows.set(name, { account_id: accountId, hour, measure, bucket, count });
-    }
-  }
-
-  for (const totals of allTotals) {
-    add(totals, "total", totals.totalLatencies);
-    add(totals, "overhead", totals.overheadLatencies);
-  }
-  return [...rows.values()];
+function toLatencies({
+  accountId,
+  hour,
+  totalLatencies,
+  overheadLatencies,
+}: UsageTotals): UsageLatenciesTable[] {
+  const rowsOf = (measure: LatencyMeasure, buckets: BucketCounts) =>
+    Array.from(buckets, ([bucket, count]) => ({ account_id: accountId, hour, measure, bucket, count }));
+  return [...rowsOf("total", totalLatencies), ...rowsOf("overhead", overheadLatencies)];
 }
 
-/** By all columns, those of the primary key first. */
-function sorted<Row extends object>(rows: readonly Row[]): Row[] {
-  const named = rows.map((row) => ({ row, name: Object.values(row).join(" ") }));
-  return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => row);
-}
-
-async function addCounts(transaction: Database, rows: readonly UsageCountsTable[]): Promise<void> {
-  await transaction
-    .insertInto("usage_counts")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(["account_id", "hour", "key_id", "operation", "outcome"]).doUpdateSet((row) => ({
-        requests: row("usage_counts.requests", "+", row.ref("excluded.requests")),
-        prompt_tokens: row("usage_counts.prompt_tokens", "+", row.ref("excluded.prompt_tokens")),
-        completion_tokens: row("usage_counts.completion_tokens", "+", row.ref("excluded.completion_tokens")),
-        cached_tokens: row("usage_counts.cached_tokens", "+", row.ref("excluded.cached_tokens")),
-      })),
-    )
-    .execute();
-}
-
-async function addModelTokens(transaction: Database, rows: readonly UsageModelTokensTable[]): Promise<void> {
-  await transaction
-    .insertInto("usage_model_tokens")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(["account_id", "hour", "key_id", "operation", "model"]).doUpdateSet((row) => ({
-        prompt_tokens: row("usage_model_tokens.prompt_tokens", "+", row.ref("excluded.prompt_tokens")),
-        completion_tokens: row(
-          "usage_model_tokens.completion_tokens",
-          "+",
-          row.ref("excluded.completion_tokens"),
-        ),
-        upstream_cached_tokens: row(
-          "usage_model_tokens.upstream_cached_tokens",
-          "+",
-          row.ref("excluded.upstream_cached_tokens"),
-        ),
-      })),
-    )
-    .execute();
-}
-
-async function addLatencies(transaction: Database, rows: readonly UsageLatenciesTable[]): Promise<void> {
-  await transaction
-    .insertInto("usage_latencies")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .columns(["account_id", "hour", "measure", "bucket"])
-        .doUpdateSet((row) => ({ count: row("usage_latencies.count", "+", row.ref("excluded.count")) })),
-    )
-    .execute();
+/** One row for each key, in the order of keys. */
+function summed<Row extends object, Figure extends keyof Row>(
+  rows: readonly Row[],
+  names: readonly Figure[],
+): Row[] {
+  const isOfKey = ([name]: [string, unknown]) => !names.some((figure) => figure === name);
+  const keyOf = (row: Row) =>
+    Object.entries(row)
+      .filter(isOfKey)
+      .map(([, value]) => value)
+      .join(" ");
+  const byKey = [...Map.groupBy(rows, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return byKey.flatMap(([, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const sums = names.map((name) => [
+      name,
+      others.reduce((sum, row) => sum + Number(row[name]), Number(first[name])),
+    ]);
+    return [{ ...first, ...Object.fromEntries(sums) }];
+  });
 }
 
 /** An account's requests and tokens of one step, key, operation and outcome. */
@@ -175,7 +128,6 @@ export type CountsOfStep = Awaited<ReturnType<typeof selectCounts>>[number];
 /** The same of one model in place of an outcome. */
 export type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
 
-/** The start of the step that an hour is in. No hour before 1970 is stored. */
 /** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
 export interface UsagePeriod {
   /** The start of a step. */
@@ -185,6 +137,7 @@ export interface UsagePeriod {
   hoursPerStep: number;
 }
 
+/** The start of the step that an hour is in. No hour before 1970 is stored. */
 function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }
@@ -263,14 +216,7 @@ export async function selectLatencies(reader: Database, accountId: string, perio
     .execute();
 }
 
-export function inChunks<Item>(items: readonly Item[]): Item[][] {
-  const chunks = Math.ceil(items.length / maxPerStatement);
-  return Array.from({ length: chunks }, (_, chunk) =>
-    items.slice(chunk * maxPerStatement, (chunk + 1) * maxPerStatement),
-  );
-}
-
-const usageTables = ["usage_counts", "usage_model_tokens", "usage_latencies"] as const;
+const usageTables = Object.keys(figures) as (keyof typeof figures)[];
 
 /** The first hour in which an account used anything. */
 async function selectFirstHour(database: Database, accountId: string): Promise<number | undefined> {

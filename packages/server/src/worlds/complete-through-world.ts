@@ -6,8 +6,10 @@ import type {
   WorldScores,
 } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
+import { costOf, type Prices } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { defined } from "../platform/words.ts";
+import { readTokenCounts } from "../upstream/completion.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/failures.ts";
 import type {
@@ -71,9 +73,7 @@ export function completeThroughWorld(
   return async (request, signal, options) => {
     const call = { asked, request, signal, options };
     const settled = await settle(services, world, call, await answer(services, world, call));
-    const { world: answering, abstained: isAbstained = false, isEscalated = false, explain } = settled;
-    const isFromRecords = answering.answered_by === recordsName;
-    services.observe?.({ isFromRecords, isAbstained, isEscalated, retrievalMs: explain.retrieval_ms });
+    services.observe?.(settled);
     return settled;
   };
 }
@@ -170,6 +170,22 @@ export function withoutText(answered: WorldCompletion): WorldCompletion {
   const emptied = (choice: CompletionChoice) => ({ ...choice, message: { role: "assistant", content: "" } });
   const body: CompletionBody = { ...answered.body, choices: [emptied(first), ...others.map(emptied)] };
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
+}
+
+/** What the examples took of the prompts and of their price, by their share of the characters. */
+export function weighExamples(
+  world: ReadyWorld,
+  asked: Asked,
+  { body, model, messages }: Pick<WorldCompletion, "body" | "model" | "messages">,
+  prices: Prices | undefined,
+): Pick<WorldExplanation, "prompt_tokens_of_examples" | "cost_of_examples"> {
+  const charactersOf = (turns: readonly PromptMessage[]) =>
+    turns.reduce((sum, { content }) => sum + (content ?? "").length, 0);
+  const all = charactersOf(messages);
+  const share = (all - charactersOf(composeTurns(world, asked, []))) / all;
+  const promptTokens = Math.round(share * readTokenCounts(body.usage).prompt_tokens);
+  const cost = prices && costOf(prices, model, { promptTokens, completionTokens: 0 });
+  return { prompt_tokens_of_examples: promptTokens, cost_of_examples: cost ?? null };
 }
 
 /** What is kept of a world's prediction, to tell what misled it. */

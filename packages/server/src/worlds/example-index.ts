@@ -13,29 +13,34 @@ export interface Example {
 
 /** Distinct texts of a field, by number. */
 export interface Texts {
-  count: number;
   /** All of their features, one text after the other, in parts. */
   parts: readonly Uint32Array[];
-  featuresOf(text: number): Features;
+  starts: Uint32Array;
+  lengths: Uint32Array;
   norms: Float64Array;
 }
 
 /** For each window the texts that have it: its entries begin at `starts` of its list. */
 export interface Postings {
-  lists: ReadonlyMap<number, number>;
+  /** The window of each list. */
+  windows: Uint32Array;
   starts: Uint32Array;
   /** 24 bits of text and 8 of count, as `Features` have them. */
   entries: Uint32Array;
 }
 
-/** Examples to search, by number, in the order of their positions. Texts are not kept. */
-export interface ExampleIndex {
+/**
+ * Examples by number, in the order of their positions. Texts are not kept. The arrays are in shared memory: one thread builds them,
+ * another searches them.
+ */
+export interface BuiltIndex {
   positions: Uint32Array;
-  trajectories: ReadonlyMap<string, number>;
+  /** The ids of trajectories and the tags, by number, as JSON: it passes threads as one text. */
+  names: string;
   /** The examples of each trajectory. */
   ofTrajectory: Groups;
-  /** The examples of each tag, by `tagOf`. */
-  tagged: ReadonlyMap<string, readonly number[]>;
+  /** The examples of each tag. */
+  ofTag: Groups;
   /** Equal where the whole action and the whole next state are. */
   pairOf: Uint32Array;
   /** Code points that an example costs. */
@@ -47,8 +52,28 @@ export interface ExampleIndex {
   states: Texts;
   tasks: Texts;
   postings: Postings;
-  /** The examples of each action begin at `starts` of it. */
+  /** The examples of each action. */
   examplesOf: Groups;
+}
+
+/** An index to search. */
+export interface ExampleIndex extends BuiltIndex {
+  trajectories: ReadonlyMap<string, number>;
+  /** By `tagOf`. */
+  tags: ReadonlyMap<string, number>;
+  /** The list of each window. */
+  lists: ReadonlyMap<number, number>;
+}
+
+export function openIndex(built: BuiltIndex): ExampleIndex {
+  const [trajectories, tags] = JSON.parse(built.names) as string[][];
+  const numbered = <Key>(keys: Iterable<Key>) => new Map([...keys].map((key, number) => [key, number]));
+  return {
+    ...built,
+    trajectories: numbered(trajectories ?? []),
+    tags: numbered(tags ?? []),
+    lists: numbered(built.postings.windows),
+  };
 }
 
 /** Numbers by group: those of each begin at `starts` of it. */
@@ -62,29 +87,33 @@ export function tagOf(name: string, value: string): string {
   return `${name}\0${value}`;
 }
 
-/** What is done between two yields takes a few milliseconds. */
-const workAtOnce = 100_000;
-
-/** Collects examples; `finish` makes them searchable, in slices. */
+/** Collects examples; `finish` makes them searchable. */
 export function collectExamples() {
   const columns = {
-    ...{ positions: growing(), trajectoryOf: growing(), pairOf: growing(), charsOf: growing() },
+    ...{ positions: growing(), pairOf: growing(), charsOf: growing() },
     ...{ actionOf: growing(), stateOf: growing(), taskOf: growing() },
   };
+  const trajectoryOf = growing();
   const trajectories = new Map<string, number>();
   const pairs = new Map<string, number>();
-  const tagged = new Map<string, number[]>();
+  const tags = new Map<string, number>();
+  const [tagAt, taggedAt] = [growing(), growing()];
   const [actions, states, tasks] = [collectTexts(), collectTexts(), collectTexts()];
   return {
-    add({ position, trajectoryId, fields: { action, state, task }, nextState, tags = {} }: Example): void {
-      for (const [name, value] of Object.entries(tags)) {
-        const tag = tagOf(name, value);
-        const examples = tagged.get(tag);
-        if (examples === undefined) tagged.set(tag, [columns.positions.length]);
-        else examples.push(columns.positions.length);
+    count: () => columns.positions.length,
+    add({
+      position,
+      trajectoryId,
+      fields: { action, state, task },
+      nextState,
+      tags: own = {},
+    }: Example): void {
+      for (const [name, value] of Object.entries(own)) {
+        tagAt.push(numberOf(tags, tagOf(name, value)));
+        taggedAt.push(columns.positions.length);
       }
       columns.positions.push(position);
-      columns.trajectoryOf.push(numberOf(trajectories, trajectoryId));
+      trajectoryOf.push(numberOf(trajectories, trajectoryId));
       columns.pairOf.push(numberOf(pairs, digestOf(normalForm(action)) + digestOf(normalForm(nextState))));
       columns.charsOf.push(
         codePoints(state, 1_000) +
@@ -95,18 +124,23 @@ export function collectExamples() {
       columns.stateOf.push(states.numberOf(normalForm(state, maxBytes.state)));
       columns.taskOf.push(tasks.numberOf(normalForm(task, maxBytes.task)));
     },
-    *finish(): Generator<undefined, ExampleIndex> {
+    finish(): BuiltIndex {
       const of = {
-        positions: columns.positions.values(),
-        ...{ pairOf: columns.pairOf.values(), charsOf: columns.charsOf.values() },
-        ...{ actionOf: columns.actionOf.values(), stateOf: columns.stateOf.values() },
-        taskOf: columns.taskOf.values(),
+        ...{ positions: columns.positions.values(), pairOf: columns.pairOf.values() },
+        ...{ charsOf: columns.charsOf.values(), actionOf: columns.actionOf.values() },
+        ...{ stateOf: columns.stateOf.values(), taskOf: columns.taskOf.values() },
       };
       const texts = { actions: actions.finish(), states: states.finish(), tasks: tasks.finish() };
-      const postings = yield* invert(texts.actions);
-      const examplesOf = group(of.actionOf, texts.actions.count);
-      const ofTrajectory = group(columns.trajectoryOf.values(), trajectories.size);
-      return { ...of, ...texts, trajectories, ofTrajectory, tagged, postings, examplesOf };
+      const ofTag = group(tagAt.values(), tags.size);
+      const tagged = taggedAt.values();
+      for (const [at, place] of ofTag.numbers.entries()) ofTag.numbers[at] = tagged[place] ?? 0;
+      return {
+        ...{ ...of, ...texts, postings: invert(texts.actions) },
+        names: JSON.stringify([[...trajectories.keys()], [...tags.keys()]]),
+        ofTrajectory: group(trajectoryOf.values(), trajectories.size),
+        ofTag,
+        examplesOf: group(of.actionOf, texts.actions.norms.length),
+      };
     },
   };
 }
@@ -116,7 +150,7 @@ const chunkBits = 20;
 
 function collectTexts() {
   const numbers = new Map<string, number>();
-  const chunks: Uint32Array[] = [];
+  const parts: Uint32Array[] = [];
   const [starts, lengths] = [growing(), growing()];
   const norms: number[] = [];
   let used = 2 ** chunkBits;
@@ -126,70 +160,66 @@ function collectTexts() {
       if (number < norms.length) return number;
       const { codes, norm } = featuresOf(normal);
       if (used + codes.length > 2 ** chunkBits) {
-        chunks.push(new Uint32Array(2 ** chunkBits));
+        parts.push(shared(2 ** chunkBits));
         used = 0;
       }
-      chunks.at(-1)?.set(codes, used);
-      starts.push((chunks.length - 1) * 2 ** chunkBits + used);
+      parts.at(-1)?.set(codes, used);
+      starts.push((parts.length - 1) * 2 ** chunkBits + used);
       lengths.push(codes.length);
       norms.push(norm);
       used += codes.length;
       return number;
     },
     finish(): Texts {
-      const [startOf, lengthOf, itsNorms] = [starts.values(), lengths.values(), Float64Array.from(norms)];
-      const nothing = new Uint32Array();
-      return {
-        count: itsNorms.length,
-        parts: chunks,
-        norms: itsNorms,
-        featuresOf(text) {
-          const start = startOf[text] ?? 0;
-          const from = start & (2 ** chunkBits - 1);
-          const chunk = chunks[start >>> chunkBits] ?? nothing;
-          return { codes: chunk.subarray(from, from + (lengthOf[text] ?? 0)), norm: itsNorms[text] ?? 0 };
-        },
-      };
+      const itsNorms = new Float64Array(new SharedArrayBuffer(8 * norms.length));
+      itsNorms.set(norms);
+      return { parts, starts: starts.values(), lengths: lengths.values(), norms: itsNorms };
     },
   };
 }
 
-function* invert(texts: Texts): Generator<undefined, Postings> {
+const nothing = new Uint32Array();
+
+export function featuresAt({ parts, starts, lengths, norms }: Texts, text: number): Features {
+  const start = starts[text] ?? 0;
+  const from = start & (2 ** chunkBits - 1);
+  const part = parts[start >>> chunkBits] ?? nothing;
+  return { codes: part.subarray(from, from + (lengths[text] ?? 0)), norm: norms[text] ?? 0 };
+}
+
+function invert(texts: Texts): Postings {
   const lists = new Map<number, number>();
   const sizes = growing();
-  yield* inSlices(texts.count, (text) => {
-    const { codes } = texts.featuresOf(text);
-    eachFeature(codes, (window, count) => {
+  const count = texts.norms.length;
+  for (let text = 0; text < count; text += 1)
+    eachFeature(featuresAt(texts, text).codes, (window, count) => {
       const list = numberOf(lists, window);
       if (list === sizes.length) sizes.push(0);
       sizes.add(list, count > 255 ? 2 : 1);
     });
-    return codes.length;
-  });
   const starts = toStarts(sizes.values());
   const next = starts.slice();
-  const entries = new Uint32Array(starts.at(-1) ?? 0);
-  yield* inSlices(texts.count, (text) => {
-    const { codes } = texts.featuresOf(text);
-    eachFeature(codes, (window, count) => {
+  const entries = shared(starts.at(-1) ?? 0);
+  for (let text = 0; text < count; text += 1)
+    eachFeature(featuresAt(texts, text).codes, (window, count) => {
       const list = lists.get(window) ?? 0;
       let at = next[list] ?? 0;
       entries[at++] = (text << 8) | (count > 255 ? 0 : count);
       if (count > 255) entries[at++] = count;
       next[list] = at;
     });
-    return codes.length;
-  });
-  return { lists, starts, entries };
+  const windows = shared(lists.size);
+  windows.set([...lists.keys()]);
+  return { windows, starts, entries };
 }
 
-/** The places of a column by the value there. A million take a few milliseconds. */
+/** The places of a column by the value there. */
 function group(values: Uint32Array, groups: number): Groups {
   const sizes = new Uint32Array(groups);
   for (const value of values) sizes[value] = (sizes[value] ?? 0) + 1;
   const starts = toStarts(sizes);
   const next = starts.slice();
-  const numbers = new Uint32Array(values.length);
+  const numbers = shared(values.length);
   for (let place = 0; place < values.length; place += 1) {
     const value = values[place] ?? 0;
     const at = next[value] ?? 0;
@@ -201,19 +231,13 @@ function group(values: Uint32Array, groups: number): Groups {
 
 /** Where groups of these sizes begin, and the end. */
 function toStarts(sizes: Uint32Array): Uint32Array {
-  const starts = new Uint32Array(sizes.length + 1);
+  const starts = shared(sizes.length + 1);
   for (const [group, size] of sizes.entries()) starts[group + 1] = (starts[group] ?? 0) + size;
   return starts;
 }
 
-/** `work` returns how much it was. */
-function* inSlices(texts: number, work: (text: number) => number): Generator<undefined, void> {
-  for (let text = 0, done = 0; text < texts; text += 1) {
-    done += 1 + work(text);
-    if (done < workAtOnce) continue;
-    done = 0;
-    yield;
-  }
+function shared(length: number): Uint32Array {
+  return new Uint32Array(new SharedArrayBuffer(4 * length));
 }
 
 function growing() {
@@ -234,7 +258,11 @@ function growing() {
     add(index: number, value: number): void {
       array[index] = (array[index] ?? 0) + value;
     },
-    values: () => array.slice(0, length),
+    values(): Uint32Array {
+      const values = shared(length);
+      values.set(array.subarray(0, length));
+      return values;
+    },
   };
 }
 
@@ -250,29 +278,30 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 /** What it takes in memory, about, and a digest of what is searched. */
-export function measureIndex(index: ExampleIndex): { bytes: number; digest: string } {
-  const { positions, pairOf, charsOf, actionOf, stateOf, taskOf, postings, examplesOf, ofTrajectory } = index;
+export function measureIndex(built: BuiltIndex): { bytes: number; digest: string } {
+  const { positions, pairOf, charsOf, actionOf, stateOf, taskOf, postings, examplesOf, ofTrajectory } = built;
   const columns = [positions, pairOf, charsOf, actionOf, stateOf, taskOf];
-  const texts = [index.actions, index.states, index.tasks];
+  const texts = [built.actions, built.states, built.tasks];
   const parts = texts.flatMap((one) => one.parts);
   const groups = [postings.starts, postings.entries, examplesOf.starts, examplesOf.numbers];
   const arrays = [...columns, ...parts, ...groups, ofTrajectory.starts, ofTrajectory.numbers];
   const hash = createHash("sha256");
   for (const array of arrays) hash.update(array);
-  let names = 0;
-  for (const id of index.trajectories.keys()) {
-    hash.update(id).update("\0");
-    names += id.length;
-  }
-  let tags = 0;
-  for (const [tag, examples] of index.tagged) {
-    hash.update(tag).update("\0").update(Uint32Array.from(examples));
-    tags += bytesPerEntry + tag.length + 8 * examples.length;
-  }
-  const ofTexts = texts.reduce((sum, { count }) => sum + bytesPerText * count, 0);
-  const ofMaps = bytesPerEntry * (index.trajectories.size + postings.lists.size) + names;
-  const bytes = arrays.reduce((sum, { byteLength }) => sum + byteLength, ofTexts + ofMaps + tags);
-  return { bytes, digest: hash.digest("hex") };
+  const [trajectories = [], tags = []] = JSON.parse(built.names) as string[][];
+  for (const id of trajectories) hash.update(id).update("\0");
+  const { starts, numbers } = built.ofTag;
+  for (const [tag, name] of tags.entries())
+    hash
+      .update(name)
+      .update("\0")
+      .update(numbers.subarray(starts[tag], starts[tag + 1]));
+  const ofTexts = texts.reduce((sum, { norms }) => sum + bytesPerText * norms.length, 0);
+  const ofMaps = bytesPerEntry * (trajectories.length + tags.length + postings.windows.length);
+  const others = ofTexts + ofMaps + 2 * built.names.length + starts.byteLength + numbers.byteLength;
+  return {
+    bytes: arrays.reduce((sum, { byteLength }) => sum + byteLength, others),
+    digest: hash.digest("hex"),
+  };
 }
 
 /** Of a map with short keys. */

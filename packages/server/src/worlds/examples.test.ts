@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { weighExamples } from "./complete-through-world.ts";
 import { adaptAnswer } from "./examples.ts";
-import { fieldsOf } from "./world.ts";
+import { composeTurns, fieldsOf, type ReadyWorld } from "./world.ts";
 
 test.each([
   [
@@ -29,4 +30,25 @@ test("a conversation's fields are its last turns and its task", () => {
   const messages = [...start, turn("assistant", "hall"), turn("user", "go")];
   expect(fieldsOf({ ...sample, messages })).toEqual({ action: "go", state: "hall", task: "first" });
   expect(fieldsOf({ ...sample, messages }, "yard").state).toBe("yard");
+});
+
+test("examples take tokens and money by their share of the prompt", () => {
+  const world = { config: { instructions: "x".repeat(80) } } as ReadyWorld;
+  const asked = { interaction: { state: "", action: "a".repeat(12) } };
+  const example = { position: 1, sampleId: "s", trajectoryId: "t", state: "", action: "bb", nextState: "c" };
+  const prices = { currency: "EUR", models: new Map([["m", { prompt: 2, cached: 1, completion: 9 }]]) };
+  const usage = { prompt_tokens: 1_110, completion_tokens: 5, total_tokens: 1_115 };
+  // 80 of instructions, "Action: " and 12 of the question; "Action: bb" and "c".
+  const weigh = (model: string, examples: (typeof example)[]) => {
+    const body = { choices: [{}], usage } as unknown as Parameters<typeof weighExamples>[2]["body"];
+    return weighExamples(
+      world,
+      asked,
+      { body, model, messages: composeTurns(world, asked, examples) },
+      prices,
+    );
+  };
+  expect(weigh("m", [example])).toEqual({ prompt_tokens_of_examples: 110, cost_of_examples: 0.00022 });
+  expect(weigh("m", [])).toEqual({ prompt_tokens_of_examples: 0, cost_of_examples: 0 });
+  expect(weigh("unknown", [example]).cost_of_examples).toBeNull();
 });

@@ -1,4 +1,4 @@
-import type { WorldConfig, WorldExplanation } from "@presage/contract";
+import type { AnsweringWorld, WorldConfig, WorldExplanation } from "@presage/contract";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Indexes } from "./indexes.ts";
@@ -13,10 +13,10 @@ export interface ExampleServices {
 }
 
 export interface ObservedAnswer {
-  isFromRecords: boolean;
-  isAbstained: boolean;
-  isEscalated: boolean;
-  retrievalMs: number;
+  world: AnsweringWorld;
+  abstained?: boolean | undefined;
+  isEscalated?: boolean;
+  explain: Pick<WorldExplanation, "retrieval_ms">;
 }
 
 /** Texts of examples, of which those that were shown lately are in memory. */
@@ -49,8 +49,11 @@ export async function chooseExamples(
 ): Promise<ChosenExamples> {
   const { query, wanted } = findWanted({ config }, asked);
   const nothing = { examples: [], left_out: { trajectory: 0, duplicate: 0, budget: 0, filter: 0 } };
-  const unscored = { score: null, scores: {}, predictions: 0 };
-  const explained = { ...nothing, ...unscored, truncated: false, reduced: false, retrieval_ms: 0 };
+  const unasked = {
+    ...{ score: null, scores: {}, predictions: 0, reduced: false },
+    ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
+  };
+  const explained = { ...nothing, ...unasked, truncated: false, retrieval_ms: 0 };
   if (source === undefined) return { examples: [], query, explain: explained };
   const found = await indexes.find(source, { ...wanted, query }, signal);
   const positions = found.examples.map(({ position }) => position);
@@ -73,8 +76,7 @@ export async function chooseExamples(
       })),
       left_out: { ...found.leftOut, filter: found.filtered },
       truncated: found.isTruncated,
-      reduced: false,
-      ...unscored,
+      ...unasked,
       retrieval_ms: found.ms,
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { collectExamples, type Example, type ExampleIndex } from "./example-index.ts";
+import { collectExamples, type Example, type ExampleIndex, openIndex } from "./example-index.ts";
 import { defaultWeights, type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
 import type { Fields } from "./world.ts";
 
@@ -9,8 +9,7 @@ const fields = ["action", "state", "task"] as const;
 function toIndex(examples: readonly Example[]): ExampleIndex {
   const collected = collectExamples();
   for (const example of examples) collected.add(example);
-  const finishing = collected.finish();
-  for (let slice = finishing.next(); ; slice = finishing.next()) if (slice.done) return slice.value;
+  return openIndex(collected.finish());
 }
 
 /** The specification over all pairs, with maps and text. */
@@ -181,7 +180,8 @@ test("equal texts are held once, and examples without an action are found by the
     }),
   );
   const index = toIndex(examples);
-  expect([index.positions.length, index.actions.count, index.states.count]).toEqual([2, 1, 1]);
+  const counts = [index.positions, index.actions.norms, index.states.norms].map(({ length }) => length);
+  expect(counts).toEqual([2, 1, 1]);
   const { examples: found } = findExamples(index, { action: "", state: "the\thall ", task: "" }, { k: 1 });
   expect(found).toMatchObject([{ position: 1, similarity: 1, by: { action: 0 }, chars: 10 }]);
   expect(findExamples(index, { action: "", state: "", task: "" }, { k: 1 }).examples).toEqual([]);

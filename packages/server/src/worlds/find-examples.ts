@@ -1,5 +1,5 @@
 import TinyQueue from "tinyqueue";
-import { type ExampleIndex, tagOf } from "./example-index.ts";
+import { type ExampleIndex, featuresAt, type Groups, tagOf } from "./example-index.ts";
 import {
   compareWith,
   eachFeature,
@@ -116,17 +116,16 @@ function search(index: ExampleIndex, ofAction: Float64Array, searched: Search): 
 }
 
 function excludedOf(
-  { trajectories, ofTrajectory: { starts, numbers }, tagged }: ExampleIndex,
+  { trajectories, ofTrajectory, tags, ofTag }: ExampleIndex,
   { excluded = [], excludedTags = {} }: Wanted,
 ): ReadonlySet<number> {
   const examples = new Set<number>();
-  for (const id of excluded) {
-    const trajectory = trajectories.get(id);
-    if (trajectory === undefined) continue;
-    for (const example of numbers.subarray(starts[trajectory], starts[trajectory + 1])) examples.add(example);
-  }
-  for (const [name, value] of Object.entries(excludedTags))
-    for (const example of tagged.get(tagOf(name, value)) ?? []) examples.add(example);
+  const addGroup = ({ starts, numbers }: Groups, number: number | undefined) => {
+    if (number === undefined) return;
+    for (const example of numbers.subarray(starts[number], starts[number + 1])) examples.add(example);
+  };
+  for (const id of excluded) addGroup(ofTrajectory, trajectories.get(id));
+  for (const [name, value] of Object.entries(excludedTags)) addGroup(ofTag, tags.get(tagOf(name, value)));
   return examples;
 }
 
@@ -143,9 +142,11 @@ function scaledWeights(query: Fields, weights: NonNullable<Wanted["weights"]>): 
   return { action: action / sum, state: state / sum, task: task / sum };
 }
 
-function actionSimilarities({ actions, postings }: ExampleIndex, { codes, norm }: Features): Float64Array {
-  const { lists, starts, entries } = postings;
-  const sums = new Float64Array(actions.count);
+function actionSimilarities(
+  { actions, lists, postings: { starts, entries } }: ExampleIndex,
+  { codes, norm }: Features,
+): Float64Array {
+  const sums = new Float64Array(actions.norms.length);
   eachFeature(codes, (window, count) => {
     const list = lists.get(window);
     if (list === undefined) return;
@@ -174,7 +175,7 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
     similarity(text: number): number {
       let similarity = known.get(text);
       if (similarity === undefined) {
-        similarity = cosine(texts.featuresOf(text));
+        similarity = cosine(featuresAt(texts, text));
         known.set(text, similarity);
       }
       return similarity;

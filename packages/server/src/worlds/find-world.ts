@@ -86,7 +86,7 @@ export async function findReferred(
     const world = wanted && (await knownWorlds.find(requester, wanted));
     return world ?? { reason: `There is no world named ${wanted?.name ?? reference}` };
   } catch (error) {
-    const isAboutIt = error instanceof ServiceError && ["not_found", "conflict"].includes(error.code);
+    const isAboutIt = error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
     if (!isAboutIt) throw error;
     return { reason: error.message.replace(/\.$/, "") };
   }
@@ -128,7 +128,7 @@ export function createKnownWorlds(store: Store): KnownWorlds {
       const found = await loading;
       if (found === "gone")
         throw new ServiceError(
-          "conflict",
+          "examples_gone",
           `The dataset with the examples of the world ${wanted.name} is deleted.`,
         );
       return found === "none" ? undefined : found;

@@ -1,11 +1,17 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { workerData } from "node:worker_threads";
 import type { DatasetSample } from "@presage/contract";
-import { serveRequests } from "../platform/storage/thread.ts";
-import { collectExamples, type ExampleIndex, measureIndex } from "./example-index.ts";
+import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
+import {
+  type BuiltIndex,
+  collectExamples,
+  type ExampleIndex,
+  measureIndex,
+  openIndex,
+} from "./example-index.ts";
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
-import { type ExampleFilter, type Fields, fieldsOf } from "./world.ts";
+import { type ExampleSource, type Fields, fieldsOf, isExample } from "./world.ts";
 
-// The entry file of the thread that holds the indexes of examples. It has no connection to the database.
+// The entry file of the thread that holds the indexes of examples, and of those that build one.
 
 /** A search in the index of this key. */
 export interface Sought {
@@ -14,10 +20,14 @@ export interface Sought {
   wanted: Wanted;
 }
 
-/** What is asked of the thread. An index is known by its key. */
+/** A revision's samples in their order. */
+export type Lines = readonly { position: number; line: string }[];
+
+/** What is asked of a thread: one holds the indexes, which are known by their keys, and each build has one of its own. */
 export type IndexRequest =
-  | { kind: "add"; key: number; filter: ExampleFilter; positions: number[]; lines: string }
-  | { kind: "finish"; key: number }
+  /** Of a database in memory the lines, of another one its address. */
+  | { kind: "build"; source: ExampleSource; from: string | Lines; most: number }
+  | { kind: "hold"; key: number; built: BuiltIndex }
   /** Several searches in one message, as JSON: waking a thread and copying objects cost more than a search. */
   | { kind: "find"; searches: string }
   | { kind: "drop"; key: number };
@@ -34,59 +44,58 @@ export interface IndexFigures {
 
 /** What is found, and the time that it took. Null: there is no such index. */
 export type Found = (FoundExamples & { ms: number }) | null;
-/** Of searches, what each has `Found`, as JSON. */
-export type IndexReply = IndexFigures | string | undefined;
+/** Of a build the index, or nothing if there are more than `most` samples; of searches what each has `Found`, as JSON. */
+export type IndexReply = Built | string | undefined;
 
-interface Collecting {
-  collected: ReturnType<typeof collectExamples>;
-  ofTrajectory: Map<string, number>;
-  filtered: number;
+export interface Built {
+  built: BuiltIndex;
+  figures: IndexFigures;
 }
 
-const collecting = new Map<number, Collecting>();
 const indexes = new Map<number, ExampleIndex>();
 
-function add({ key, filter, positions, lines }: IndexRequest & { kind: "add" }): undefined {
-  const known = collecting.get(key);
-  const into = known ?? { collected: collectExamples(), ofTrajectory: new Map(), filtered: 0 };
-  if (known === undefined) collecting.set(key, into);
-  for (const [index, line] of lines.split("\n").entries()) {
-    // It was written as one.
-    const sample = JSON.parse(line) as DatasetSample;
-    const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
-    const before = into.ofTrajectory.get(trajectoryId) ?? 0;
-    if (!isWanted(sample, filter) || before >= (filter.maxPerTrajectory ?? Number.POSITIVE_INFINITY)) {
-      into.filtered += 1;
-      continue;
+async function build({
+  source: { revisionId, filter },
+  from,
+  most,
+}: IndexRequest & { kind: "build" }): Promise<Built | undefined> {
+  const collected = collectExamples();
+  const ofTrajectory = new Map<string, number>();
+  let filtered = 0;
+  for await (const piece of typeof from === "string" ? readLines(from, revisionId) : [from]) {
+    for (const { position, line } of piece) {
+      // It was written as one.
+      const sample = JSON.parse(line) as DatasetSample;
+      const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
+      const before = ofTrajectory.get(trajectoryId) ?? 0;
+      if (!isExample(sample, filter) || before >= (filter.maxPerTrajectory ?? Number.POSITIVE_INFINITY)) {
+        filtered += 1;
+        continue;
+      }
+      ofTrajectory.set(trajectoryId, before + 1);
+      collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
     }
-    into.ofTrajectory.set(trajectoryId, before + 1);
-    const position = positions[index] ?? 0;
-    into.collected.add({ position, trajectoryId, fields: fieldsOf(sample), nextState, tags });
+    if (filtered + collected.count() > most) return undefined;
   }
+  const built = collected.finish();
+  const counts = {
+    examples: built.positions.length,
+    trajectories: ofTrajectory.size,
+    actions: built.actions.norms.length,
+  };
+  return { built, figures: { ...counts, filtered, ...measureIndex(built) } };
 }
 
-function isWanted({ tags = {} }: DatasetSample, filter: ExampleFilter): boolean {
-  if (filter.split !== undefined && tags.split !== filter.split) return false;
-  if (filter.leavesOutTest && tags.split === "test") return false;
-  if (filter.leavesOutErrors && tags.error === "true") return false;
-  return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
-}
-
-/** In slices, between which searches of other indexes get their turn. */
-async function finish(key: number): Promise<IndexFigures> {
-  const { collected, filtered } = collecting.get(key) ?? { collected: collectExamples(), filtered: 0 };
-  collecting.delete(key);
-  const finishing = collected.finish();
-  for (;;) {
-    const slice = finishing.next();
-    if (slice.done) {
-      const index = slice.value;
-      indexes.set(key, index);
-      const { positions, trajectories, actions } = index;
-      const counts = { examples: positions.length, trajectories: trajectories.size, actions: actions.count };
-      return { ...counts, filtered, ...measureIndex(index) };
-    }
-    await nextTurn();
+/** On a connection of its own, so that nobody else's thread has the work. */
+async function* readLines(url: string, revisionId: number): AsyncGenerator<Lines> {
+  // A thread that searches needs neither.
+  const { openThreadDatabase } = await import("../platform/storage/open.ts");
+  const { readRevisionLines } = await import("../datasets/samples.ts");
+  const database = await openThreadDatabase(url);
+  try {
+    yield* readRevisionLines(database, revisionId, new AbortController().signal);
+  } finally {
+    await database.destroy();
   }
 }
 
@@ -97,16 +106,15 @@ function find({ key, query, wanted }: Sought): Found {
   return { ...findExamples(index, query, wanted), ms: performance.now() - startedAtMs };
 }
 
+if (workerData === "builds") workInBackground();
+
 serveRequests<IndexRequest, IndexReply>({
   respond(request) {
-    if (request.kind === "add") return add(request);
-    if (request.kind === "finish") return finish(request.key);
     if (request.kind === "find") return JSON.stringify((JSON.parse(request.searches) as Sought[]).map(find));
-    collecting.delete(request.key);
-    indexes.delete(request.key);
+    if (request.kind === "build") return build(request);
+    if (request.kind === "hold") indexes.set(request.key, openIndex(request.built));
+    else indexes.delete(request.key);
     return undefined;
   },
   close() {},
-  // Searches get their turn while another index is built.
-  laneOf: ({ kind }) => (kind === "find" ? "find" : "build"),
 });

@@ -4,7 +4,7 @@ import { ServiceError } from "../platform/errors.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import type { Wanted } from "./find-examples.ts";
-import type { Found, IndexFigures, IndexReply, IndexRequest, Sought } from "./index-thread.ts";
+import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Lines, Sought } from "./index-thread.ts";
 import type { ExampleSource, Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
@@ -45,25 +45,26 @@ interface Entry {
 
 interface IndexOptions {
   maxBytes: number;
-  /** Whoever asks for an index first may leave before it is built, so that nobody's signal ends its reads but this one. */
-  openReader(signal: AbortSignal): Database;
+  /** Undefined: it is in the memory of this process, and read by `reader`. */
+  databaseUrl: string | undefined;
+  reader(signal: AbortSignal): Database;
 }
 
-export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
+export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): Indexes {
   // The least recently used first.
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
-  let thread: ThreadClient<IndexRequest, IndexReply> | undefined;
+  let thread: IndexThread | undefined;
   let lastKey = 0;
   let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
   /** One is built at a time. */
   let building: Promise<unknown> = Promise.resolve();
 
-  function currentThread(): ThreadClient<IndexRequest, IndexReply> {
+  function currentThread(): IndexThread {
     if (thread === undefined || thread.hasEnded()) {
       for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
-      thread = threadClient(new Worker(new URL("./index-thread.ts", import.meta.url)));
+      thread = startThread("searches");
     }
     return thread;
   }
@@ -92,10 +93,13 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
     const key = ++lastKey;
     const dropped = new AbortController();
     const signal = AbortSignal.any([stopping.signal, dropped.signal]);
-    const builder = currentThread();
-    const figures = building.then(() =>
-      buildIndex(builder, openReader(signal), { key, source, maxBytes, signal }),
-    );
+    const holder = currentThread();
+    const figures = building.then(async () => {
+      const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
+      const { built, figures } = await buildIndex(source, from, { maxBytes, signal });
+      await holder.send({ kind: "hold", key, built });
+      return figures;
+    });
     building = figures.catch(() => undefined);
     const entry: Entry = { key, revisionId: source.revisionId, dropped, figures, bytes: 0 };
     figures.then(
@@ -163,32 +167,39 @@ export function createIndexes({ maxBytes, openReader }: IndexOptions): Indexes {
   };
 }
 
-interface Build {
-  key: number;
-  source: ExampleSource;
-  maxBytes: number;
-  signal: AbortSignal;
+type IndexThread = ThreadClient<IndexRequest, IndexReply>;
+
+function startThread(workerData: "searches" | "builds"): IndexThread {
+  return threadClient(new Worker(new URL("./index-thread.ts", import.meta.url), { workerData }));
 }
 
+async function readLines(reader: Database, revisionId: number, signal: AbortSignal): Promise<Lines> {
+  return (await Array.fromAsync(readRevisionLines(reader, revisionId, signal))).flat();
+}
+
+/** In a thread that ends with it. */
 async function buildIndex(
-  thread: ThreadClient<IndexRequest, IndexReply>,
-  reader: Database,
-  { key, source: { revisionId, filter }, maxBytes, signal }: Build,
-): Promise<IndexFigures> {
-  let count = 0;
-  for await (const piece of readRevisionLines(reader, revisionId, signal)) {
-    count += piece.length;
-    if (count > maxExamples) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
-    const positions = piece.map(({ position }) => position);
-    const lines = piece.map(({ line }) => line).join("\n");
-    await thread.send({ kind: "add", key, filter, positions, lines });
-  }
+  source: ExampleSource,
+  from: string | Lines,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<Built> {
   signal.throwIfAborted();
-  // The thread answers with what was asked for.
-  const figures = (await thread.send({ kind: "finish", key })) as IndexFigures;
-  if (figures.bytes > maxBytes)
-    throw tooMany(`${figures.bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
-  return figures;
+  const thread = startThread("builds");
+  const abandon = () => void thread.abandon(notReady());
+  signal.addEventListener("abort", abandon);
+  try {
+    // The thread answers with what was asked for.
+    const reply = await thread.send({ kind: "build", source, from, most: maxExamples });
+    const built = reply as Built | undefined;
+    if (built === undefined) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
+    const { bytes } = built.figures;
+    if (bytes > maxBytes)
+      throw tooMany(`${bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
+    return built;
+  } finally {
+    signal.removeEventListener("abort", abandon);
+    abandon();
+  }
 }
 
 async function soonEnough(

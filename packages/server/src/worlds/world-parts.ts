@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { readSamplesAt } from "../datasets/samples.ts";
+import { isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExampleServices, ExampleTexts } from "./examples.ts";
 import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
@@ -13,16 +14,22 @@ export interface WorldParts extends ExampleServices {
   forgetRevisions(ids: readonly number[]): void;
 }
 
-/** In whose turn indexes are read: no account waits for another one's. */
-const indexing = "indexes of examples";
+interface WorldsConfig {
+  databaseUrl: string;
+  worlds: { maxIndexBytes: number };
+}
 
 export function createWorldParts(
   store: Store,
-  maxIndexBytes: number,
+  { databaseUrl, worlds: { maxIndexBytes: maxBytes } }: WorldsConfig,
   observe?: ExampleServices["observe"],
 ): WorldParts {
-  const openReader = (signal: AbortSignal) => store.reader({ accountId: indexing, signal });
-  const indexes = createIndexes({ maxBytes: maxIndexBytes, openReader });
+  const indexes = createIndexes({
+    maxBytes,
+    databaseUrl: isInMemory(databaseUrl) ? undefined : databaseUrl,
+    // In whose turn they are read: no account waits for another one's.
+    reader: (signal) => store.reader({ accountId: "indexes of examples", signal }),
+  });
   const exampleTexts = createExampleTexts();
   const knownWorlds = createKnownWorlds(store);
   return {

@@ -35,6 +35,14 @@ export interface ExampleFilter {
   maxPerTrajectory?: number | undefined;
 }
 
+/** Whether a sample is one, as long as its trajectory does not have too many. */
+export function isExample({ tags = {} }: Pick<DatasetSample, "tags">, filter: ExampleFilter): boolean {
+  if (filter.split !== undefined && tags.split !== filter.split) return false;
+  if (filter.leavesOutTest && tags.split === "test") return false;
+  if (filter.leavesOutErrors && tags.error === "true") return false;
+  return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
+}
+
 /** Samples of a revision, by its row's id. */
 export interface ExampleSource {
   revisionId: number;

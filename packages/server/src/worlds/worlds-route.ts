@@ -68,9 +68,7 @@ export const exampleWorld: World = {
   revised_at: "2026-11-28T09:12:44.120Z",
 };
 
-const createWorldRoute = route({
-  method: "POST",
-  path: "/v1/worlds",
+const createWorldRoute = route("POST", "/v1/worlds", {
   needs: "evaluate",
   id: "createWorld",
   tag,
@@ -98,9 +96,7 @@ const createWorldRoute = route({
   },
 });
 
-const listWorldsRoute = route({
-  method: "GET",
-  path: "/v1/worlds",
+const listWorldsRoute = route("GET", "/v1/worlds", {
   needs: "read",
   id: "listWorlds",
   tag,
@@ -116,9 +112,7 @@ const listWorldsRoute = route({
   },
 });
 
-const getWorld = route({
-  method: "GET",
-  path: "/v1/worlds/:name",
+const getWorld = route("GET", "/v1/worlds/:name", {
   needs: "read",
   id: "getWorld",
   tag,
@@ -130,9 +124,7 @@ const getWorld = route({
     reply(200, toWorld(await findByReference(services, requester, name))),
 });
 
-const reviseWorldRoute = route({
-  method: "PATCH",
-  path: "/v1/worlds/:name",
+const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "reviseWorld",
   tag,
@@ -151,9 +143,7 @@ const reviseWorldRoute = route({
     reply(200, toWorld(await reviseWorld(services, requester, name, body).catch(toInvalidRequest))),
 });
 
-const deleteWorldRoute = route({
-  method: "DELETE",
-  path: "/v1/worlds/:name",
+const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "deleteWorld",
   tag,
@@ -174,9 +164,7 @@ const deleteWorldRoute = route({
   },
 });
 
-const listRevisions = route({
-  method: "GET",
-  path: "/v1/worlds/:name/revisions",
+const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   needs: "read",
   id: "listWorldRevisions",
   tag,
@@ -207,9 +195,7 @@ const listRevisions = route({
   },
 });
 
-const previewWorld = route({
-  method: "POST",
-  path: "/v1/worlds/:name/preview",
+const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   needs: "read",
   id: "previewWorld",
   tag,
@@ -241,8 +227,8 @@ const previewWorld = route({
         ],
         left_out: { trajectory: 0, duplicate: 2, budget: 0, filter: 114 },
         truncated: false,
-        reduced: false,
-        ...{ score: null, scores: {}, predictions: 0 },
+        ...{ reduced: false, score: null, scores: {}, predictions: 0 },
+        ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
         retrieval_ms: 0.4,
       },
     }),

@@ -12,6 +12,7 @@ let userId: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-audit-"));
+  await Bun.write(prices(), "currency: USD\nmodels:\n  any: { prompt: 1, completion: 1 }\n");
   await presage("migrate");
   userId = (
     await presage("users", "add", "Ada", "--email", "ada@example.org", "--role", "viewer")
@@ -20,8 +21,13 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 const databaseUrl = () => `sqlite:${join(directory, "audit.db")}`;
+const prices = () => join(directory, "prices.yaml");
 const presage = (...args: string[]) =>
-  runPresage(args, { PRESAGE_DATABASE_URL: databaseUrl(), PRESAGE_PUBLIC_URL: "http://presage.example" });
+  runPresage(args, {
+    PRESAGE_DATABASE_URL: databaseUrl(),
+    PRESAGE_PUBLIC_URL: "http://presage.example",
+    PRESAGE_PRICES: prices(),
+  });
 
 async function events(...args: string[]): Promise<AuditEvent[]> {
   const { stdout } = await presage("audit", "--json", ...args);
@@ -101,6 +107,8 @@ const unrecorded: Record<string, string> = {
   "worlds preview": reads,
   "worlds export": reads,
   "worlds threshold": reads,
+  "goals list": reads,
+  "budget show": reads,
   calibrate: reads,
   agree: reads,
   play: "predictions are their own records",
@@ -138,6 +146,10 @@ test("every command that changes something leaves its event", async () => {
   const { id } = ApiKeyResponse.parse(JSON.parse(listed.stdout));
   await change("keys update", [id, "--rate-limit-rpm", "5", "--user", user], ["api_key.update"]);
   await change("keys revoke", [id, "--user", user], ["api_key.revoke"]);
+  await change("budget set", ["5"], ["budget.set"]);
+  await change("budget clear", [], ["budget.remove"]);
+  await change("goals set", ["r", "--evaluator", "exact-match", "--pass-rate", "1"], ["goal.set"]);
+  await change("goals remove", ["r"], ["goal.remove"]);
   await presage("keys", "create", "--name", "another", "--user", user);
   await change("users end", [user], ["user.end_access"]);
   await change("users erase", [user, "--yes"], ["user.erase"]);
@@ -180,6 +192,7 @@ test("every command that changes something leaves its event", async () => {
   await change("datasets delete", ["e"], ["dataset.delete"]);
   await change("import", [file, "--name", "i"], made);
   await change("worlds create", ["w", "--examples", "i"], ["world.create"]);
+  await change("worlds evaluate", ["w"], ["run.create", "run.create", "run.create"]);
   await change("worlds revise", ["w", "--k", "1", "--confidence", "retrieval"], ["world.revise"]);
   const many = Array.from({ length: 50 }, (_, step) => JSON.stringify({ ...line, step }));
   await Bun.write(file, many.join("\n"));

@@ -17,7 +17,7 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { openBrowser } from "../support/sign-in/browser.ts";
 import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -28,7 +28,7 @@ const evaluation = {
 };
 const prediction = { interaction: { state: "A door.", action: "open it" } };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CAPTURE: "all" });
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const keyInText = /psg_[0-9A-Za-z]{38}/g;
 
@@ -21,7 +21,7 @@ async function runServer(
   return { stdout: await presage.stdout(), stderr: await presage.stderr() };
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("the bootstrap key exists once from the first start, and stays revoked if revoked", async () => {
     const environment = { PRESAGE_DATABASE_URL: await database.create() };
     let presage = await startPresage(environment);

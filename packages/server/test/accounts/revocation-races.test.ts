@@ -10,7 +10,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 
@@ -18,7 +18,7 @@ const raceRounds = process.env.PRESAGE_TEST_ALL === undefined ? 5 : 15;
 /** Some interrupt at the very beginning, some near the end. */
 const pausesMs = [0, 2, 5, 10, 40] as const;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let environment: Record<string, string>;
   let databaseUrl: string;
   let one: SpawnedPresage;

@@ -29,9 +29,12 @@ const commands = [
     "runs delete",
   ],
   ...["worlds", "worlds create", "worlds revise", "worlds list", "worlds show", "worlds diff"],
+  "worlds evaluate",
   ...["worlds preview", "worlds archive", "worlds delete", "play"],
   ...["worlds export", "worlds import"],
   "reality",
+  ...["goals", "goals list", "goals set", "goals remove"],
+  ...["budget", "budget show", "budget set", "budget clear"],
   ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
 ];
 

@@ -6,7 +6,7 @@ import { startPresage } from "../support/presage/presage.ts";
 import { runPresageProcess } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { connectTo } from "../support/store/postgres.ts";
 
 // These tests mostly wait, so they run concurrently.
@@ -52,7 +52,7 @@ async function asOperator(url: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   if (database.name === "PostgreSQL") {
     test.concurrent("a read-only database gives 503, with one log line when it begins and one when it ends", async () => {
       const url = await database.create();

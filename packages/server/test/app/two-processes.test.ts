@@ -4,12 +4,12 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 /** How long a revocation takes to reach every process. */
 const promisedMs = 5_000;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   let environment: Record<string, string>;
   let one: SpawnedPresage;
   let other: SpawnedPresage;

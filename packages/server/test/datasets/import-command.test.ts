@@ -41,6 +41,8 @@ beforeAll(async () => {
     ["runs/b.jsonl", toLines([world])],
     ["runs/a.jsonl", toLines([agent])],
     ["runs/notes.json", '{"x": 1}'],
+    ["runs/READ ME.md", "# Runs\n"],
+    ["runs/empty.jsonl", ""],
     ["cut.json", '{"messages": ['],
   ] as const)
     await Bun.write(join(folder, name), text);
@@ -52,7 +54,11 @@ const file = (name: string) => join(folder, name);
 
 test("a preview says what files hold, and needs no database", async () => {
   const { code, stdout, stderr } = await run("import", file("runs"), "--preview");
-  expect([code, stderr]).toEqual([0, `${file("runs/notes.json")} is left out: it has no known layout.\n`]);
+  const leftOut = ["READ ME.md", "empty.jsonl", "notes.json"];
+  expect([code, stderr]).toEqual([
+    0,
+    leftOut.map((name) => `${file(`runs/${name}`)} is left out: it has no known layout.\n`).join(""),
+  ]);
   for (const text of [
     "a.jsonl   openai-chat (recognised by messages with tool calls)\n  1 trajectory, 1 sample; tools: shell;",
     "all have a reward",
@@ -93,6 +99,23 @@ test("files of several layouts become one revision, here and on a server alike",
   expect(digests[0]).toBe(digests[1]);
 });
 
+test("conversations of several files that have the same ids are told apart", async () => {
+  const [one, other] = [file("one.jsonl"), file("other.jsonl")];
+  const { id: _, ...unnamed } = world;
+  for (const path of [one, other]) await Bun.write(path, toLines([world, unnamed]));
+  const imported = await run("import", one, other, "--name", "walks");
+  expect([imported.code, imported.stderr]).toEqual([0, ""]);
+  const exported = await run("datasets", "export", "walks");
+  const ids = exported.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).trajectory_id);
+  expect(ids).toEqual(["walk-1", "line-2", "walk-1/2", "line-2/2"]);
+  await Bun.write(other, toLines([world, world]));
+  const refused = await run("import", one, other, "--name", "more");
+  expect(refused.stderr).toBe(`${other}: line 2: step: An earlier line has step 0 of trajectory walk-1/2\n`);
+});
+
 test("what cannot be imported is refused with its place, and leaves nothing", async () => {
   for (const place of [[], ["--server", presage.url]]) {
     const refused = async (...args: string[]) => {
@@ -106,7 +129,7 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
     ]);
     expect(await refused("import", file("runs/notes.json"), "--name", "none")).toEqual([
       1,
-      expect.stringMatching(/No known layout: its keys are "x".*\npresage formats lists/),
+      expect.stringMatching(/notes.json: No known layout: its keys are "x".*\npresage formats lists/),
     ]);
     const share = ["--split-by", "task", "--test", "0.7", "--calibration", "0.5"];
     expect(await refused("import", file("runs/a.jsonl"), "--name", "none", ...share)).toEqual([

@@ -10,7 +10,7 @@ import { freePort } from "../support/free-port.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { redisProgram, startRedis } from "../support/redis/start-redis.ts";
 import { startOpenidProvider, type TestOpenidProvider } from "../support/sign-in/openid-provider.ts";
-import { createPostgresDatabase, onEachDatabase } from "../support/store/databases.ts";
+import { createPostgresDatabase, onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
@@ -61,7 +61,7 @@ async function diagnose(environment: Record<string, string>) {
   return { code, of, bad: lines.filter(({ state }) => state === "bad").map(({ check }) => check) };
 }
 
-onEachDatabase(({ name, create }) => {
+onAnyDatabase(({ name, create }) => {
   test("presage doctor finds nothing to do about what works", async () => {
     const { code, of, bad } = await diagnose({
       PRESAGE_DATABASE_URL: await create(),
@@ -82,7 +82,7 @@ onEachDatabase(({ name, create }) => {
   });
 });
 
-onEachDatabase(({ create }) => {
+onAnyDatabase(({ create }) => {
   test("presage doctor says whether a newer schema lets this version run", async () => {
     const url = await create();
     await using store = await openStore(url);

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { alarmOf } from "../../src/reality/alarm.ts";
-import { countAlarms } from "../support/reality/count-alarms.ts";
+import { alarmOf, countAlarms } from "../support/reality/count-alarms.ts";
 import { simulateChecks } from "../support/reality/simulate-checks.ts";
 
 const limit = 0.1;

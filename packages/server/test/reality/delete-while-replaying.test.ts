@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { deleteCheckRows, insertCheck } from "../../src/reality/checks-store.ts";
-import { insertReplays, type Replayed, storeReplayed } from "../../src/reality/replays/replays-store.ts";
+import { deleteSomeOfCheck, insertReplays, type Replayed, storeReplayed } from "../../src/reality/replays/replays-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -40,6 +40,20 @@ onEachDatabase((source) => {
     await storeReplayed(database, "check", replayed);
     expect(await database.selectFrom("reality_episodes").selectAll().execute()).toHaveLength(episodes);
     expect(await database.selectFrom("reality_steps").selectAll().execute()).toEqual([]);
+  });
+
+  test("a check with many rows is deleted a few at a time", async () => {
+    await using opened = await openStore(await source.create());
+    const { database } = opened;
+    const replayed = await insertRunning(database, "check");
+    await storeReplayed(database, "check", replayed.slice(0, 50));
+    const deleted: number[] = [];
+    for (let next: unknown = true; next !== undefined; ) {
+      const batch = await deleteSomeOfCheck(database, "check", 30);
+      deleted.push(batch.deleted);
+      next = batch.next;
+    }
+    expect(deleted).toEqual([30, 20, 30, 20, 0]);
   });
 
   test("a check that is deleted while replays are stored leaves nothing, and neither fails", async () => {

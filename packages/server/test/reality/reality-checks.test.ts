@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contract";
+import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 
@@ -70,6 +71,28 @@ onAnyDatabase((database) => {
       false_success_rate: { value: null, note: "No episode succeeded in simulation." },
       missed_success_rate: { value: 0, interval: null, note: "Too few tasks: an interval takes 6." },
     });
+  });
+
+  test("a repeated request gets its first answer, whatever is gone since", async () => {
+    const made = await presage.call("POST", "/v1/environments", { name: "house" });
+    expect(made.status).toBe(201);
+    const body = { name: "lab", environment: "house", pairs };
+    const create = () =>
+      presage.call("POST", "/v1/reality-checks", body, {
+        authorization: `Bearer ${testKey}`,
+        "idempotency-key": "one",
+      });
+    const first = await create();
+    expect(first.status).toBe(201);
+    expect((await presage.call("DELETE", "/v1/environments/house")).status).toBe(204);
+    const again = await create();
+    expect([again.status, await again.json()]).toEqual([201, await first.json()]);
+    const other = { ...body, name: "other" };
+    const reused = await presage.call("POST", "/v1/reality-checks", other, {
+      authorization: `Bearer ${testKey}`,
+      "idempotency-key": "one",
+    });
+    expect(reused.status).toBe(422);
   });
 
   test("a pair that is there twice is named, and a check that is deleted is gone", async () => {

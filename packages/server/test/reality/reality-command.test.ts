@@ -75,6 +75,22 @@ test("a new check of recordings is waited for, and a server is needed for it", a
   const [, table = ""] = played.stdout.split("\n\n");
   for (const line of table.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 
+  const many = join(directory, "many.jsonl");
+  const lines = Array.from({ length: 300 }, (_, index) => ({
+    ...step,
+    trajectory_id: `t${index}`,
+    next_state: "",
+  }));
+  await Bun.write(many, lines.map((line) => JSON.stringify(line)).join("\n"));
+  const impatient = ["reality", "sandbox", "--dataset", many, "--timeout", "0", "--server", presage.url];
+  const late = await runPresage(impatient, variables);
+  expect([late.code, late.stderr]).toEqual([
+    1,
+    expect.stringMatching(/goes on: \d+\/300 episodes, 0 failed\./),
+  ]);
+  const idle = await runPresage(["reality", "sandbox", "--timeout", "5"], variables);
+  expect(idle.stderr).toContain("--timeout needs --episodes or --dataset");
+
   const own = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "own.db")}` };
   await runPresage(["migrate"], own);
   const alone = await runPresage(args, own);

@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { EpisodeReality, RealityEpisodeListResponse } from "@presage/contract";
+import {
+  Dataset,
+  EpisodeReality,
+  RealityCheck,
+  RealityCheckDetail,
+  RealityEpisodeListResponse,
+} from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { checkRecordings, firstState } from "../support/reality/check-recordings.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -33,5 +40,27 @@ onEachDatabase((database) => {
       first_observation: firstState,
       real_steps: [{ action: "activate lantern" }, { action: "open chest", observation: "It is locked." }],
     });
+  });
+
+  test("where no rule says how a recording ended, its last reward does", async () => {
+    const stop = [
+      { output_contains: "you won", outcome: "success" },
+      { output_contains: "you lost", outcome: "failure" },
+    ];
+    await call("POST", "/v1/environments", { name: "paid", stop });
+    const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "paid" }));
+    const lines = ["A lit room.", "A lit room, you lost."].map((next_state, index) => ({
+      ...{ trajectory_id: `t${index}`, step: 0, interaction: { state: firstState, action: "look" } },
+      ...{ next_state, reward: 1 },
+    }));
+    const text = lines.map((line) => JSON.stringify(line)).join("\n");
+    await call("POST", `/v1/datasets/${dataset}/revisions`, text);
+    const made = await call("POST", "/v1/reality-checks", { environment: "paid", dataset_id: dataset });
+    const { id } = RealityCheck.parse(made);
+    const { figures } = await eventually(
+      async () => RealityCheckDetail.parse(await call("GET", `/v1/reality-checks/${id}`)),
+      ({ status }) => status !== "running",
+    );
+    expect(figures.counts).toEqual({ both: 0, only_simulated: 0, only_real: 1, neither: 1 });
   });
 });

@@ -162,15 +162,25 @@ onEachDatabase((database) => {
     const body = { environment: "watched", task: lantern };
     const refusal = async () => (await presage.call("POST", "/v1/episodes", body)).status;
     expect(await eventually(refusal, (status) => status === 409)).toBe(409);
-    const said = (await (await presage.call("POST", "/v1/episodes", body)).json()) as { detail: string };
-    expect(said.detail).toContain("failed in reality: 100.0 %");
+    expect(await (await presage.call("POST", "/v1/episodes", body)).json()).toEqual({
+      detail: expect.stringContaining("failed in reality: 100.0 %"),
+      category: "reality_alarm",
+    });
     const metrics = await (await presage.call("GET", "/metrics")).text();
     expect(metrics).toMatch(/presage_reality_alarm\{account="[^"]+",environment="watched"\} 1/);
+    // It would be made anew, and draw all episodes again.
+    const [continuous] = RealityCheckListResponse.parse(listed).data;
+    const check = `/v1/reality-checks/${continuous?.id}`;
+    expect((await presage.call("DELETE", check)).status).toBe(409);
 
     const changed = await presage.call("PATCH", "/v1/environments/watched", { stop: [isGoal] });
     expect(changed.status).toBe(200);
     const started = EpisodeStart.parse(await call("POST", "/v1/episodes", body));
     expect(started.info.reality).toMatchObject({ state: "too-few", count: 0 });
+    expect((await presage.call("DELETE", check)).status).toBe(204);
+    expect((await presage.call("GET", check)).status).toBe(404);
+    expect((await presage.call("DELETE", "/v1/environments/watched?with_episodes=true")).status).toBe(204);
+    expect(await (await presage.call("GET", "/metrics")).text()).not.toContain('environment="watched"');
   });
 
   test("what ended before a revision is drawn, though the revision came at once", async () => {

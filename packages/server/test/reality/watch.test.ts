@@ -18,6 +18,20 @@ onAnyDatabase((database) => {
     const wanted = { name: "lab", environment: "sandbox", pairs, userId: "user" };
     await createCheck(services, anyRequester(), wanted);
 
+    await opened.database
+      .insertInto("environments")
+      .values({
+        ...{
+          id: "e",
+          account_id: "account",
+          name: "sandbox",
+          last_revision: 2,
+          tasks: "{}",
+          created_by: "user",
+        },
+        created_at: 1,
+      })
+      .execute();
     const told: string[] = [];
     const watch = watchReality(services, ({ state }) => told.push(state.state));
     const look = (revision: number, limit?: number) =>
@@ -27,9 +41,30 @@ onAnyDatabase((database) => {
       } as EnvironmentRevision);
     for (const revision of [1, 2, 1, 2]) await look(revision, 0.1);
     expect(told).toEqual(["alarm"]);
-    expect(watch.all().map(({ state }) => state.state)).toEqual(["too-few"]);
+    expect((await watch.all()).map(({ state }) => state.state)).toEqual(["too-few"]);
     await look(3);
     await look(1, 0.1);
-    expect(watch.all()).toEqual([]);
+    expect(await watch.all()).toEqual([]);
+  });
+
+  test("an alarm counts from the first check, in pages, and of an episode its last check", async () => {
+    await using opened = await openStore(await database.create());
+    const store = storeOf(opened.database);
+    const services = { store, realEnvironments: { find: () => undefined }, replays: { wake() {} } };
+    const check = (name: string, real: boolean, episodes: number) =>
+      createCheck(services, anyRequester(), {
+        ...{ name, environment: "sandbox", userId: "user" },
+        pairs: Array.from({ length: episodes }, (_, index) => ({
+          ...{ task_id: `t${index % 50}`, episode_id: `e${index}`, simulated: true, real },
+        })),
+      });
+    await check("wrong", false, 100);
+    await check("right", true, 2_500);
+    const watch = watchReality(services, () => {});
+    const config = { real: { name: "lab", false_success_limit: 0.1 } };
+    const revision = { id: "e", name: "sandbox", revision: 1, config } as EnvironmentRevision;
+    expect(await watch.stateOf(anyRequester(), revision)).toMatchObject({
+      ...{ state: "ok", value: 0, count: 2_500, tasks: 50 },
+    });
   });
 });

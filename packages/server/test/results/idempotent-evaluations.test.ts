@@ -8,7 +8,7 @@ import { evaluationResultsClient } from "../support/resources/evaluation-results
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -16,7 +16,7 @@ const sample = { evaluated_model_output: "a", evaluated_model_gold_answer: "a" }
 const exactMatch = { evaluator: "exact-match" };
 const judge = { evaluator: "judge", profile_name: "system:is-concise" };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: string;

@@ -19,7 +19,7 @@ import {
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import type { UsagePeriod } from "../../src/usage/usage-store.ts";
 import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
@@ -61,7 +61,7 @@ const filters: Record<string, Partial<SearchFilter>> = {
   "much at once": { app: "app1", runId: "run1", pass: true, minScore: 0.5, tags: { name1: "value1" } },
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const isSqlite = database.name === "SQLite";
   let watched: Database;
   let plansOf: PlannedDatabase["plansOf"];

@@ -12,14 +12,14 @@ import { expectEventually } from "../support/eventually.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { seeded } from "../support/seeded.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { ordinaryResult } from "../support/store/store-results.ts";
 
 const loadMs = 2_000;
 const callers = 8;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const isPostgres = database.name === "PostgreSQL";
   let databaseUrl: string;
   let one: SpawnedPresage;

@@ -9,7 +9,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
@@ -18,7 +18,7 @@ const yearMs = 365 * 24 * 3_600_000;
 const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 

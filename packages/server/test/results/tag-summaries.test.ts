@@ -8,7 +8,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { seeded } from "../support/seeded.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
@@ -63,7 +63,7 @@ const asked: Record<string, unknown>[] = [
   { group_by: ["day"], tags: { 'the "env" [0].$': "none" } },
 ];
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { summary, correct, importAll } = evaluationResultsClient(() => presage);
   let opened: Awaited<ReturnType<typeof openStore>>;

@@ -7,13 +7,13 @@ import { rollUpSomeTags } from "../../src/results/summary/tags.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
 import { day, firstDay, resultAt } from "./many-results.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { correct } = evaluationResultsClient(() => presage);
   let opened: Awaited<ReturnType<typeof openStore>>;

@@ -7,7 +7,7 @@ import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
@@ -22,7 +22,7 @@ async function hasEnded(presage: Pick<TestPresage, "call">): Promise<boolean> {
   return (await readMetric(presage, "presage_retention_complete_timestamp_seconds")) > 0;
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test("Old episodes, usage and events of the audit log are deleted, but no episode that a dataset was made from or that is new", async () => {
     const url = await database.create();
     const presage = await startPresage({ PRESAGE_DATABASE_URL: url });

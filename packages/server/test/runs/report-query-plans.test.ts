@@ -5,7 +5,7 @@ import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
 import { reportRun } from "../../src/runs/report/report-run.ts";
 import { selectComparedSamples } from "../../src/runs/run-samples-store.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
@@ -20,7 +20,7 @@ const samples = Array.from({ length: 2_000 }, (_, index) => ({
 const othersRuns = 8;
 const emptyRuns = 500;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const isSqlite = database.name === "SQLite";
   let watched: Database;
   let plansOf: PlannedDatabase["plansOf"];

@@ -45,10 +45,10 @@ async function load({ url }: SpawnedPresage, count: number): Promise<number> {
   return wrong;
 }
 
-/** The server's lowest memory in the seconds after a load. */
-async function settledMemory(presage: SpawnedPresage): Promise<number> {
+/** The server's lowest memory in the seconds after a load; on a busy machine it takes longer until freed memory is given back. */
+async function settledMemory(presage: SpawnedPresage, expected = Number.POSITIVE_INFINITY): Promise<number> {
   let lowest = Number.POSITIVE_INFINITY;
-  for (let second = 0; second < 5; second++) {
+  for (let second = 0; second < 5 || (lowest >= expected && second < 30); second++) {
     await Bun.sleep(1_000);
     lowest = Math.min(lowest, await readMetric(presage, "process_resident_memory_bytes"));
   }
@@ -65,6 +65,6 @@ test("after 32,000 requests the memory is back where it was after the first 8,00
   expect(await load(presage, firstRequests)).toBe(0);
   const early = await settledMemory(presage);
   expect(await load(presage, allRequests - firstRequests)).toBe(0);
-  const late = await settledMemory(presage);
+  const late = await settledMemory(presage, early * allowedGrowth);
   expect(late).toBeLessThan(early * allowedGrowth);
 }, 180_000);

@@ -3,25 +3,29 @@ import { createServer } from "node:net";
 
 /** Below the ports that systems give to outgoing connections and to servers that name none; above the last that browsers refuse. */
 const [lowest, above] = [10_100, 32_000];
-/** How many of them a process has to itself, so that no test ever reaches a server of another process, not even one that has ended. */
-const ownPorts = 2_400;
+/** How many of them a process takes at a time. They are its own while it lives, so that no test ever reaches a server of another process, not even one that has ended. */
+const portsInRange = 300;
 
 let first: number | undefined;
 let taken = 0;
 
 /** A port of the loopback interface that no other process is given. Something may listen on it. */
 function nextPort(): number {
-  first ??= takeOwnPorts();
+  if (first === undefined || taken === portsInRange - 1) {
+    first = takeRange() ?? first;
+    taken = 0;
+  }
+  if (first === undefined) throw new Error("Other processes have all ports for tests.");
   taken += 1;
-  return first + 1 + (taken % (ownPorts - 1));
+  return first + taken;
 }
 
 /** Returns the first of a range, and listens on it as long as the process lives: nobody else can, so the range is its own. */
-function takeOwnPorts(): number {
-  const ranges = Math.floor((above - lowest) / ownPorts);
+function takeRange(): number | undefined {
+  const ranges = Math.floor((above - lowest) / portsInRange);
   const start = randomInt(ranges);
   for (let range = 0; range < ranges; range += 1) {
-    const port = lowest + ((start + range) % ranges) * ownPorts;
+    const port = lowest + ((start + range) % ranges) * portsInRange;
     try {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).unref();
       return port;
@@ -29,7 +33,7 @@ function takeOwnPorts(): number {
       // Another process has it.
     }
   }
-  throw new Error("Other processes have all ports for tests.");
+  return undefined;
 }
 
 /** A port of the loopback interface on which nothing listens. */

@@ -81,7 +81,8 @@ describe.each(upstreamClients)("over %s", (client) => {
   test("without retries neither a 503 nor a reset connection is retried", async () => {
     await using server = await presageWithRawUpstream(
       ({ socket, number }) => {
-        if (number === 1) socket.write(httpResponse(503, busy));
+        // A kept connection that is reset is replaced by a new one, which is no retry.
+        if (number === 1) socket.end(httpResponse(503, busy, { connection: "close" }));
         else socket.resetAndDestroy();
       },
       { PRESAGE_UPSTREAM_RETRIES: "0" },

@@ -14,7 +14,7 @@ import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
@@ -64,7 +64,7 @@ async function startWithPrices(databaseUrl: string, more: Record<string, string>
   };
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   test.concurrent("predictions cost what the price list says, and tokens without a price are told apart", async () => {
     await using server = await startWithPrices(await database.create());
     const { call, chat, counted } = server;

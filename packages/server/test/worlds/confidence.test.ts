@@ -163,7 +163,8 @@ onAnyDatabase((database) => {
       const stepped = await episodes.send(await episodes.start(name), "take item 3");
       return { status: stepped.status, body: await stepped.json() };
     };
-    const answered = () => readMetric(presage, 'presage_world_predictions_total{answered_by="retrieval"}');
+    const answered = () =>
+      readMetric(presage, 'presage_world_predictions_total{world="shop",answered_by="retrieval"}');
     const before = await answered();
     const cut = { terminated: false, truncated: true };
     expect(await play({})).toMatchObject({ status: 200, body: cut });
@@ -185,6 +186,8 @@ onAnyDatabase((database) => {
     });
     expect(JSON.stringify(upstream.received[0]?.body.messages)).toContain("take item 3");
     expect((await predict("shop", 1)).world?.answered_by).toBe("retrieval");
+    for (const outcome of ["escalations", "abstentions"])
+      expect(await readMetric(presage, `presage_world_${outcome}_total`)).toBeGreaterThan(0);
 
     const changed = await revise("shop", { retrieval: { k: 1 }, confidence: { methods: ["retrieval"] } });
     expect(changed.pinned.calibration).toBeNull();
@@ -222,6 +225,17 @@ onAnyDatabase((database) => {
     };
     expect(await ofWorld()).toEqual([404, "No run through fitted@1 has finished."]);
     const first = await run();
+    await using opened = await openStore(presage.databaseUrl);
+    const { target, ...row } = await opened.database
+      .selectFrom("runs")
+      .selectAll()
+      .where("id", "=", first)
+      .executeTakeFirstOrThrow();
+    const others = Array.from({ length: 101 }, (_, index) => ({
+      ...{ ...row, id: Bun.randomUUIDv7(), name: `other ${index}` },
+      ...{ target: target.replace('"fitted"', '"fitted-too"'), created_at: Number(row.created_at) + 1 },
+    }));
+    await opened.database.insertInto("runs").values(others).execute();
     expect(await ofWorld()).toEqual([200, first]);
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
     expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^There is no share/)]);

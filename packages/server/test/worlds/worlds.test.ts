@@ -111,6 +111,14 @@ onAnyDatabase((database) => {
     expect(answer.world).toEqual({ name: "shop", revision: 1, answered_by: "default" });
     expect(answer.explain?.examples).toHaveLength(8);
     expect(answer.explain?.examples[0]).toMatchObject({ similarity: expect.any(Number) });
+    // The upstream counts 11 tokens of the whole prompt, which is the system turn, 8 pairs and the question.
+    const messages = upstream.received[0]?.body.messages as { content: string }[];
+    const lengths = messages.map(({ content }) => content.length);
+    const sum = (some: readonly number[]) => some.reduce((all, one) => all + one, 0);
+    expect(answer.explain?.prompt_tokens_of_examples).toBe(
+      Math.round((11 * sum(lengths.slice(1, -1))) / sum(lengths)),
+    );
+    expect(answer.explain?.cost_of_examples).toBeNull();
     const requestId = response.headers.get("x-request-id");
     const found = await eventually(
       async () => {
@@ -259,6 +267,9 @@ onAnyDatabase((database) => {
     expect(await post("/v1/predict", { interaction, world: "strict" }, 409)).toEqual({
       detail: "The dataset with the examples of the world strict is deleted.",
     });
+    const chat = { model: "strict", messages: [{ role: "user", content: "add lamp" }] };
+    const refused = await post<{ error: object }>("/v1/chat/completions", chat, 409);
+    expect(refused.error).toMatchObject({ code: "examples_gone" });
     const lenient = await post<WorldModelPrediction>("/v1/predict", { interaction, world: "lenient" });
     expect(lenient.response.content).toBe(interaction.state);
   });

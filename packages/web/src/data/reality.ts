@@ -1,6 +1,6 @@
-import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest } from "@presage/sdk";
-import { queryOptions } from "@tanstack/react-query";
-import { isNotFound, useChange } from "./client.ts";
+import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest, Run } from "@presage/sdk";
+import { queryOptions, useMutation } from "@tanstack/react-query";
+import { isNotFound, useChange, usePresage } from "./client.ts";
 
 const realityKey = ["reality"];
 const mostChecks = 100;
@@ -102,6 +102,12 @@ export function useCheckReality(onSuccess?: () => void) {
     (presage, request: RealityCheckRequest) => presage.realityChecks.create(request),
     onSuccess,
   );
+}
+
+/** Gets a check as a run, which may be made by this. */
+export function useRunOfCheck(id: string, onSuccess: (run: Run) => void) {
+  const presage = usePresage();
+  return useMutation({ mutationFn: () => presage.realityChecks.run(id), onSuccess });
 }
 
 /** Ends a reality check before its time, or goes on with a paused one. */

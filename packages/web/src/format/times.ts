@@ -24,6 +24,15 @@ export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
+const clock = new Intl.DateTimeFormat("en-GB", {
+  ...{ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
+});
+
+/** “29 Nov, 02:14”, in the user's time zone. */
+export function clockTime(at: string): string {
+  return clock.format(new Date(at));
+}
+
 /** How far back a page looks. */
 export const periods = ["24h", "7d", "30d", "90d"] as const;
 export type Period = (typeof periods)[number];

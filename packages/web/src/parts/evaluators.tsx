@@ -96,6 +96,9 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
                 <span className="truncate text-sm font-medium">{family}</span>
                 {needsModel && <Badge>Needs a model</Badge>}
                 {usesModel && !needsModel && <span className="text-xs text-ink-3">uses a model</span>}
+                {!needsModel && needsOf(choices) && (
+                  <span className="text-xs text-ink-3">{needsOf(choices)}</span>
+                )}
               </span>
             </Tooltip>
           </legend>
@@ -105,7 +108,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
                 key={choice.id}
                 choice={choice}
                 // The family says it once for all its profiles.
-                showsNote={!needsModel}
+                showsNote={!needsModel && needsOf(choices) === undefined}
                 isChosen={chosenIds.has(choice.id)}
                 isFull={isFull}
                 onToggle={() => toggle(choice.id)}
@@ -118,6 +121,16 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
   );
 }
 
+function noteOf({ needsGoldAnswer, obstacle }: EvaluatorChoice): string | undefined {
+  return obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
+}
+
+/** What all of a family's profiles need. */
+function needsOf(choices: readonly EvaluatorChoice[]): string | undefined {
+  const [first, ...others] = choices.map(noteOf);
+  return others.every((note) => note === first) ? first : undefined;
+}
+
 interface ChipProps {
   choice: EvaluatorChoice;
   showsNote: boolean;
@@ -127,9 +140,9 @@ interface ChipProps {
 }
 
 function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
-  const { profile, description, needsGoldAnswer, obstacle } = choice;
+  const { profile, description, obstacle } = choice;
   const isOff = obstacle !== undefined || (isFull && !isChosen);
-  const note = obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
+  const note = noteOf(choice);
   return (
     <label
       title={[description, note && `${note[0]?.toUpperCase()}${note.slice(1)}.`].filter(Boolean).join(" ")}
@@ -146,7 +159,7 @@ function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
         onChange={onToggle}
         className="size-3.5 shrink-0 accent-accent"
       />
-      <span className="min-w-0 wrap-anywhere">{profile === "system:default" ? "default" : profile}</span>
+      <span className="min-w-0 wrap-anywhere">{profile.replace(/^system:/, "")}</span>
       {showsNote && note !== undefined && <span className="text-ink-3">{note}</span>}
     </label>
   );

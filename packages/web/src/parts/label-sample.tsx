@@ -50,7 +50,7 @@ export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) 
       {data !== undefined && <InlineText text={data.sentence} />}
       {more != null && more.count !== null && (
         <b className="ml-2 font-medium whitespace-nowrap text-ink">
-          {counted(more.count, "more label")}: ±{Math.round(100 * more.half_width)} points
+          {counted(more.count, "more label")} for ±{Math.round(100 * more.half_width)} points
         </b>
       )}
       {data?.note != null && <span className="block text-xs text-ink-3">{data.note}</span>}

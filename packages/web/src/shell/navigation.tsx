@@ -96,18 +96,18 @@ interface NavigationProps {
 export function Navigation({ onNavigate, onSearch }: NavigationProps) {
   const current = useSection();
   return (
-    <div className="flex h-full flex-col gap-4 p-3">
-      <div className="px-2 pt-1">
+    <div className="flex h-full flex-col gap-4 p-3 rail:px-1.5">
+      <div className="px-2 pt-1 rail:mx-auto rail:w-6 rail:overflow-hidden rail:px-0">
         <Mark />
       </div>
       <button
         type="button"
         onClick={onSearch}
-        className="flex h-8 shrink-0 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-ink-3 hover:bg-hover hover:text-ink"
+        className="flex h-8 shrink-0 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-ink-3 hover:bg-hover hover:text-ink rail:justify-center"
       >
         <Search className="size-4 shrink-0" aria-hidden />
-        <span className="flex-1 text-left">Go to …</span>
-        <span className="max-md:hidden">
+        <span className="flex-1 text-left rail:sr-only">Go to …</span>
+        <span className="max-md:hidden rail:hidden">
           <Keys keys="mod+k" />
         </span>
       </button>
@@ -119,7 +119,7 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
                 to={section.links[0].to}
                 aria-current={section === current ? "page" : undefined}
                 {...(onNavigate && { onClick: onNavigate })}
-                className="flex items-center gap-2 rounded-md px-2 py-1.5 text-sm font-medium text-ink-2 -outline-offset-2 transition-colors hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent-ink"
+                className="flex items-center gap-2 rounded-md px-2 py-1.5 text-sm font-medium text-ink-2 -outline-offset-2 transition-colors rail:flex-col rail:gap-0.5 rail:px-0 rail:text-[0.6875rem] hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent-ink"
               >
                 <section.icon className="size-4 shrink-0" aria-hidden />
                 {section.title}

@@ -20,7 +20,7 @@ export function Shell() {
       </a>
       <aside
         aria-label="Presage"
-        className="hidden w-56 shrink-0 border-r border-line bg-surface md:block print:hidden"
+        className="hidden w-56 shrink-0 border-r border-line bg-surface md:block rail:w-24 print:hidden"
       >
         <Navigation onSearch={() => setPaletteOpen(true)} />
       </aside>

@@ -27,7 +27,7 @@ export function UserMenu() {
         trigger={
           <button
             type="button"
-            className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover"
+            className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover rail:justify-center"
           >
             <span
               aria-hidden
@@ -35,7 +35,7 @@ export function UserMenu() {
             >
               {name.charAt(0) || <UserRound className="size-4" />}
             </span>
-            <span className="min-w-0 flex-1">
+            <span className="min-w-0 flex-1 rail:sr-only">
               {/* Until it is known who is signed in, the lines are empty, not absent. */}
               {me === undefined && <span className="sr-only">Account</span>}
               <span className="block truncate font-medium">{name || "\u00a0"}</span>
@@ -43,7 +43,7 @@ export function UserMenu() {
                 {me === undefined ? "\u00a0" : (me.email ?? "Local mode")}
               </span>
             </span>
-            <ChevronsUpDown className="size-4 shrink-0 text-ink-3" aria-hidden />
+            <ChevronsUpDown className="size-4 shrink-0 text-ink-3 rail:hidden" aria-hidden />
           </button>
         }
       >

@@ -14,7 +14,7 @@ interface CardProps {
 
 export function Card({ title, hint, actions, className, children }: CardProps) {
   return (
-    <section className={clsx("min-w-0 rounded-lg border border-line bg-surface", className)}>
+    <section className={clsx("min-w-0 overflow-clip rounded-lg border border-line bg-surface", className)}>
       {(title !== undefined || actions !== undefined) && (
         <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
           <div className="min-w-0 flex-1 basis-36">

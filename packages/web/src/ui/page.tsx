@@ -4,6 +4,8 @@ import { type ComponentProps, type ReactNode, useDeferredValue, useEffect } from
 interface PageProps {
   title: string;
   hint?: ReactNode;
+  /** In place of the hint: what chooses what the page shows. */
+  controls?: ReactNode;
   actions?: ReactNode;
   /** Uses the full width and height, and scrolls inside. */
   isFull?: boolean;
@@ -13,7 +15,7 @@ interface PageProps {
 /** Later pages are there at once: where they were scrolled to is restored in the first frame. */
 let isFirst = true;
 
-export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
+export function Page({ title, hint, controls, actions, isFull = false, children }: PageProps) {
   // What follows the title of the first page is drawn in small tasks, as the code and the data still arrive.
   const isDrawn = useDeferredValue(true, !isFirst);
   useEffect(() => {
@@ -30,12 +32,15 @@ export function Page({ title, hint, actions, isFull = false, children }: PagePro
       )}
     >
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1 basis-64">
+        <div className="min-w-0 flex-1 basis-96">
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
+          {controls}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
+          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>:is(a,button)]:px-2">
+            {actions}
+          </div>
         )}
       </header>
       {isDrawn && children}

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
-import { exactTime, relativeTime } from "../format/times.ts";
+import { clockTime, exactTime, relativeTime } from "../format/times.ts";
 
-/** A relative time; the exact time in the user's time zone on hover. */
-export function Time({ at }: { at: string }) {
+/** A relative time, or with `isClock` the day and minute; the exact time in the user's time zone on hover. */
+export function Time({ at, isClock = false }: { at: string; isClock?: boolean }) {
   const nowMs = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap">
-      {relativeTime(at, nowMs)}
+      {isClock ? clockTime(at) : relativeTime(at, nowMs)}
     </time>
   );
 }

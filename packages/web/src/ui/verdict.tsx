@@ -23,10 +23,12 @@ export function VerdictBadge(verdict: Verdict) {
 export function VerdictMark({ score, ...verdict }: Verdict & { score: number | null }) {
   const { label, Icon, tone } = lookOf(verdict);
   const said = tone === "warn" ? "No verdict" : label;
+  // A score of 1 for a pass, or 0 for a fail, tells nothing more.
+  const isSaid = verdict.pass !== null && score === Number(verdict.pass);
   return (
-    <span className="inline-flex items-center justify-end gap-1.5" title={said}>
+    <span className="inline-flex flex-row-reverse items-center gap-1.5" title={said}>
       <Icon aria-label={said} role="img" className={clsx("size-3.5 shrink-0", inks[tone])} />
-      <span className="text-right tabular-nums md:w-10">{formatScore(score)}</span>
+      <span className={clsx("tabular-nums", isSaid && "sr-only")}>{formatScore(score)}</span>
     </span>
   );
 }

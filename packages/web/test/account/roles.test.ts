@@ -36,7 +36,7 @@ dashboardTest(
     const table = page.getByRole("region", { name: "Audit log" });
     const change = table.getByRole("row").filter({ hasText: "from: viewer · to: member" });
     await change.getByRole("cell", { name: "Owner", exact: true }).waitFor();
-    await change.getByText("viewer · from: viewer").waitFor();
+    await change.getByRole("link", { name: "viewer" }).waitFor();
     await table.getByRole("row", { name: "Created an environment" }).getByText("named").waitFor();
     await table.getByRole("combobox", { name: "Action" }).selectOption("Signed in");
     await table.getByText("from: viewer · to: member").waitFor({ state: "detached" });

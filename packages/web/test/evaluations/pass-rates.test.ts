@@ -35,7 +35,7 @@ dashboardTest(
     const page = await visit("/evaluations?app=explorer");
     await page.getByText("150", { exact: true }).waitFor();
     expect(await page.getByText(pooled).count()).toBe(0);
-    await page.getByRole("button", { name: "Pass rates by evaluator, profile and run: 2" }).click();
+    await page.getByRole("button", { name: "2 pass rates, by evaluator and run" }).click();
     const list = page.getByRole("dialog", { name: "Pass rates" });
     await list.getByText("100 verdicts in 10 clusters").waitFor();
     await list.getByRole("link", { name: "strict" }).click();

@@ -48,7 +48,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   const page = await visit(`/review?profile_id=${id}`);
   await page.getByText("0 labelled now, 3 left here").waitFor();
   await page.getByText("Nobody has labelled a verdict of contains yet.").waitFor();
-  await page.getByText("95 more labels: ±10 points").waitFor();
+  await page.getByText("95 more labels for ±10 points").waitFor();
   await region(page).getByText("Evaluators disagree: 1 pass, 1 fail").waitFor();
   const first = await shownId(page);
   await press(page, "p");

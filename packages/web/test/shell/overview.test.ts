@@ -23,7 +23,7 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
   // Uses are a count, and have those of runs.
   await row().getByRole("cell", { name: "8", exact: true }).waitFor();
   await row().getByRole("link").first().click();
-  await page.getByRole("button", { name: "Pass rates by evaluator, profile and run: 3" }).click();
+  await page.getByRole("button", { name: "3 pass rates, by evaluator and run" }).click();
   const rates = page.getByRole("listitem");
   await rates.filter({ hasText: "bad" }).getByText("33.3 %").waitFor();
   await rates.filter({ hasText: "direct evaluations" }).getByText("1 verdict").waitFor();

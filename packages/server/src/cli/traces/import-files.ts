@@ -54,6 +54,17 @@ async function filesAt(path: string): Promise<ImportFile[]> {
     .map((file) => ({ path: file, shown: file, name: relative(path, file), isNamed: false }));
 }
 
+const startBytes = 4_096;
+/** Of gzip, zip and zstd, in hexadecimal. */
+const packedStarts = /^(1f8b|504b0304|28b52ffd)/;
+const jsonStart = /^\ufeff?\s*[[{]/;
+
+/** Whether a file begins as one of traces may. Of folders others are not read: notes, pictures, empty files. */
+export async function mayHoldTraces({ path }: ImportFile): Promise<boolean> {
+  const start = Buffer.from(await Bun.file(path).slice(0, startBytes).bytes());
+  return jsonStart.test(start.toString()) || packedStarts.test(start.toString("hex"));
+}
+
 /** Files as the body of one upload, which is read once. */
 export function bodyOf(files: readonly ImportFile[]): {
   body: ReadableStream<Uint8Array> | Blob;

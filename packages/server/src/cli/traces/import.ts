@@ -26,7 +26,7 @@ import { type Connection, type ConnectionOptions, connectToServer, findDataset }
 import { checkFiles } from "../files.ts";
 import { previewsHere, withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
-import { bodyOf, type ImportFile, withFiles } from "./import-files.ts";
+import { bodyOf, type ImportFile, mayHoldTraces, withFiles } from "./import-files.ts";
 import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
 
 /** How files become samples, as Commander reads it. Redaction may be a file of rules. */
@@ -213,7 +213,8 @@ async function previewFiles(
   const previewFile = await openPreviews(config, server);
   const good: ImportFile[] = [];
   for (const file of files) {
-    const preview = await previewFile(file, options).catch((error: unknown) => {
+    const isRead = file.isNamed || (await mayHoldTraces(file));
+    const preview = await (isRead ? previewFile(file, options) : undefined)?.catch((error: unknown) => {
       if (file.isNamed || !isUnrecognised(error)) throw refusal(error, [file]);
     });
     if (preview === undefined) {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { describeExamplesWorth } from "./evaluate-world.ts";
+import { describeCurve } from "./learning-curve.ts";
 
 /** As compared with the world: what is less is worse. */
 const bare = {
@@ -49,3 +50,18 @@ test.each([
     expect(describeExamplesWorth({ bare: ofBare, records })).toBe(text);
   },
 );
+
+test.each([
+  ["worse worse worse", "With some it is worse in 3 of 3 draws, and better in 0: more are likely to help."],
+  ["worse undecided", "With some it is worse in 1 of 2 draws, and better in 0: more may help."],
+  ["worse better", "With some it is worse in 1 of 2 draws, and better in 1: whether more help is open."],
+  ["undecided", "No difference between some and all was found: more of them may not help."],
+])("whether more records help is said by %s", (outcomes, text) => {
+  const draws = outcomes.split(" ") as ("worse" | "better" | "undecided")[];
+  expect(
+    describeCurve(
+      "some",
+      draws.map((outcome) => ({ outcome })),
+    ),
+  ).toBe(text);
+});

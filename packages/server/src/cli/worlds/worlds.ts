@@ -19,7 +19,7 @@ import { readNumber } from "../run-options.ts";
 import { type Column, printList } from "../terminal.ts";
 import { addCalibrationVerbs, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
-import { evaluateWorld } from "./evaluate-world.ts";
+import { type EvaluateFlags, evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, playWorld, showText } from "./play.ts";
 import { samplesOf } from "./samples.ts";
 import { addFileVerbs } from "./world-files.ts";
@@ -71,7 +71,8 @@ export function addWorldsCommands(program: Command): void {
     .addHelpText("after", examples("presage worlds create shop --examples shop", "presage worlds list"));
   addConfigOptions(worlds.command("create <name>").description("create a world"))
     .option("--evaluate", "measure it on recorded samples, beside what is simpler")
-    .option("--evaluator <name[=profile]>", "what judges, with --evaluate", "exact-match")
+    .option(...evaluatorOption)
+    .option(...curveOption)
     .option(...onServer)
     .addHelpText(
       "after",
@@ -89,12 +90,31 @@ export function addWorldsCommands(program: Command): void {
       examples("presage worlds revise shop --k 4", "presage worlds revise shop --examples shop"),
     )
     .action((name: string, options) => reviseCommand(configure(), name, options));
+  worlds
+    .command("evaluate <name>")
+    .summary("measure a world on recorded samples")
+    .description(
+      "measure a world on the samples of its dataset with the tag split=test, or on each without its own trajectory, beside what is simpler",
+    )
+    .option(...evaluatorOption)
+    .option(...curveOption)
+    .option(...onServer)
+    .addHelpText("after", examples("presage worlds evaluate shop --curve"))
+    .action((name: string, options) =>
+      withRunConnection(configure(), options, async (connection) => {
+        const world = await connection.call((client) => client.worlds.get(name));
+        await evaluateWorld(connection, world, options);
+      }),
+    );
   addReadingCommands(worlds);
   addCalibrationVerbs(worlds);
   addFileVerbs(worlds);
   addEndingCommands(worlds);
   addPlayCommand(program);
 }
+
+const evaluatorOption = ["--evaluator <name[=profile]>", "what judges", "exact-match"] as const;
+const curveOption = ["--curve", "measure it also with fewer of its trajectories"] as const;
 
 function addReadingCommands(worlds: Command): void {
   worlds
@@ -210,7 +230,7 @@ function addPlayCommand(program: Command): void {
 async function createCommand(
   config: Config,
   name: string,
-  { evaluate, evaluator, ...flags }: WorldFlags & { evaluate?: boolean; evaluator: string },
+  { evaluate, evaluator, curve, ...flags }: WorldFlags & EvaluateFlags & { evaluate?: boolean },
 ): Promise<void> {
   await withRunConnection(config, flags, async (connection) => {
     const wanted = await readConfig(connection, flags, {});
@@ -220,7 +240,7 @@ async function createCommand(
     const world = await connection.call(({ worlds }) => worlds.create(request));
     process.stdout.write(describe(world));
     if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
-    if (evaluate) await evaluateWorld(connection, world, { evaluator, server: flags.server });
+    if (evaluate || curve) await evaluateWorld(connection, world, { evaluator, curve, server: flags.server });
     else printNotice(`To act in it:\n  presage play ${name}`);
   });
 }

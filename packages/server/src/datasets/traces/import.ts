@@ -105,6 +105,7 @@ export const ownLines = {
 export interface ImportedSample {
   sample: ReadSample;
   place: TraceDocument["place"];
+  file: string | undefined;
 }
 
 /** What an import has read. */
@@ -124,6 +125,10 @@ export class TraceImport {
   readonly #options: ImportOptions;
   readonly #texts: TraceTexts;
   readonly #takenIds: Set<string>;
+  /** Those that were there before. */
+  readonly #earlierIds: Set<string>;
+  /** The ids of the conversations of the file that is being read, by the ids that it gives them. */
+  readonly #ownIds = new Map<string, string>();
   /** The last number of each id that occurred again: lines without ids all have their file's. */
   readonly #repeated = new Map<string, number>();
   readonly #salt: string;
@@ -148,7 +153,8 @@ export class TraceImport {
     this.#salt = salt;
     const { redaction, rules } = options;
     this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
-    this.#takenIds = new Set(taken);
+    this.#earlierIds = new Set(taken);
+    this.#takenIds = new Set(this.#earlierIds);
   }
 
   /** The samples of a file, in their order. What cannot be read is a fault, which `check` reports. */
@@ -234,6 +240,8 @@ export class TraceImport {
 
   #close(file: TraceFile): void {
     file.close();
+    for (const id of this.#ownIds.values()) this.#takenIds.add(id);
+    this.#ownIds.clear();
     this.#warnings.push(...file.warnings());
     if (file.told === undefined) return;
     const { layout, why } = file.told;
@@ -254,11 +262,11 @@ export class TraceImport {
     for (const [one, document] of recorded) {
       const { place, entry } = document;
       try {
-        for (const sample of "sample" in one
-          ? this.#asTold(file, one.sample)
-          : this.#samplesOfTrace(file, one.trace, place)) {
+        for (const sample of "trace" in one
+          ? this.#samplesOfTrace(file, one.trace, place)
+          : this.#asTold(file, "sample" in one ? [one.sample] : this.#underOwnId(one.conversation))) {
           this.#count(sample);
-          yield { sample: this.#inItsSplit(sample), place };
+          yield { sample: this.#inItsSplit(sample), place, file: entry ?? file.name };
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
@@ -267,10 +275,19 @@ export class TraceImport {
     }
   }
 
-  /** A sample that its layout made; as it is if its layout's samples are, unless redaction is asked for. */
-  *#asTold(file: TraceFile, sample: ReadSample): Generator<ReadSample, void> {
+  /** Samples that their layout made; as they are if its layout's samples are, unless redaction is asked for. */
+  *#asTold(file: TraceFile, samples: readonly ReadSample[]): Generator<ReadSample, void> {
     const isVerbatim = file.told?.layout.isVerbatim === true && this.#options.redaction === undefined;
-    yield isVerbatim ? sample : this.#texts.cleanValue(sample);
+    for (const sample of samples) yield isVerbatim ? sample : this.#texts.cleanValue(sample);
+  }
+
+  /** A conversation, numbered if a file before this one has its id. In one file, or appended, the id is refused when it is stored. */
+  #underOwnId(samples: readonly ReadSample[]): readonly ReadSample[] {
+    const id = samples[0]?.trajectory_id ?? "";
+    const isAnothers = this.#takenIds.has(id) && !this.#earlierIds.has(id);
+    const own = this.#ownIds.get(id) ?? (isAnothers ? this.#newId(id) : id);
+    this.#ownIds.set(id, own);
+    return own === id ? samples : samples.map((sample) => ({ ...sample, trajectory_id: own }));
   }
 
   *#samplesOfTrace(

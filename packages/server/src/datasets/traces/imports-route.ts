@@ -29,9 +29,7 @@ const formats: ImportFormatsResponse = {
   })),
 };
 
-const listFormats = route({
-  method: "GET",
-  path: "/v1/imports/formats",
+const listFormats = route("GET", "/v1/imports/formats", {
   needs: "evaluate",
   id: "listImportFormats",
   tag: "datasets",
@@ -88,9 +86,7 @@ const examplePreview: ImportPreview = {
   other_formats: [{ format: "atif", why_not: "It needs `schema_version` that begins with `ATIF-v1.`." }],
 };
 
-const previewOfImport = route({
-  method: "POST",
-  path: "/v1/imports/preview",
+const previewOfImport = route("POST", "/v1/imports/preview", {
   needs: "evaluate",
   id: "previewImport",
   tag: "datasets",
@@ -110,7 +106,7 @@ const previewOfImport = route({
     "200": response("What the import would store", ImportPreview, examplePreview),
     "413": errorResponse(
       "The file is 200 times as long as its compressed form",
-      "The body becomes more than 200 times as long when it is decompressed. Send it without gzip.",
+      "The body becomes more than 200 times as long when it is decompressed. Send it uncompressed.",
     ),
     "422": response("No layout fits, or the request is not valid", HTTPValidationError, {
       detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known layout: its keys are "foo"' }],

@@ -1,5 +1,5 @@
 import type { DatasetFormat } from "@presage/contract";
-import type { ReadSample } from "../formats.ts";
+import { type ReadSample, readChatTrajectory } from "../formats.ts";
 import type { LeftOut } from "./content.ts";
 import type { Trace } from "./turns.ts";
 
@@ -29,8 +29,8 @@ export interface ReadOptions {
   leftOut: LeftOut;
 }
 
-/** A trajectory that becomes samples, or a sample as it is. */
-export type Recorded = { trace: Trace } | { sample: ReadSample };
+/** A trajectory that becomes samples, a sample as it is, or all samples of a conversation. */
+export type Recorded = { trace: Trace } | { sample: ReadSample } | { conversation: readonly ReadSample[] };
 
 /** Reads the documents of one file, one after the other. A document that it cannot use is a `LineError`. */
 export interface TraceReader {
@@ -53,6 +53,8 @@ export interface Layout {
   recognises(document: TraceDocument): string | undefined;
   /** Whether a document may stand in a file of this layout. By default only if it is recognised. */
   admits?(document: TraceDocument): boolean;
+  /** Who the assistant of its conversations is unless the upload says it, where the contents do not show it. */
+  assistantIs?: "agent" | "environment";
   /** Whether the files of a zip are one file in parts. */
   joinsEntries?: boolean;
   /** Whether its samples are stored as they are: without redaction unless asked for, under the ids that they have. */
@@ -80,6 +82,11 @@ export function eachSample(read: (value: unknown, line: number) => Iterable<Read
     for (const sample of read(value, number)) yield { sample };
   });
 }
+
+/** A reader of conversations whose assistant is the environment. */
+export const asEnvironment = eachDocument(function* ({ value, place: [, number] }) {
+  yield { conversation: [...readChatTrajectory(value, number)] };
+});
 
 /** A reader of documents that each stand by themselves. */
 export function eachDocument(

@@ -49,12 +49,12 @@ export function findLayout(format: string): Layout {
   return layout;
 }
 
-/** Of how many layouts and keys a refusal tells. */
+/** Of how many keys a refusal tells. */
 const maxKeys = 20;
 
 /** A file of no known layout. It says which keys were seen, and what each layout needs. */
 export class UnrecognisedError extends UploadError {
-  constructor(documents: readonly TraceDocument[]) {
+  constructor(documents: readonly TraceDocument[], file: string | undefined) {
     const keys = new Set(documents.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])));
     const seen = [...keys].slice(0, maxKeys).map((key) => JSON.stringify(key.slice(0, 100)));
     const what =
@@ -62,8 +62,7 @@ export class UnrecognisedError extends UploadError {
         ? "it has no JSON object"
         : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
     super({
-      line: undefined,
-      path: [],
+      ...{ line: undefined, path: [], file },
       type: "unrecognised_layout",
       reason: `No known layout: ${what}. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognisedBy })) },

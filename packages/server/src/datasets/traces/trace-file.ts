@@ -89,12 +89,14 @@ export class TraceFile {
   *#open(): Generator<Read, void> {
     const held = this.#held;
     this.#held = [];
-    const { format } = this.#options;
+    const { format, assistantIs } = this.#options;
     const told =
-      format === undefined ? recognise(held) : { layout: findLayout(format), why: "named by the upload" };
-    if (told === undefined) throw new UnrecognisedError(held);
-    this.#told = told;
-    const reader = told.layout.open({ ...this.#options, source: this.source });
+      format === undefined ? recognise(held) : { layout: findLayout(format), why: "the name that was given" };
+    if (told === undefined) throw new UnrecognisedError(held, this.name);
+    const { layout, why } = told;
+    const who = layout.assistantIs && (assistantIs ?? layout.assistantIs);
+    this.#told = { layout, why: who ? `${why}; the assistant is the ${who}` : why };
+    const reader = layout.open({ ...this.#options, source: this.source });
     this.#reader = reader;
     for (const document of held) yield* this.#read(reader, document);
   }

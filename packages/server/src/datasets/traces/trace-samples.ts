@@ -45,11 +45,14 @@ function contextOf(trace: Trace, texts: TraceTexts): ReadSample["context"] {
 }
 
 function firstSaid({ turns }: Trace, texts: TraceTexts): string | undefined {
+  let aside: string | undefined;
   for (const turn of turns) {
     const said = turn.by === "environment" ? texts.again(turn.content) : "";
-    if (said !== "") return said;
+    if (said === "") continue;
+    if (turn.by === "environment" && turn.isAside !== true) return said;
+    aside ??= said;
   }
-  return undefined;
+  return aside;
 }
 
 function toolsText(tools: unknown, texts: TraceTexts): string | undefined {

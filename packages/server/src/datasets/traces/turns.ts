@@ -25,6 +25,8 @@ export type Turn =
   | {
       by: "environment";
       content: Content;
+      /** Whether it is not the task, even if it comes first. */
+      isAside?: boolean;
       at?: string | undefined;
       reward?: number | undefined;
       done?: boolean | undefined;

@@ -150,7 +150,7 @@ export function malformed(what: string): UploadError {
 }
 
 export function tooDense(): ServiceError {
-  const message = `The body becomes more than ${maxRatio} times as long when it is decompressed. Send it without gzip.`;
+  const message = `The body becomes more than ${maxRatio} times as long when it is decompressed. Send it uncompressed.`;
   return new ServiceError("body_too_large", message);
 }
 

@@ -31,7 +31,7 @@ const maxKnownParts = 20_000;
 
 interface RevisionFiller {
   /** Adds a sample, and writes the batch if it is full: to be awaited before the next one. */
-  add(sample: CanonicalSample, place?: Place): Promise<void> | undefined;
+  add(sample: CanonicalSample, at?: Place): Promise<void> | undefined;
   /** Writes what is left. */
   flush(): Promise<void>;
   samples(): number;
@@ -88,7 +88,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   }
 
   return {
-    add(sample, place) {
+    add(sample, at) {
       count += 1;
       const { parts, body, ...key } = sample;
       let bytes = 1;
@@ -105,7 +105,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
       }
       batch.samples.push({ ...ids, ...key, bytes });
       batch.payloads.push({ ...ids, part: parts.at(-1)?.digest ?? null, body });
-      batch.places.push(place);
+      batch.places.push(at);
       batch.textBytes += body.length;
       batch.lineBytes += bytes;
       return rowsOf(batch) >= pace.maxRows() || batch.textBytes >= maxBatchBytes ? flush() : undefined;
@@ -126,24 +126,15 @@ function rowsOf({ samples, parts }: Batch): number {
 async function repeated(
   database: Database,
   sample: DatasetSamplesTable | undefined,
-  place: Place | undefined,
+  at: Place | undefined,
 ): Promise<Error> {
   if (sample === undefined) return new Error("No sample was refused");
   const { trajectory_id, step, sample_id } = sample;
-  const [unit, line] = place ?? [];
-  return (await hasStep(database, sample))
-    ? new UploadError({
-        unit,
-        line,
-        path: ["step"],
-        reason: `An earlier line has step ${step} of trajectory ${trajectory_id}`,
-      })
-    : new UploadError({
-        unit,
-        line,
-        path: ["dataset_sample_id"],
-        reason: `An earlier line has the id ${sample_id}`,
-      });
+  const { place: [unit, line] = [], file } = at ?? {};
+  const refused = (await hasStep(database, sample))
+    ? { path: ["step"], reason: `An earlier line has step ${step} of trajectory ${trajectory_id}` }
+    : { path: ["dataset_sample_id"], reason: `An earlier line has the id ${sample_id}` };
+  return new UploadError({ unit, line, file, ...refused });
 }
 
 function abandoned(): ServiceError {
@@ -166,7 +157,7 @@ const touchEveryMs = 60_000;
 /** Hashing many short texts takes longer than joining them first. */
 const hashedCharacters = 64 * 1024;
 
-type Place = ImportedSample["place"];
+type Place = Pick<ImportedSample, "place" | "file">;
 
 export interface Upload extends ReadUpload, Pick<Changer, "accountId" | "actor">, UploadLimits {
   datasetId: string;
@@ -272,8 +263,8 @@ async function fill(
   const chunks = withinDisk(database, upload.isGzip ? gunzip(body) : body, upload.floor);
   for await (const samples of importedSamples(chunks, upload, traces)) {
     if (traces.isRefused()) continue;
-    for (const { sample, place } of samples) {
-      const added = filler.add(canonicalise(sample), place);
+    for (const { sample, ...at } of samples) {
+      const added = filler.add(canonicalise(sample), at);
       if (added !== undefined) await added;
     }
   }

@@ -37,9 +37,7 @@ interface UploadServices {
 }
 
 const { dataset_sample_id: _, ...exampleLine } = exampleSample;
-const uploadDatasetRevision = route({
-  method: "POST",
-  path: "/v1/datasets/:id/revisions",
+const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
   needs: "evaluate",
   id: "uploadDatasetRevision",
   tag: "datasets",

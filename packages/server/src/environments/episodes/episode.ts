@@ -9,19 +9,17 @@ import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { type DeletedBatch, doTogether, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
-import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
+import type { Keyset, KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
-import type { Task } from "../environment.ts";
-import { sandboxEnvironment } from "../environment.ts";
+import { sandboxEnvironment, type Task } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
 import type { NewStep } from "./episode-writes-store.ts";
 import {
   countMatching,
   deleteEpisodeRows,
   type EpisodeFilter,
-  type EpisodePosition,
   type EpisodeProgress,
   type EpisodeRow,
   selectEpisode,
@@ -254,9 +252,9 @@ export async function toFilter(
   requester: Requester,
   { environment, ...filter }: WantedEpisodes,
 ): Promise<EpisodeFilter> {
-  if (environment === undefined) return { ...filter, expiredBefore: expiredBefore() };
-  const { id } = await findEnvironment(services, requester, environment);
-  return { ...filter, environment_id: id, expiredBefore: expiredBefore() };
+  const found =
+    environment === undefined ? undefined : await findEnvironment(services, requester, environment);
+  return { ...filter, ...(found && { environment_id: found.id }), expiredBefore: expiredBefore() };
 }
 
 /** Deletes an episode with its steps. */
@@ -278,7 +276,7 @@ export async function deleteEpisode(
   services.knownEpisodes.forget(id);
 }
 
-const start: EpisodePosition = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
+const start: Keyset = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
 /** To look at episodes that stay takes microseconds each. */
 const candidatesAtOnce = 200;
 
@@ -289,13 +287,13 @@ const candidatesAtOnce = 200;
 export async function deleteOldEpisodes(
   database: Database,
   { accountId, before }: { accountId: string; before: Micros },
-  place: EpisodePosition | undefined,
+  place: Keyset | undefined,
   limit: number,
-): Promise<DeletedBatch<EpisodePosition>> {
+): Promise<DeletedBatch<Keyset>> {
   const unused = Math.min(before, expiredBefore());
   const candidates = await selectOldEpisodes(database, accountId, unused, place ?? start, candidatesAtOnce);
   let steps = 0;
-  const wanted: EpisodePosition[] = [];
+  const wanted: Keyset[] = [];
   for (const episode of candidates) {
     if (episode.isInDataset) continue;
     steps += episode.steps + 1;

@@ -10,7 +10,6 @@ import {
   EpisodeStart,
   type EpisodeSummary,
   episodeIdleMinutes,
-  readInstant,
   StepRequest,
   StepResponse,
 } from "@presage/contract";
@@ -24,10 +23,10 @@ import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
-import { defined } from "../../platform/words.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
 import { type AskServices, askDeployment } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
+import { toWantedEpisodes } from "./episode-lines.ts";
 import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
@@ -93,9 +92,7 @@ const figures: EpisodeFigures = {
   last_started_at: "2026-11-22T03:46:51.371Z",
 };
 
-const listEpisodesRoute = route({
-  method: "GET",
-  path: "/v1/episodes",
+const listEpisodesRoute = route("GET", "/v1/episodes", {
   needs: "read",
   id: "listEpisodes",
   tag,
@@ -108,19 +105,13 @@ const listEpisodesRoute = route({
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
-    const { rows, next } = await listEpisodes(
-      services,
-      requester,
-      readEpisodeFilter(query),
-      readKeysetPage(query),
-    );
+    const page = readKeysetPage(query);
+    const { rows, next } = await listEpisodes(services, requester, readEpisodeFilter(query), page);
     return reply(200, { data: rows.map(toEpisodeSummary), next: toCursor(next) });
   },
 });
 
-const startEpisodeRoute = route({
-  method: "POST",
-  path: "/v1/episodes",
+const startEpisodeRoute = route("POST", "/v1/episodes", {
   needs: "predict",
   id: "startEpisode",
   tag,
@@ -144,6 +135,11 @@ const startEpisodeRoute = route({
         reality: null,
       },
     }),
+    "409": errorResponse(
+      "Successes in the environment are false too often, and it refuses new episodes then",
+      "Of 40 episodes in 40 tasks that succeeded in simulation, 38 failed in reality: 95.0 %.",
+      { category: "reality_alarm" },
+    ),
     "404": errorResponse(
       "The account has no such environment, or it has no such task",
       "The environment kitchen has no tasks in the split train.",
@@ -161,9 +157,7 @@ const startEpisodeRoute = route({
   },
 });
 
-const countEpisodesRoute = route({
-  method: "GET",
-  path: "/v1/episodes/figures",
+const countEpisodesRoute = route("GET", "/v1/episodes/figures", {
   needs: "read",
   id: "countEpisodes",
   tag,
@@ -181,9 +175,7 @@ const countEpisodesRoute = route({
   },
 });
 
-const getEpisode = route({
-  method: "GET",
-  path: "/v1/episodes/:id",
+const getEpisode = route("GET", "/v1/episodes/:id", {
   needs: "read",
   id: "getEpisode",
   tag,
@@ -206,9 +198,7 @@ const getEpisode = route({
   },
 });
 
-const deleteEpisodeRoute = route({
-  method: "DELETE",
-  path: "/v1/episodes/:id",
+const deleteEpisodeRoute = route("DELETE", "/v1/episodes/:id", {
   needs: "predict",
   id: "deleteEpisode",
   tag,
@@ -227,9 +217,7 @@ interface StepRouteServices extends StepServices, AskServices {
   settings: { maxShortBodyBytes: number };
 }
 
-const stepEpisodeRoute = route({
-  method: "POST",
-  path: "/v1/episodes/:id/step",
+const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
   needs: "predict",
   id: "stepEpisode",
   tag,
@@ -292,25 +280,10 @@ function readTask({
 }
 
 export function readEpisodeFilter({
-  environment,
   revision,
-  split,
   index,
-  policy,
-  status,
-  outcome,
-  from,
-  to,
+  ...query
 }: Omit<EpisodeListQuery, "limit" | "after">): WantedEpisodes {
-  return defined({
-    environment,
-    revision: revision === undefined ? undefined : Number(revision),
-    split,
-    position: index === undefined ? undefined : Number(index),
-    policy,
-    status,
-    outcome,
-    from: from === undefined ? undefined : readInstant(from),
-    to: to === undefined ? undefined : readInstant(to),
-  });
+  const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  return toWantedEpisodes({ ...query, revision: numberOf(revision), index: numberOf(index) });
 }

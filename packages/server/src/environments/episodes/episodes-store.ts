@@ -2,6 +2,8 @@ import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/c
 import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import {
+  isLater,
+  type Keyset,
   type KeysetPage,
   type ListPart,
   selectNewestFirst,
@@ -101,8 +103,7 @@ export async function selectMatchingIds(
   { limit, after }: KeysetPage,
 ): Promise<ListPart<Pick<EpisodesTable, "id" | "created_at">>> {
   let query = reader.selectFrom("episodes").select(["id", "created_at"]).where(isMatching(accountId, filter));
-  if (after !== undefined)
-    query = query.where(sql<SqlBool>`(created_at, id) > (${after.createdAt}, ${after.id})`);
+  if (after !== undefined) query = query.where(isLater(after));
   const rows = await query
     .orderBy("created_at")
     .orderBy("id")
@@ -140,18 +141,20 @@ function isMatching(accountId: string, filter: EpisodeFilter) {
   };
 }
 
+/** What a step shows of its prediction. */
+const predictionColumns = [
+  "deployment",
+  "model",
+  "replica",
+  "finish_reason",
+  "prompt_tokens",
+  "cached_tokens",
+  "completion_tokens",
+  "latency_micros",
+] as const;
+
 export type StepRow = EpisodeStepsTable &
-  Pick<
-    PredictionsTable,
-    | "deployment"
-    | "model"
-    | "replica"
-    | "finish_reason"
-    | "prompt_tokens"
-    | "cached_tokens"
-    | "completion_tokens"
-    | "latency_micros"
-  > & { prediction_id: string; observation: string };
+  Pick<PredictionsTable, (typeof predictionColumns)[number]> & { prediction_id: string; observation: string };
 
 /** Steps of an episode after one, up to another, in their order. */
 export async function selectSteps(
@@ -206,17 +209,8 @@ function withPredictions(database: Database, episodeId: string) {
     )
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
     .selectAll("step")
-    .select([
-      "prediction.id as prediction_id",
-      "prediction.deployment",
-      "prediction.model",
-      "prediction.replica",
-      "prediction.finish_reason",
-      "prediction.prompt_tokens",
-      "prediction.cached_tokens",
-      "prediction.completion_tokens",
-      "prediction.latency_micros",
-    ])
+    .select("prediction.id as prediction_id")
+    .select(predictionColumns.map((column) => `prediction.${column}` as const))
     .select((of) => of.fn.coalesce("payload.output", sql.lit("")).as("observation"))
     .where("step.episode_id", "=", episodeId);
 }
@@ -287,12 +281,6 @@ export async function selectEpisodeIds(
   return rows.map(({ id }) => id);
 }
 
-/** A place in the order of an account's episodes. */
-export interface EpisodePosition {
-  createdAt: Micros;
-  id: string;
-}
-
 /** A dataset has its steps as a trajectory. */
 const isInDataset = sql<SqlBool | number>`exists (select 1 from dataset_revisions as revision
   where revision.account_id = episodes.account_id and revision.state <> 'deleted' and exists (
@@ -304,14 +292,14 @@ export async function selectOldEpisodes(
   database: Database,
   accountId: string,
   before: Micros,
-  after: EpisodePosition,
+  after: Keyset,
   limit: number,
-): Promise<(EpisodePosition & { isInDataset: boolean; steps: number })[]> {
+): Promise<(Keyset & { isInDataset: boolean; steps: number })[]> {
   const rows = await database
     .selectFrom("episodes")
     .select(["id", "created_at", "steps", isInDataset.as("is_in_dataset")])
     .where("account_id", "=", accountId)
-    .where(sql<SqlBool>`(created_at, id) > (${after.createdAt}, ${after.id})`)
+    .where(isLater(after))
     .where("created_at", "<", before)
     .where("last_active_at", "<", before)
     .orderBy("created_at")

@@ -44,8 +44,9 @@ function countByTask(
   { environmentId, from, to, expiredBefore }: CountedEpisodes,
 ) {
   const part = partOf(by);
-  const finished = sql<number>`sum(case when episode.status = 'finished' then 1 else 0 end)`;
-  const successes = sql<number>`sum(case when episode.outcome = 'success' then 1 else 0 end)`;
+  const countIf = (condition: RawBuilder<unknown>) =>
+    sql<number>`sum(case when ${condition} then 1 else 0 end)`;
+  const isFinished = sql`episode.status = 'finished'`;
   return (
     reader
       .selectFrom("episodes as episode")
@@ -67,19 +68,13 @@ function countByTask(
       .select((of) => [
         of.fn.max("episode.environment").as("environment"),
         of.fn.countAll<number>().as("episodes"),
-        sql<number>`sum(case when episode.status = 'open' and episode.last_active_at >= ${expiredBefore} then 1 else 0 end)`.as(
-          "open",
-        ),
-        finished.as("finished"),
-        successes.as("successes"),
-        sql<number>`sum(case when episode.outcome = 'failure' then 1 else 0 end)`.as("failures"),
-        sql<number>`sum(case when episode.status = 'finished' then episode.steps else 0 end)`.as(
-          "finished_steps",
-        ),
-        sql<number>`sum(case when episode.status = 'finished' and episode.reward is not null then 1 else 0 end)`.as(
-          "rewarded",
-        ),
-        sql<number | null>`sum(case when episode.status = 'finished' then episode.reward end)`.as("rewards"),
+        countIf(sql`episode.status = 'open' and episode.last_active_at >= ${expiredBefore}`).as("open"),
+        countIf(isFinished).as("finished"),
+        countIf(sql`episode.outcome = 'success'`).as("successes"),
+        countIf(sql`episode.outcome = 'failure'`).as("failures"),
+        sql<number>`sum(case when ${isFinished} then episode.steps else 0 end)`.as("finished_steps"),
+        countIf(sql`${isFinished} and episode.reward is not null`).as("rewarded"),
+        sql<number | null>`sum(case when ${isFinished} then episode.reward end)`.as("rewards"),
         of.fn.sum<number>("episode.failed_steps").as("failed_steps"),
         of.fn.max("episode.created_at").as("last_started_at"),
       ])

@@ -46,6 +46,9 @@ const common = {
 const key =
   "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
 const path = "/v1/environments/:name/openenv";
+const ofEnvironment = { ...common, params: EnvironmentPath };
+/** Of the Task API. */
+const ofTasks = { ...common, params: OpenEnvTaskPath };
 const noSuchSplit = {
   "400": errorResponse(
     "The environment has no such split",
@@ -105,14 +108,11 @@ interface TaskServices {
   log: HttpServices["log"];
 }
 
-const getSchema = route({
-  ...common,
-  method: "GET",
-  path: `${path}/schema`,
+const getSchema = route("GET", `${path}/schema`, {
+  ...ofEnvironment,
   id: "getOpenEnvSchema",
   summary: "Show OpenEnv's schemas",
   description: `Returns the JSON schemas of actions, observations and the state. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The schemas", OpenEnvSchemaResponse, {
       action: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
@@ -127,14 +127,11 @@ const getSchema = route({
   },
 });
 
-const getMetadata = route({
-  ...common,
-  method: "GET",
-  path: `${path}/metadata`,
+const getMetadata = route("GET", `${path}/metadata`, {
+  ...ofEnvironment,
   id: "getOpenEnvMetadata",
   summary: "Show OpenEnv's metadata",
   description: `Returns the environment's name and description, with its revision as the version. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The metadata", OpenEnvMetadataResponse, {
       name: "kitchen",
@@ -150,14 +147,11 @@ const getMetadata = route({
   },
 });
 
-const getHealth = route({
-  ...common,
-  method: "GET",
-  path: `${path}/health`,
+const getHealth = route("GET", `${path}/health`, {
+  ...ofEnvironment,
   id: "getOpenEnvHealth",
   summary: "Check an environment",
   description: `Returns \`healthy\` if the environment exists. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }),
     ...noSuch("environment"),
@@ -168,14 +162,11 @@ const getHealth = route({
   },
 });
 
-const getDescription = route({
-  ...common,
-  method: "GET",
-  path: `${path}/openapi.json`,
+const getDescription = route("GET", `${path}/openapi.json`, {
+  ...ofEnvironment,
   id: "getOpenEnvDescription",
   summary: "Describe OpenEnv's server",
   description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server there are. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response(
       "A short OpenAPI document",
@@ -190,14 +181,11 @@ const getDescription = route({
   },
 });
 
-const callMcp = route({
-  ...common,
-  method: "POST",
-  path: `${path}/mcp`,
+const callMcp = route("POST", `${path}/mcp`, {
+  ...ofEnvironment,
   id: "callOpenEnvMcp",
   summary: "Call MCP",
   description: `Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The error", OpenEnvMcpResponse, noTools),
     ...noSuch("environment"),
@@ -208,14 +196,11 @@ const callMcp = route({
   },
 });
 
-const listNames = route({
-  ...common,
-  method: "GET",
-  path: `${path}/list_environments`,
+const listNames = route("GET", `${path}/list_environments`, {
+  ...ofEnvironment,
   id: "listOpenEnvEnvironments",
   summary: "Show OpenEnv's name",
   description: `Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with. ${key}`,
-  params: EnvironmentPath,
   responses: {
     "200": response("The name", OpenEnvNamesResponse, ["kitchen"]),
     ...noSuch("environment"),
@@ -225,14 +210,11 @@ const listNames = route({
   },
 });
 
-const listSplits = route({
-  ...common,
-  method: "GET",
-  path: `${path}/:env_name/splits`,
+const listSplits = route("GET", `${path}/:env_name/splits`, {
+  ...ofTasks,
   id: "listOpenEnvSplits",
   summary: "List OpenEnv's splits",
   description: `Lists the splits that have tasks. ${key}`,
-  params: OpenEnvTaskPath,
   responses: {
     "200": response("The splits", OpenEnvSplitsResponse, [{ name: "train", type: "train" }]),
     ...noSuch("environment"),
@@ -242,14 +224,11 @@ const listSplits = route({
   },
 });
 
-const listTasks = route({
-  ...common,
-  method: "POST",
-  path: `${path}/:env_name/tasks`,
+const listTasks = route("POST", `${path}/:env_name/tasks`, {
+  ...ofTasks,
   id: "listOpenEnvTasks",
   summary: "List OpenEnv's tasks",
   description: `Lists all tasks of a split. A task is chosen by \`split\` and \`index\` of a reset. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsSplit,
   bodyExample: { split: "train" },
   responses: {
@@ -264,14 +243,11 @@ const listTasks = route({
   },
 });
 
-const countTasks = route({
-  ...common,
-  method: "POST",
-  path: `${path}/:env_name/num_tasks`,
+const countTasks = route("POST", `${path}/:env_name/num_tasks`, {
+  ...ofTasks,
   id: "countOpenEnvTasks",
   summary: "Count OpenEnv's tasks",
   description: `Counts the tasks of a split. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsSplit,
   bodyExample: { split: "train" },
   responses: {
@@ -285,14 +261,11 @@ const countTasks = route({
   },
 });
 
-const getTask = route({
-  ...common,
-  method: "POST",
-  path: `${path}/:env_name/task`,
+const getTask = route("POST", `${path}/:env_name/task`, {
+  ...ofTasks,
   id: "getOpenEnvTask",
   summary: "Show one of OpenEnv's tasks",
   description: `Returns one task of a split. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsTaskPlace,
   bodyExample: { split: "train", index: 0 },
   responses: {
@@ -306,14 +279,11 @@ const getTask = route({
   },
 });
 
-const listTaskRange = route({
-  ...common,
-  method: "POST",
-  path: `${path}/:env_name/task_range`,
+const listTaskRange = route("POST", `${path}/:env_name/task_range`, {
+  ...ofTasks,
   id: "listOpenEnvTaskRange",
   summary: "List part of OpenEnv's tasks",
   description: `Lists part of a split. Negative numbers count from its end. ${key}`,
-  params: OpenEnvTaskPath,
   body: OrsTaskRange,
   bodyExample: { split: "train", start: 0, stop: 10 },
   responses: {

@@ -12,8 +12,14 @@ import { withDeadline } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import { idleMs } from "../episodes/episode.ts";
-import type { Conversation, MessageCall } from "./play-episode.ts";
-import { type MessageServices, resetEpisode, showState, takeStep } from "./play-episode.ts";
+import {
+  type Conversation,
+  type MessageCall,
+  type MessageServices,
+  resetEpisode,
+  showState,
+  takeStep,
+} from "./play-episode.ts";
 
 export interface SocketServices extends HttpServices, MessageServices {
   sockets: Pick<OpenSockets, "add">;
@@ -207,21 +213,14 @@ function describe(
     return { status, code, reply: { text: toError({ code, message, errors: error.issues }) } };
   }
   const message = String(body.detail);
-  if (error instanceof UnknownMessageError)
-    return { status, code: "UNKNOWN_TYPE", reply: { text: toError({ code: "UNKNOWN_TYPE", message }) } };
-  if (reason !== "unauthenticated" && reason !== "forbidden")
-    return {
-      status,
-      code: "EXECUTION_ERROR",
-      reply: { text: toError({ code: "EXECUTION_ERROR", message }) },
-    };
+  const isRefused = reason === "unauthenticated" || reason === "forbidden";
+  const isUnknown = error instanceof UnknownMessageError;
+  const code = isRefused ? "SESSION_ERROR" : isUnknown ? "UNKNOWN_TYPE" : "EXECUTION_ERROR";
+  const text = toError({ code, message });
+  if (!isRefused) return { status, code, reply: { text } };
   const why = reason === "forbidden" ? "may not play" : "is not valid";
   const close = { code: closeCode.refused, reason: `The API key ${why} any more.` };
-  return {
-    status,
-    code: "SESSION_ERROR",
-    reply: { text: toError({ code: "SESSION_ERROR", message }), close },
-  };
+  return { status, code, reply: { text, close } };
 }
 
 function wordsOf({ loc, msg, ctx }: ValidationError): string {

@@ -114,9 +114,7 @@ export const evaluatorProfileRoutes = [asProfiles, asCriteria].flatMap((naming) 
 
 function listUnder(naming: ProfileNaming) {
   const { path, many, idOfMany, words, sameAs } = naming;
-  return route({
-    method: "GET",
-    path,
+  return route("GET", path, {
     needs: "read",
     id: `list${idOfMany}`,
     tag,
@@ -143,9 +141,7 @@ function createUnder(naming: ProfileNaming) {
   const { path, one, idOfOne, word, sameAs } = naming;
   const name = exampleNames[path] ?? exampleProfile.name;
   const { evaluator_family, config, description } = exampleProfile;
-  return route({
-    method: "POST",
-    path,
+  return route("POST", path, {
     needs: "evaluate",
     id: `create${idOfOne}`,
     tag,
@@ -177,9 +173,7 @@ function createUnder(naming: ProfileNaming) {
 
 function archiveUnder(naming: ProfileNaming) {
   const { path, many, idOfOne, word, sameAs } = naming;
-  return route({
-    method: "PATCH",
-    path: `${path}/:public_id/archive`,
+  return route("PATCH", `${path}/:public_id/archive`, {
     needs: "evaluate",
     id: `archive${idOfOne}`,
     tag,
@@ -211,9 +205,7 @@ function archiveUnder(naming: ProfileNaming) {
 
 function reviseUnder(naming: ProfileNaming) {
   const { path, one, idOfOne, word, sameAs } = naming;
-  return route({
-    method: "POST",
-    path: `${path}/:public_id/revision`,
+  return route("POST", `${path}/:public_id/revision`, {
     needs: "evaluate",
     id: `revise${idOfOne}`,
     tag,

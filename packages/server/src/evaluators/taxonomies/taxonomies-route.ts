@@ -63,9 +63,7 @@ const builtIn = {
   ),
 };
 
-const listOfRevisions = route({
-  method: "GET",
-  path,
+const listOfRevisions = route("GET", path, {
   needs: "read",
   id: "listErrorTaxonomyRevisions",
   tag,
@@ -85,9 +83,7 @@ const listOfRevisions = route({
   },
 });
 
-const create = route({
-  method: "POST",
-  path,
+const create = route("POST", path, {
   needs: "evaluate",
   id: "createErrorTaxonomyRevision",
   tag,
@@ -119,9 +115,7 @@ const create = route({
   },
 });
 
-const showRevision = route({
-  method: "GET",
-  path: `${path}/:revision_id`,
+const showRevision = route("GET", `${path}/:revision_id`, {
   needs: "read",
   id: "getErrorTaxonomyRevision",
   tag,
@@ -135,9 +129,7 @@ const showRevision = route({
   },
 });
 
-const setLabelsOfRevision = route({
-  method: "POST",
-  path: `${path}/:revision_id/set-labels`,
+const setLabelsOfRevision = route("POST", `${path}/:revision_id/set-labels`, {
   needs: "evaluate",
   id: "setErrorTaxonomyLabels",
   tag,
@@ -151,9 +143,7 @@ const setLabelsOfRevision = route({
   handle: (services: TaxonomyServices, input) => changeLabels(services, input, setLabels),
 });
 
-const removeLabelsOfRevision = route({
-  method: "POST",
-  path: `${path}/:revision_id/remove-labels`,
+const removeLabelsOfRevision = route("POST", `${path}/:revision_id/remove-labels`, {
   needs: "evaluate",
   id: "removeErrorTaxonomyLabels",
   tag,

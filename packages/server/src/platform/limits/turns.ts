@@ -2,8 +2,6 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 
 /** Fewer would make small commits of work that waits for nothing but the store. */
 const atOnceWhileIdle = 16;
-/** While there are live requests, background work has a third of the main thread. */
-const restPerWork = 2;
 /** Timers are no more exact. */
 const shortestRestMs = 1;
 /** A turn in which much else happened says little about background work. */
@@ -17,11 +15,16 @@ export interface BackgroundTurns {
 /**
  * Turns on the main thread for work that may wait, in the order of the requests. What becomes possible at the
  * same time, when a commit ends for instance, would otherwise be done in one turn of the event loop, in which nothing else is
- * answered.
+ * answered. While there are live requests, each turn is followed by `restPerWork` times its length: with 2, work has a third of the thread.
  */
 export function createBackgroundTurns(
   hasLiveRequests: () => boolean,
-  { nextLoop = nextTurnOfTheLoop, rest = (ms: number) => sleep(ms), nowMs = () => performance.now() } = {},
+  {
+    restPerWork = 2,
+    nextLoop = nextTurnOfTheLoop,
+    rest = (ms: number) => sleep(ms),
+    nowMs = () => performance.now(),
+  } = {},
 ): BackgroundTurns {
   const waiting: (() => void)[] = [];
   let isRunning = false;

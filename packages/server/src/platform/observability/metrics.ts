@@ -25,13 +25,19 @@ function worldMetrics(registry: Registry) {
   return {
     worldPredictions: createCounter(registry, {
       name: "presage_world_predictions_total",
-      help: "Predictions through worlds, by what answered (retrieval: the records alone; deployment).",
-      labelNames: ["answered_by"],
+      help: "Predictions through worlds, by world and deployment (retrieval: the records alone; other: of worlds beyond the first).",
+      labelNames: ["world", "answered_by"],
+      maxSeries: maxKeysApart,
     }),
     worldAbstentions: createCounter(registry, {
       name: "presage_world_abstentions_total",
-      help: "Predictions through worlds that were less sure than their world needs, by what became of them (abstained, escalated).",
-      labelNames: ["outcome"],
+      help: "Predictions through worlds that abstained, as they were less sure than their world needs.",
+      labelNames: [],
+    }),
+    worldEscalations: createCounter(registry, {
+      name: "presage_world_escalations_total",
+      help: "Predictions through worlds that another deployment answered, as the first was less sure than the world needs.",
+      labelNames: [],
     }),
     retrievalSeconds: new Histogram({
       name: "presage_retrieval_seconds",
@@ -318,7 +324,7 @@ export function watchBudgets(
 /** How often successes in environments with a limit are false. */
 export function watchFalseSuccess(
   registry: Registry,
-  read: () => { accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[],
+  read: () => Promise<{ accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[]>,
 ): void {
   const labelNames = ["account", "environment"];
   const shared = { labelNames, aggregator: "max" as const, registers: [registry] };
@@ -326,9 +332,10 @@ export function watchFalseSuccess(
     name: "presage_reality_false_success_ratio",
     help: "Of checked episodes that succeeded in simulation, the share that fails in reality, where the environment has a limit.",
     ...shared,
-    collect() {
+    async collect() {
+      const all = await read();
       this.reset();
-      for (const { accountId: account, environment, ratio } of read())
+      for (const { accountId: account, environment, ratio } of all)
         if (ratio !== null) this.set({ account, environment }, ratio);
     },
   });
@@ -336,9 +343,10 @@ export function watchFalseSuccess(
     name: "presage_reality_alarm",
     help: "1 while that share is shown to be above the environment's limit, otherwise 0.",
     ...shared,
-    collect() {
+    async collect() {
+      const all = await read();
       this.reset();
-      for (const { accountId: account, environment, isAlarm } of read())
+      for (const { accountId: account, environment, isAlarm } of all)
         this.set({ account, environment }, Number(isAlarm));
     },
   });

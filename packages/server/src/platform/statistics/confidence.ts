@@ -7,8 +7,10 @@ import {
   expectedCalibrationError,
 } from "./calibration-error.ts";
 import {
+  type ClusteredFigure,
   createClusterSums,
   effectiveClusters,
+  type Interval,
   jackknifeInterval,
   momentsOfClusters,
   rateInterval,
@@ -22,34 +24,15 @@ import {
   sortConfidences,
 } from "./sorted-confidences.ts";
 
-interface Interval {
-  level: number;
-  lower: number;
-  upper: number;
-}
-
-/** A figure of predictions in trajectories. */
-export interface ConfidenceFigure {
-  /** Null where it is not defined. */
-  value: number | null;
-  interval: Interval | null;
-  /** Predictions that it is made of. */
-  count: number;
-  trajectories: number;
-  effective_trajectories: number | null;
-  /** Why there is no value or no interval. */
-  note: string | null;
-}
-
 /** Whether confidences may be trusted. */
 export interface ConfidenceCard {
-  brier: ConfidenceFigure & { parts: BrierParts | null };
-  ece: ConfidenceFigure & { expected: number | null };
-  auroc: ConfidenceFigure;
+  brier: ClusteredFigure & { parts: BrierParts | null };
+  ece: ClusteredFigure & { expected: number | null };
+  auroc: ClusteredFigure;
   reliability: ReliabilityBin[];
   risk_coverage: RiskPoint[];
-  aurc: ConfidenceFigure;
-  coverage_at_risk: ConfidenceFigure & { risk: number; threshold: number | null };
+  aurc: ClusteredFigure;
+  coverage_at_risk: ClusteredFigure & { risk: number; threshold: number | null };
 }
 
 /** `reliability − resolution + uncertainty + within_bins` is the Brier score (A. H. Murphy, Journal of Applied Meteorology 12 (1973)). */
@@ -86,7 +69,7 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
   const made = { count, trajectories: clusters, effective_trajectories: count === 0 ? null : effective };
   if (count < fewestJudged) return emptyCard(made);
   const some = binsOf(sorted);
-  const figure = (value: number, without: Float64Array): ConfidenceFigure => {
+  const figure = (value: number, without: Float64Array): ClusteredFigure => {
     const { interval, why } = jackknifeInterval(value, without, effective);
     return { value, interval, ...made, note: why === null ? null : noteWhy[why] };
   };
@@ -131,9 +114,9 @@ const noteWhy = {
 const noShare = `No share of the predictions has a risk whose interval ends at or below ${percentOfRisk}.`;
 const boundedRisk = "It has no interval of its own: it goes by the upper end of the risk's.";
 
-type MadeOf = Pick<ConfidenceFigure, "count" | "trajectories" | "effective_trajectories">;
+type MadeOf = Pick<ClusteredFigure, "count" | "trajectories" | "effective_trajectories">;
 
-function noFigure(made: MadeOf): ConfidenceFigure {
+function noFigure(made: MadeOf): ClusteredFigure {
   const note = `There are ${made.count} predictions with a confidence and a verdict; the figures take ${fewestJudged}.`;
   return { value: null, interval: null, ...made, note };
 }

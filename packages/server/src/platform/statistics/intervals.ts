@@ -85,10 +85,23 @@ const roundingOfMeans = 1e-9;
 /** The part of a cluster that passes or fails as a whole which every rate allows for. */
 const wholeClusters = 0.2;
 
-interface Interval {
+export interface Interval {
   level: number;
   lower: number;
   upper: number;
+}
+
+/** A figure of things in trajectories, which depend on each other. */
+export interface ClusteredFigure {
+  /** Null where it is not defined. */
+  value: number | null;
+  interval: Interval | null;
+  /** What it is made of: predictions, or labelled verdicts. */
+  count: number;
+  trajectories: number;
+  effective_trajectories: number | null;
+  /** Why there is no value or no interval. */
+  note: string | null;
 }
 
 /** The moments of clusters by the number and the sum of their values. */

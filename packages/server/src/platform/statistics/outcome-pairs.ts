@@ -1,5 +1,4 @@
 import {
-  type AgreementFigure,
   cohenKappa,
   createPairs,
   type PairCluster,
@@ -9,7 +8,14 @@ import {
   sumOf,
 } from "./agreement/agreement.ts";
 import { overallSigns, pairedDifference } from "./differences.ts";
-import { effectiveClusters, leaveOneOutError, momentsOfClusters, rounding, tQuantile } from "./intervals.ts";
+import {
+  type ClusteredFigure,
+  effectiveClusters,
+  leaveOneOutError,
+  momentsOfClusters,
+  rounding,
+  tQuantile,
+} from "./intervals.ts";
 
 /** How one episode ended in simulation, and in the real environment. */
 export interface OutcomePair {
@@ -90,7 +96,7 @@ function clustersOf(pairs: readonly OutcomePair[]): PairCluster[] {
 
 /** The same figure, whose trajectories are tasks. */
 function ofTasks(
-  { trajectories, effective_trajectories, ...figure }: AgreementFigure,
+  { trajectories, effective_trajectories, ...figure }: ClusteredFigure,
   why: string,
 ): PairFigure {
   const made = { ...figure, tasks: trajectories, effective_tasks: effective_trajectories };

@@ -54,12 +54,21 @@ export async function recordRequest(
   receipt: string,
 ): Promise<string | undefined> {
   const recorded = await recordRequests(transaction, [{ id, requestDigest, receipt }]);
-  if (recorded.size > 0) return undefined;
-  const earlier = await transaction
+  return recorded.size > 0 ? undefined : await findReceipt(transaction, { id, requestDigest });
+}
+
+/** The receipt of a request that was made before: what it asked for may be gone since. Undefined: it is made for the first time. */
+export async function findReceipt(
+  database: Database,
+  { id, requestDigest }: Once,
+): Promise<string | undefined> {
+  const earlier = await database
     .selectFrom("idempotent_requests")
     .select(["request_digest", "receipt"])
     .where("id", "=", id)
-    .executeTakeFirstOrThrow();
+    .where("created_at", ">", nowMicros() - rememberedForMs * microsPerMs)
+    .executeTakeFirst();
+  if (earlier === undefined) return undefined;
   if (earlier.request_digest !== requestDigest) throw new ReusedKeyError();
   return earlier.receipt;
 }

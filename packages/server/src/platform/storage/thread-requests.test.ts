@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { once } from "node:events";
+import { getPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 import { threadClient } from "./thread.ts";
 
@@ -18,3 +20,20 @@ test("A ServiceError of a thread arrives with all its parts", async () => {
   await expect(thread.send(0)).rejects.toMatchObject({ ...overloaded, retryAfterS: undefined });
   await thread.end();
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a thread in the background leaves the others as they were",
+  async () => {
+    const before = getPriority();
+    const script = `
+    import { getPriority } from "node:os";
+    import { parentPort } from "node:worker_threads";
+    import { workInBackground } from ${JSON.stringify(import.meta.resolve("./thread.ts"))};
+    workInBackground();
+    parentPort.postMessage(getPriority());`;
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+    const [ofWorker] = await once(worker, "message");
+    expect([ofWorker, getPriority()]).toEqual([Math.max(before, 10), before]);
+    await worker.terminate();
+  },
+);

@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { parentPort, type Worker, type WorkerOptions, workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../errors.ts";
 import type { Database } from "./schema/tables.ts";
@@ -9,6 +10,20 @@ export function smallHeap(workerData: unknown): WorkerOptions {
   // Bun's own.
   const options: WorkerOptions & { smol: boolean } = { workerData, smol: true };
   return options;
+}
+
+/**
+ * Lets other threads go before this one, for good: a process without privileges cannot take it back. Nobody who answers may wait for
+ * what this thread does, nor, with the usual niceness, for a lock that it holds.
+ */
+export function workInBackground(niceness = 10): void {
+  // Elsewhere it would be the whole process.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not everywhere is that allowed, and it works without.
+  }
 }
 
 /** An error's parts: the copy that another thread receives would lose its code. */

@@ -4,9 +4,7 @@ import { reply, route } from "../../http/route.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { RealEnvironment, RealEnvironments } from "./real-environment.ts";
 
-const listRealEnvironments = route({
-  method: "GET",
-  path: "/v1/real-environments",
+const listRealEnvironments = route("GET", "/v1/real-environments", {
   needs: "read",
   id: "listRealEnvironments",
   tag: "reality",

@@ -3,6 +3,7 @@ import { recordedOf, type Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition } from "../../environments/episodes/episode.ts";
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
@@ -34,23 +35,40 @@ export async function readPlayed(
 }
 
 /** The texts of one replay are in memory until it is stored. */
-const maxCharacters = 16_000_000;
+export const maxCharacters = 16_000_000;
+/** Few have more, and for those there are few places. */
+const usualCharacters = 500_000;
 
-/** Sends the actions of an episode to a real environment, reset to the same task, until it ends or the actions do. */
+export interface ReplayRoom {
+  turns: BackgroundTurns;
+  /** For replays with many texts. */
+  largeReplays: FairSlots;
+}
+
+/**
+ * Sends the actions of an episode to a real environment, reset to the same task, until it ends or the actions do. `whenStored` is given
+ * what is to be called once its texts are in memory no longer.
+ */
 export async function replayEpisode(
+  { turns, largeReplays }: ReplayRoom,
+  { accountId, signal }: Requester,
   real: RealEnvironment,
   { episode: { task }, steps }: PlayedEpisode,
-  signal: AbortSignal,
+  whenStored: (() => void)[],
 ): Promise<Reality> {
+  await turns.take(signal);
   const session = await real.open(task, signal);
   const replayed: (RealStep & { action: string })[] = [];
   let characters = session.first.length;
   try {
     for (const { action } of steps) {
+      await turns.take(signal);
       const step = await session.step(action, signal);
       characters += step.observation.length;
       if (characters > maxCharacters)
         throw new RealEnvironmentError("too_large", "The texts of one episode have more than 16 MB.");
+      if (characters > usualCharacters && whenStored.length === 0)
+        whenStored.push(await largeReplays.take(accountId, signal));
       replayed.push({ action, ...step });
       if (step.done) break;
     }

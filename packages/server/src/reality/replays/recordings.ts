@@ -8,6 +8,7 @@ import { type Ask, type StepServices, stepEpisode } from "../../environments/epi
 import { findEnd, type Turn } from "../../environments/episodes/turns.ts";
 import { matches } from "../../environments/judge.ts";
 import { ServiceError } from "../../platform/errors.ts";
+import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { hasSuccessRule, type PlayedEpisode, type Reality, readPlayed } from "./compare.ts";
@@ -20,6 +21,8 @@ export interface Recordings {
 }
 
 export interface PlayServices extends StepServices, StartServices {
+  /** Each step takes one, so that live requests come first. */
+  turns: BackgroundTurns;
   /** Asks a deployment or a world behind live requests; what it costs is counted for a user. */
   askInBackground(spender: { accountId: string; userId: string }): Ask;
 }
@@ -47,6 +50,7 @@ export async function playRecording(
   const ask = services.askInBackground({ accountId: check.account_id, userId: check.created_by });
   const { id } = episode.row;
   for (const [index, { interaction }] of samples.entries()) {
+    await services.turns.take(requester.signal);
     // After a restart, steps that were taken are told again.
     const wanted = { episodeId: id, action: interaction.action, requestKey: `recorded/${index + 1}` };
     if ((await stepEpisode(services, requester, wanted, ask)).end !== undefined) break;
@@ -117,18 +121,15 @@ async function toReality(
     ...{ done: done === true, latencyMs: null },
   }));
   const reality = { first: samples[0]?.interaction.state, steps };
-  if (!hasSuccessRule(config, task)) {
-    const last = steps.findLast(({ reward }) => reward !== null)?.reward ?? null;
-    return { ...reality, succeeded: last !== null && last >= successReward };
-  }
   const rules = { stop: config.stop };
   const turns: Turn[] = [];
-  for (const step of steps) {
+  for (const step of hasSuccessRule(config, task) ? steps : []) {
     turns.push(step);
     const end = await findEnd(rules, task, { turns, steps: 0 }, (pattern, text) =>
       matches(services, requester, pattern, text),
     );
     if (end !== undefined) return { ...reality, succeeded: end.outcome === "success" };
   }
-  return { ...reality, succeeded: false };
+  const paid = steps.findLast(({ reward }) => reward !== null)?.reward ?? Number.NEGATIVE_INFINITY;
+  return { ...reality, succeeded: paid >= successReward };
 }

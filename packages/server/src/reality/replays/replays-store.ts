@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
 import type {
   RealityChecksTable,
@@ -228,6 +229,30 @@ export async function resumeRows(transaction: Database, id: string): Promise<boo
   if (Number(numUpdatedRows) === 0) return false;
   await transaction.updateTable("reality_replays").set({ error: null }).where("check_id", "=", id).execute();
   return true;
+}
+
+const lastOfAll = Number.MAX_SAFE_INTEGER;
+
+/** Deletes at most about `limit` rows of a check, the texts first. */
+export async function deleteSomeOfCheck(
+  database: Database,
+  checkId: string,
+  limit: number,
+): Promise<DeletedBatch<true>> {
+  const { result: deleted, heldMs } = await inTimedTransaction(database, async (transaction) => {
+    // As whoever stores replays of it: none waits for the other.
+    await addEpisodes(transaction, checkId, 0);
+    for (const table of ["reality_steps", "reality_replays", "reality_episodes"] as const) {
+      const inOrder = sql`select position from ${sql.table(table)} where check_id = ${checkId} order by position`;
+      const { numAffectedRows } = await sql`delete from ${sql.table(table)} where check_id = ${checkId}
+        and position <= coalesce((${inOrder} limit 1 offset ${limit - 1}), ${sql.lit(lastOfAll)})`.execute(
+        transaction,
+      );
+      if (Number(numAffectedRows) > 0) return Number(numAffectedRows);
+    }
+    return 0;
+  });
+  return { deleted, heldMs, next: deleted > 0 ? true : undefined };
 }
 
 /** Forgets what a check has not replayed. */

@@ -1,11 +1,10 @@
 import pMap from "p-map";
-import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import { doTogether } from "../../platform/storage/batches.ts";
 import { withLease } from "../../platform/storage/leases.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { RealEnvironments } from "../real/real-environment.ts";
-import { compareWith, describeFailure, readPlayed, replayEpisode } from "./compare.ts";
+import { compareWith, describeFailure, type ReplayRoom, readPlayed, replayEpisode } from "./compare.ts";
 import { drawEnded } from "./draw.ts";
 import { type PlayServices, playRecording } from "./recordings.ts";
 import {
@@ -15,14 +14,12 @@ import {
   selectRunningChecks,
   selectWaiting,
   stopCheck,
-  storeReplayed,
 } from "./replays-store.ts";
 
-export interface ReplayServices extends PlayServices {
+export interface ReplayServices extends PlayServices, ReplayRoom {
   store: Store;
   realEnvironments: Pick<RealEnvironments, "find" | "all">;
-  /** Replays take one each, so that live requests come first. */
-  turns: BackgroundTurns;
+  storeReplayed(requester: Requester, checkId: string, replayed: readonly Replayed[]): Promise<void>;
 }
 
 export interface ReplayRunner {
@@ -126,7 +123,7 @@ async function workOnCheck(
     return;
   }
   const store = doTogether(async (replayed: readonly Replayed[]) => {
-    await storeReplayed(services.store.writer(requester), check.id, replayed);
+    await services.storeReplayed(requester, check.id, replayed);
     return replayed;
   });
   let failuresInARow = await countFailuresInARow(database, check.id);
@@ -134,11 +131,19 @@ async function workOnCheck(
 
   async function replay(waiting: RealityReplaysTable): Promise<void> {
     if (reason !== undefined) return;
-    await services.turns.take(signal);
-    const replayed = await replayOne(services, requester, { check, waiting, real });
-    // What a stop cut off is still to be replayed.
-    signal.throwIfAborted();
-    await store(replayed);
+    const whenStored: (() => void)[] = [];
+    try {
+      const replayed = await replayOne(services, requester, { check, waiting, real, whenStored });
+      // What a stop cut off is still to be replayed.
+      signal.throwIfAborted();
+      await store(replayed);
+      count(replayed);
+    } finally {
+      for (const release of whenStored) release();
+    }
+  }
+
+  function count(replayed: Replayed): void {
     failuresInARow = "error" in replayed ? failuresInARow + 1 : 0;
     if ("error" in replayed && failuresInARow >= mostFailures)
       reason = `${mostFailures} episodes in a row could not be replayed. The last one: ${replayed.error}`;
@@ -179,13 +184,14 @@ interface Wanted {
   waiting: RealityReplaysTable;
   /** Undefined: the recording that it is made of is the reality. */
   real: ReturnType<RealEnvironments["find"]>;
+  whenStored: (() => void)[];
 }
 
 /** Only what lies in the episode or the real environment is its failure; anything else is thrown. */
 async function replayOne(
   services: ReplayServices,
   requester: Requester,
-  { check, waiting, real }: Wanted,
+  { check, waiting, real, whenStored }: Wanted,
 ): Promise<Replayed> {
   const at = { check_id: check.id, position: Number(waiting.position) };
   try {
@@ -194,7 +200,8 @@ async function replayOne(
       return { ...at, ...compareWith(at, played, reality) };
     }
     const played = await readPlayed(services, requester, waiting.episode_id ?? "");
-    return { ...at, ...compareWith(at, played, await replayEpisode(real, played, requester.signal)) };
+    const reality = await replayEpisode(services, requester, real, played, whenStored);
+    return { ...at, ...compareWith(at, played, reality) };
   } catch (error) {
     const reason = describeFailure(error);
     if (reason === undefined) throw error;

@@ -42,9 +42,7 @@ const exampleDeletion: EvaluationResultDeletion = {
   finished_at: null,
 };
 
-const deleteMany = route({
-  method: "DELETE",
-  path,
+const deleteMany = route("DELETE", path, {
   needs: "manage",
   id: "deleteEvaluationResults",
   tag,
@@ -85,9 +83,7 @@ const deleteMany = route({
   },
 });
 
-const getDeletion = route({
-  method: "GET",
-  path: "/v1/evaluation-result-deletions/:id",
+const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
   needs: "read",
   id: "getEvaluationResultDeletion",
   tag,
@@ -110,9 +106,7 @@ const getDeletion = route({
   },
 });
 
-const deleteOne = route({
-  method: "DELETE",
-  path: `${path}/:id`,
+const deleteOne = route("DELETE", `${path}/:id`, {
   needs: "manage",
   id: "deleteEvaluationResult",
   tag,

@@ -22,9 +22,7 @@ const exampleLabel: EvaluationLabel = {
 };
 const exampleList: LabelListResponse = { data: [exampleLabel], correction: null };
 
-const listLabels = route({
-  method: "GET",
-  path: "/v1/evaluation-results/:id/labels",
+const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   needs: "read",
   id: "listEvaluationLabels",
   tag,
@@ -40,9 +38,7 @@ const listLabels = route({
   },
 });
 
-const addLabel = route({
-  method: "POST",
-  path: "/v1/evaluation-results/:id/labels",
+const addLabel = route("POST", "/v1/evaluation-results/:id/labels", {
   needs: "evaluate",
   id: "labelEvaluationResult",
   tag,

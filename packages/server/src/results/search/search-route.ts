@@ -91,9 +91,7 @@ const defaultTagLimit = 1_000;
 /** An export reads about this much at once, more only if one result is larger. */
 const bytesOfExport = 1_000_000;
 
-const search = route({
-  method: "POST",
-  path: `${path}/search`,
+const search = route("POST", `${path}/search`, {
   needs: "read",
   id: "searchEvaluationResults",
   tag,
@@ -135,9 +133,7 @@ const search = route({
   },
 });
 
-const exportOfSearch = route({
-  method: "GET",
-  path: `${path}/export`,
+const exportOfSearch = route("GET", `${path}/export`, {
   needs: "read",
   id: "exportEvaluationResults",
   tag,
@@ -177,9 +173,7 @@ const exportOfSearch = route({
   },
 });
 
-const listOfTags = route({
-  method: "GET",
-  path: `${path}/tags`,
+const listOfTags = route("GET", `${path}/tags`, {
   needs: "read",
   id: "listEvaluationTags",
   tag,
@@ -215,9 +209,7 @@ const listOfTags = route({
   },
 });
 
-const listOfApps = route({
-  method: "GET",
-  path: "/v1/apps",
+const listOfApps = route("GET", "/v1/apps", {
   needs: "read",
   id: "listApps",
   tag: "evaluators",

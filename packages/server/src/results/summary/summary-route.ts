@@ -119,9 +119,7 @@ async function findRollup(
 
 const tag = "evaluation results";
 
-const summaryOfResults = route({
-  method: "POST",
-  path: "/v1/evaluation-results/summary",
+const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
   needs: "read",
   id: "summariseEvaluationResults",
   tag,

@@ -123,9 +123,7 @@ const exampleSample: ComparedSample = {
   candidate: { position: 4, score: 0, pass_rate: 0, evaluation_result_id: "4425" },
 };
 
-const compareOwnRuns = route({
-  method: "GET",
-  path: "/v1/comparisons",
+const compareOwnRuns = route("GET", "/v1/comparisons", {
   needs: "read",
   id: "compareRuns",
   tag: "runs",
@@ -156,9 +154,7 @@ const compareOwnRuns = route({
   },
 });
 
-const listDifferingSamples = route({
-  method: "GET",
-  path: "/v1/comparisons/samples",
+const listDifferingSamples = route("GET", "/v1/comparisons/samples", {
   needs: "read",
   id: "listComparedSamples",
   tag: "runs",

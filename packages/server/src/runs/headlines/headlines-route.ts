@@ -14,9 +14,7 @@ interface Services {
   prices: PriceList;
 }
 
-const listHeadlines = route({
-  method: "GET",
-  path: "/v1/headlines",
+const listHeadlines = route("GET", "/v1/headlines", {
   needs: "read",
   id: "listHeadlines",
   tag: "runs",

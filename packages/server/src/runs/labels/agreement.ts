@@ -3,13 +3,13 @@ import type { AgreementOfLabelsQuery, LabelAgreement } from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import {
-  type AgreementFigure,
   createPairs,
   krippendorffAlpha,
   type PairAgreement,
   pairAgreement,
   type RatedThing,
 } from "../../platform/statistics/agreement/agreement.ts";
+import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import {
@@ -83,8 +83,8 @@ async function mostLabelled(
 }
 
 type Reference = Pick<LabelAgreement, "annotators" | "undecided" | "weighted"> & {
-  krippendorff_alpha: AgreementFigure;
-  people_alpha: AgreementFigure;
+  krippendorff_alpha: ClusteredFigure;
+  people_alpha: ClusteredFigure;
 };
 
 async function againstPeople(
@@ -129,7 +129,7 @@ async function againstPeople(
 }
 
 /** One person alone agrees with nobody. */
-function alphaOfPeople(people: readonly RatedThing[]): AgreementFigure {
+function alphaOfPeople(people: readonly RatedThing[]): ClusteredFigure {
   const figure = krippendorffAlpha(people);
   if (figure.count > 0) return figure;
   return { ...figure, note: "No verdict has the labels of two people." };

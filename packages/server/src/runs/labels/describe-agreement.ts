@@ -1,4 +1,5 @@
-import type { AgreementFigure, PairAgreement } from "../../platform/statistics/agreement/agreement.ts";
+import type { PairAgreement } from "../../platform/statistics/agreement/agreement.ts";
+import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 
 /** With fewer, a figure is mostly chance. */
 const fewLabels = 20;
@@ -25,7 +26,7 @@ export function describeAgreement(
   return `${evaluator} agrees with ${reference} on ${share} of ${samples}${beyond}. ${passed}`;
 }
 
-function describeShare({ value }: Pick<AgreementFigure, "value">, whoFails: string): string {
+function describeShare({ value }: Pick<ClusteredFigure, "value">, whoFails: string): string {
   return value === null
     ? `There is none that ${whoFails}.`
     : `It passes ${Math.round(100 * (1 - value))} % of what ${whoFails}.`;
@@ -42,7 +43,7 @@ function describePassed({ onlyFirst: passed, bothFail }: PairAgreement["counts"]
 }
 
 function withInterval(
-  { value, interval }: Pick<AgreementFigure, "value" | "interval">,
+  { value, interval }: Pick<ClusteredFigure, "value" | "interval">,
   format: (value: number) => string,
 ): string {
   const shown = format(value ?? 0);

@@ -33,9 +33,7 @@ const exampleSample: LabelSample = {
   data: [{ result_id: "1042", probability: 0.0508, labelled: false }],
 };
 
-const drawSample = route({
-  method: "POST",
-  path: "/v1/runs/:id/label-sample",
+const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   needs: "evaluate",
   id: "drawLabelSample",
   tag,
@@ -61,9 +59,7 @@ const drawSample = route({
   },
 });
 
-const listSamples = route({
-  method: "GET",
-  path: "/v1/runs/:id/label-samples",
+const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   needs: "read",
   id: "listLabelSamples",
   tag,
@@ -107,9 +103,7 @@ const exampleAgreement: LabelAgreement = {
   annotators: [{ annotator: "ada@example.com", labels: 120, agreed: 109 }],
 };
 
-const getAgreement = route({
-  method: "GET",
-  path: "/v1/agreement",
+const getAgreement = route("GET", "/v1/agreement", {
   needs: "read",
   id: "getAgreement",
   tag,
@@ -136,9 +130,7 @@ const getAgreement = route({
   },
 });
 
-const uploadLabels = route({
-  method: "POST",
-  path: "/v1/evaluation-labels",
+const uploadLabels = route("POST", "/v1/evaluation-labels", {
   needs: "evaluate",
   id: "importEvaluationLabels",
   tag,

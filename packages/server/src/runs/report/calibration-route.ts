@@ -70,9 +70,7 @@ const exampleCalibration: RunCalibration = {
   },
 };
 
-const getCalibration = route({
-  method: "GET",
-  path: "/v1/runs/:id/calibration",
+const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   needs: "read",
   id: "getRunCalibration",
   tag: "runs",
@@ -97,9 +95,7 @@ const getCalibration = route({
   },
 });
 
-const getWorldCalibration = route({
-  method: "GET",
-  path: "/v1/worlds/:name/calibration",
+const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
   needs: "read",
   id: "getWorldCalibration",
   tag: "worlds",

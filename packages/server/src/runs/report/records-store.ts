@@ -121,7 +121,7 @@ function isOfRecords(target: RunTarget): boolean {
   return target.kind === "retrieval" || (target.kind === "world" && !target.asksModel);
 }
 
-/** The id of the newest finished run through a world's revision, of the latest 100; of one that is not leaky, if there is such. */
+/** The id of the newest finished run through a world's revision; of one of the latest 100 that is not leaky, if there is such. */
 export async function findWorldRun(
   reader: Database,
   accountId: string,
@@ -129,18 +129,15 @@ export async function findWorldRun(
 ): Promise<string | undefined> {
   const rows = await reader
     .selectFrom("runs")
-    .select(["id", "target", "provenance"])
+    .select(["id", "provenance"])
     .where("account_id", "=", accountId)
     .where("status", "=", "finished")
     .where("target_kind", "=", "world")
+    .where("target", "like", `{"kind":"world","name":"${name}","revision":${revision},%`)
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
-  const through = rows.filter(({ target }) => {
-    const found = JSON.parse(target) as RunTarget;
-    return found.kind === "world" && found.name === name && found.revision === revision;
-  });
   const isLeaky = (provenance: string) => (JSON.parse(provenance) as Run["provenance"]).leaky === true;
-  return (through.find(({ provenance }) => !isLeaky(provenance)) ?? through[0])?.id;
+  return (rows.find(({ provenance }) => !isLeaky(provenance)) ?? rows[0])?.id;
 }

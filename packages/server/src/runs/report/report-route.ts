@@ -113,9 +113,7 @@ export function documentContent(markdown: string) {
   };
 }
 
-const getReport = route({
-  method: "GET",
-  path: "/v1/runs/:id/report",
+const getReport = route("GET", "/v1/runs/:id/report", {
   needs: "read",
   id: "getRunReport",
   tag: "runs",

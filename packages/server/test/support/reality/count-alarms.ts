@@ -1,7 +1,15 @@
-import { alarmOf } from "../../../src/reality/alarm.ts";
+import type { OutcomePair } from "../../../src/platform/statistics/outcome-pairs.ts";
+import { type Alarm, startAlarm } from "../../../src/reality/alarm.ts";
 import { type SimulatedWorld, simulateChecks } from "./simulate-checks.ts";
 
 const looks = 10;
+
+/** What an alarm says after these episodes; `since` is an index. */
+export function alarmOf(episodes: readonly OutcomePair[], limit: number): Alarm {
+  const alarm = startAlarm(limit);
+  for (const [index, episode] of episodes.entries()) alarm.add(episode, index);
+  return alarm.end();
+}
 
 /**
  * In how many worlds an alarm rings, overall or, if there are some, for any policy. There is a look after each episode; an alarm that

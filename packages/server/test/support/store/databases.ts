@@ -42,13 +42,13 @@ export async function removeSharedPostgres(): Promise<void> {
   await server?.remove();
 }
 
-/** For what SQL decides, such as order, counts, locks, plans, races and migrations: runs the tests on each supported database, always. */
+/** For what SQL decides, such as order, counts, locks and migrations: runs the tests on each supported database, always. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
   onPostgres(tests);
 }
 
-/** For what holds on any database, which is most: runs the tests on SQLite, and in `npm run test:all` on PostgreSQL too. */
+/** For what holds on any database, which is most, and for what takes long: runs the tests on SQLite, and in `npm run test:all` on PostgreSQL too. */
 export function onAnyDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
   if (process.env.PRESAGE_TEST_DATABASES === "both") onPostgres(tests);

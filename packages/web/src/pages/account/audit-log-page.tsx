@@ -1,11 +1,12 @@
 import type { AuditEvent } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
-import { RefreshCw, ScrollText } from "lucide-react";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { Copy, RefreshCw, ScrollText } from "lucide-react";
 import { auditEventsQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
-import { CopyButton, IconButton } from "../../ui/button.tsx";
+import { IconButton, useCopy } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -13,6 +14,7 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { SearchInput } from "../../ui/form/inputs.tsx";
 import { Select } from "../../ui/form/select.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { EmptyState } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -51,6 +53,7 @@ function AuditLog() {
     rowId: ({ id }) => id,
     rowName: ({ action }) => actionWords[action],
     sorting: "server",
+    spare: ["object"],
     isMain: true,
   });
   return (
@@ -70,6 +73,7 @@ function AuditLog() {
         />
         <SearchInput
           label="Id of what was changed"
+          placeholder="Id of what was changed"
           words={object ?? ""}
           onSearch={(words) => change({ object: words.trim() })}
         />
@@ -97,41 +101,64 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
-    widthPx: 136,
+    cell: ({ created_at }) => <Time at={created_at} isClock />,
+    widthPx: 120,
     isFixed: true,
   },
   {
     id: "action",
-    label: "Action",
-    value: ({ action }) => action,
-    cell: ({ action }) => <span className="font-medium">{actionWords[action]}</span>,
-    widthPx: 224,
+    label: "Change",
+    value: (event) => `${event.action} ${describeDetail(event)}`,
+    cell: (event) => <Change event={event} />,
+    widthPx: 360,
+    isElastic: true,
     isFixed: true,
   },
-  { id: "by", label: "By", value: actorOf, widthPx: 176 },
-  {
-    id: "detail",
-    label: "What",
-    value: describeDetail,
-    widthPx: 220,
-    isElastic: true,
-  },
+  { id: "by", label: "By", value: actorOf, widthPx: 200 },
   {
     id: "object",
-    label: "Ids",
-    hint: "To search here, and in the server's log",
+    label: "Copy ids",
+    hint: "Of what was changed, to search here, and of the request, to search in the server's log",
     value: ({ object_id }) => object_id,
-    cell: ({ object_id, request_id }) => (
-      <span className="flex">
-        <CopyButton text={object_id} label="Copy the id of what was changed" />
-        {request_id !== null && <CopyButton text={request_id} label="Copy the request's id" />}
-      </span>
-    ),
-    widthPx: 88,
+    cell: (event) => <CopyIds event={event} />,
+    widthPx: 84,
     isSortable: false,
   },
 ];
+
+function CopyIds({ event: { object_id, request_id } }: { event: AuditEvent }) {
+  const { notice, copy } = useCopy();
+  return (
+    <Menu trigger={<IconButton label={notice ?? "Copy an id"} icon={<Copy aria-hidden />} />}>
+      <MenuItem onSelect={() => copy(object_id)}>Of what was changed</MenuItem>
+      {request_id !== null && <MenuItem onSelect={() => copy(request_id)}>Of the request</MenuItem>}
+    </Menu>
+  );
+}
+
+/** What was done, to what, and how; its name leads to all that was changed of it. */
+function Change({ event }: { event: AuditEvent }) {
+  const { action, object_id, detail, names } = event;
+  const name = detail.name ?? names[object_id];
+  const others = describeDetail({ ...event, detail: { ...detail, name: "" } });
+  return (
+    <span className="block py-1 whitespace-normal phone:line-clamp-none!">
+      <span className="font-medium text-ink">{actionWords[action]}</span>{" "}
+      {typeof name === "string" && (
+        <Link
+          to="/account/audit-log"
+          search={{ object: object_id }}
+          title="All changes of this"
+          tabIndex={-1}
+          className="wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
+        >
+          {name}
+        </Link>
+      )}
+      {others !== "" && <span className="block text-xs wrap-anywhere text-ink-3">{others}</span>}
+    </span>
+  );
+}
 
 function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
   const who = email ?? names[user_id ?? ""] ?? "someone who is gone";
@@ -142,6 +169,7 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
 /** A time is shown by its day. */
 function inWords(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return formatCount(value);
   return String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
 }
 

@@ -22,8 +22,8 @@ export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSea
 export const actionWords: Record<AuditAction, string> = {
   "api_key.create": "Created an API key",
   "api_key.update": "Changed an API key",
-  "budget.set": "Budget set",
-  "budget.remove": "Budget removed",
+  "budget.set": "Set a budget",
+  "budget.remove": "Removed a budget",
   "api_key.revoke": "Revoked an API key",
   "dataset.create": "Created a dataset",
   "dataset.delete": "Deleted a dataset",

@@ -56,6 +56,7 @@ function MembersCard() {
     rows: members,
     rowId: ({ id }) => id,
     rowName: nameOfMember,
+    spare: ["created", "keys", "cost"],
     isMain: true,
   });
   return (

@@ -72,6 +72,7 @@ export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTable
     rows,
     rowId: ({ apiKey }) => apiKey.id,
     rowName: ({ apiKey }) => apiKey.name,
+    spare: ["scopes", "budget"],
     isMain: true,
   });
   return (

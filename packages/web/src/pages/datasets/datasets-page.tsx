@@ -169,10 +169,11 @@ function DatasetTable({ datasets, empty }: DatasetTableProps) {
     rowId: ({ id }) => id,
     rowName: ({ name }) => name,
     link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
+    spare: ["size", "revision", "made"],
     isMain: true,
   });
   return (
-    <Card title="Yours" actions={<TableTools table={table} />}>
+    <Card title="All datasets" actions={<TableTools table={table} />}>
       <DataTable table={table} expectedRows={4} empty={empty} />
     </Card>
   );

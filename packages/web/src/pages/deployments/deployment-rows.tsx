@@ -105,8 +105,9 @@ function ReplicaCells({ replica }: { replica: Replica }) {
       <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
         {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
       </Cell>
-      <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p50)}</Cell>
-      <Cell isNumber>{latency_ms === null ? none : formatDuration(latency_ms.p99)}</Cell>
+      <Cell isNumber className="whitespace-nowrap">
+        {latency_ms === null ? none : `${formatDuration(latency_ms.p50)} · ${formatDuration(latency_ms.p99)}`}
+      </Cell>
       <Cell isNumber>
         {limit === null ? formatCount(in_flight) : `${formatCount(in_flight)} of ${formatCount(limit)}`}
       </Cell>
@@ -139,11 +140,15 @@ function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   const { tone, label } = states[state];
   const up = replicas?.filter((replica) => replica.state === "up").length;
   const said = [
-    state === "up" && up !== undefined ? undefined : label,
     replicas && `${up} of ${replicas.length} up`,
     error_rate ? `${formatShare(error_rate)} errors` : undefined,
   ];
-  return <Badge tone={tone}>{said.filter((text) => text !== undefined).join(", ")}</Badge>;
+  return (
+    <>
+      <Badge tone={tone}>{label}</Badge>
+      <span className="block pt-0.5 text-xs text-ink-3 tabular-nums">{said.filter(Boolean).join(", ")}</span>
+    </>
+  );
 }
 
 const failures: Record<NonNullable<Replica["last_failure"]>["category"], string> = {

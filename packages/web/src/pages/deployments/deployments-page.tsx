@@ -4,6 +4,7 @@ import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
 import { type Period, periodLabels } from "../../format/times.ts";
+import { Operations } from "../../parts/operations.tsx";
 import { Card } from "../../ui/card.tsx";
 import { PeriodPicker } from "../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -45,6 +46,7 @@ function DeploymentsPage() {
       )}
       {deployments !== undefined && (
         <>
+          <Operations period={period} />
           <Card>
             <Table label="Deployments" isStacked className={showsReplicas ? "min-w-184" : ""}>
               <thead>
@@ -86,8 +88,11 @@ function DeploymentsPage() {
 /** Of a replica, behind those that a deployment has too. */
 const columns: { name: string; title?: string; isNumber?: boolean }[] = [
   { name: "Tries failed", title: "Tries of the last 5 minutes that the replica failed", isNumber: true },
-  { name: "p50", title: "Median latency of its last 256 answers", isNumber: true },
-  { name: "p99", title: "99th percentile of the latency of its last 256 answers", isNumber: true },
+  {
+    name: "Latency, p50 · p99",
+    title: "Median and 99th percentile of the latency of its last 256 answers",
+    isNumber: true,
+  },
   {
     name: "In flight",
     title: "Requests in flight, and the most there may be; a 429 halves it",

@@ -42,6 +42,7 @@ function EvaluationsPage() {
     <Page
       title="Evaluations"
       isFull
+      controls={<FilterBar filtering={filtering} />}
       actions={
         <>
           <Segmented
@@ -72,7 +73,6 @@ function EvaluationsPage() {
         </>
       }
     >
-      <FilterBar filtering={filtering} />
       <section
         aria-label="Results"
         className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
@@ -128,6 +128,7 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
     hasDrawer: true,
     openId,
     sorting: "server",
+    spare: ["sample", "run", "score"],
     isMain: true,
   });
   const { row, previous, next } = useNeighbours(rows, openId);

@@ -64,7 +64,7 @@ const run: DataColumn<ResultRow> = {
   label: "Run",
   value: ({ evaluation_run_id }) => evaluation_run_id,
   cell: ({ evaluation_run_id: id }) => (id === null ? <None /> : <RunLink id={id} />),
-  widthPx: 192,
+  widthPx: 148,
 };
 const sample: DataColumn<ResultRow> = {
   id: "sample",
@@ -143,7 +143,7 @@ function ScoreBar({ score }: { score: number | null }) {
           <span className="block h-full rounded-full bg-ink-3" style={{ width: `${score * 100}%` }} />
         </span>
       )}
-      <span className="w-11 text-right tabular-nums">{formatScore(score)}</span>
+      <span className="text-right tabular-nums md:w-11">{formatScore(score)}</span>
     </span>
   );
 }

@@ -61,6 +61,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     hasDrawer: true,
     openId: open?.id,
     sorting: "server",
+    spare: ["run", "gold"],
     isMain: true,
   });
   return (

@@ -143,7 +143,7 @@ function Rates({ search }: { search: ResultsSearch }) {
       isReadOnly
       trigger={
         <Button size="small" variant="quiet" className="-mx-2">
-          {name} by evaluator, profile and run: {formatCount(others.length + 1)}
+          {formatCount(others.length + 1)} {name.toLowerCase()}, by evaluator and run
           <ChevronDown className="size-4" aria-hidden />
         </Button>
       }

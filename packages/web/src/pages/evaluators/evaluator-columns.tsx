@@ -4,7 +4,7 @@ import { humanizeName } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
-import { type EvaluatorRow, purposeLabels } from "./evaluator-rows.ts";
+import type { EvaluatorRow } from "./evaluator-rows.ts";
 
 export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
@@ -21,7 +21,11 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
           <Sparkles className="size-3.5 shrink-0 text-accent-ink" aria-label="uses a model" />
         )}
         {profileName !== null && (
-          <span className="truncate text-ink-2" title={profile?.description ?? undefined}>
+          <span
+            // What is meant unless another one is named.
+            className={profileName === "system:default" ? "sr-only" : "truncate text-ink-2"}
+            title={profile?.description ?? undefined}
+          >
             {profileName}
           </span>
         )}
@@ -31,12 +35,6 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     widthPx: 208,
     isElastic: true,
     isFixed: true,
-  },
-  {
-    id: "purpose",
-    label: "Judges by",
-    value: ({ purpose }) => purposeLabels[purpose],
-    widthPx: 150,
   },
   {
     id: "uses",

@@ -19,7 +19,7 @@ import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { evaluatorColumns } from "./evaluator-columns.tsx";
-import { type EvaluatorRow, toEvaluatorRows, withoutUnused } from "./evaluator-rows.ts";
+import { type EvaluatorRow, purposeLabels, toEvaluatorRows, withoutUnused } from "./evaluator-rows.ts";
 import type { EvaluatorsSearch } from "./evaluators-search.ts";
 import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 
@@ -72,6 +72,8 @@ function EvaluatorsPage() {
     rowId: ({ id }) => id,
     rowName: ({ name, profileName }) => `${name}, ${profileName}`,
     link: linkOf,
+    groupOf: purposeOf,
+    spare: ["revision", "changed", "failed"],
     isMain: true,
   });
 
@@ -137,6 +139,8 @@ function EvaluatorsPage() {
     </Page>
   );
 }
+
+const purposeOf = ({ purpose }: EvaluatorRow) => purposeLabels[purpose];
 
 const linkOf = ({ evaluatorId, profile }: EvaluatorRow) =>
   profile === undefined

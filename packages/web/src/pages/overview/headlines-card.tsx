@@ -23,6 +23,7 @@ export function HeadlinesCard() {
   const { data, error, refetch } = useQuery(headlinesQuery(usePresage()));
   return (
     <Card
+      className="@container"
       title="Can I train in it?"
       hint="The latest run of each target over each dataset: pass rates with 95 % intervals, clustered by trajectory. The grey mark is the best baseline."
       actions={
@@ -99,14 +100,14 @@ function Reality() {
 }
 
 /** Where there is no room, these stand below the name. */
-const onlyWide = "hidden min-[1400px]:table-cell";
+const onlyWide = "hidden @min-[58rem]:table-cell";
 
 function Row({ row }: { row: Headline }) {
   const { run, dataset_name } = row;
   const { id, target, mode, revision, goal, finished_at, created_at } = run;
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
-      <RowHeader className="min-w-40 min-[1400px]:min-w-60">
+      <RowHeader className="min-w-40 @min-[58rem]:min-w-60">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -119,7 +120,7 @@ function Row({ row }: { row: Headline }) {
           <InlineText text={dataset_name ?? "deleted dataset"} /> r{revision}
           {mode === "free-running" && " · free-running"} · <Time at={finished_at ?? created_at} />
         </span>
-        <span className="mt-1 flex flex-col items-start gap-1 text-xs min-[1400px]:hidden">
+        <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs @min-[58rem]:hidden">
           {goal !== null && <GoalState goal={goal} />}
           {row.change !== null && <Change row={row} />}
           {hasTrouble(run.progress) && <Failed run={run} />}

@@ -8,6 +8,7 @@ import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
+import { Operations } from "../../parts/operations.tsx";
 import { loadPage } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -15,7 +16,6 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { useFirstSteps } from "./first-steps.ts";
 import { HeadlinesCard } from "./headlines-card.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import { Operations } from "./operations.tsx";
 
 /** Few visits need it. */
 const GettingStarted = lazy(async () => ({

@@ -45,32 +45,28 @@ function ResponseFacts({
   const { finish_reason, matched_stop, usage } = prediction;
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
-      <Fact look="stacked" name="Finish reason">
-        <InlineText text={finish_reason ?? "not stated"} />
+      <Fact look="stacked" name="Ended by">
+        <InlineText
+          text={[finish_reason ?? "not stated", matched_stop !== null && JSON.stringify(matched_stop)]
+            .filter((part) => part !== false)
+            .join(", ")}
+        />
       </Fact>
-      <Fact look="stacked" name="Matched stop">
-        {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}
-      </Fact>
-      <Fact look="stacked" name="Prompt tokens">
-        {formatCount(usage.prompt_tokens)}
-      </Fact>
-      <Fact look="stacked" name="Completion tokens">
-        {formatCount(usage.completion_tokens)}
+      <Fact look="stacked" name="Tokens, in + out">
+        {formatCount(usage.prompt_tokens)} + {formatCount(usage.completion_tokens)}
       </Fact>
       {timing !== undefined && (
-        <>
-          <Fact look="stacked" name="Total time">
+        <Fact look="stacked" name="Time">
+          <span
+            title={
+              timing.upstreamMs === undefined
+                ? undefined
+                : `${formatDuration(timing.upstreamMs)} by the ${prediction.world?.answered_by === "retrieval" ? "records" : "model"}, ${formatDuration(Math.max(0, timing.totalMs - timing.upstreamMs))} by Presage`
+            }
+          >
             {formatDuration(timing.totalMs)}
-          </Fact>
-          <Fact look="stacked" name={prediction.world?.answered_by === "retrieval" ? "Records" : "Model"}>
-            {timing.upstreamMs === undefined ? "–" : formatDuration(timing.upstreamMs)}
-          </Fact>
-          <Fact look="stacked" name="Presage">
-            {timing.upstreamMs === undefined
-              ? "–"
-              : formatDuration(Math.max(0, timing.totalMs - timing.upstreamMs))}
-          </Fact>
-        </>
+          </span>
+        </Fact>
       )}
       <Fact look="stacked" name="Received">
         <Time at={at} />

@@ -10,6 +10,9 @@ import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
+/** The beginning of a call of a tool in JSON, whose name tells rows apart. */
+const toolCall = /^\[?\s*\{\s*"name":\s*"([^"]+)",\s*"(?:parameters|arguments)":\s*/;
+
 /** As the server lists them, by time: no column is sorted. */
 export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
@@ -24,7 +27,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     id: "action",
     label: "Action",
     value: ({ action }) => action,
-    cell: ({ action }) => <Beginning text={action} />,
+    cell: ({ action }) => <Beginning text={action?.replace(toolCall, "$1 ")} />,
     widthPx: 110,
     isElastic: true,
   },

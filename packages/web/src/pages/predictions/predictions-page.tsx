@@ -17,6 +17,7 @@ import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { defaultColumnIds } from "../../ui/data-table/columns.ts";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
@@ -84,7 +85,7 @@ function LogTable({ log, list, count }: LogTableProps) {
   const view = useTableView("predictions", predictionColumns, { isInAddress: true });
   const table = useDataTable({
     label: "Predictions",
-    view,
+    view: search.source === "live" && !view.hasOwnColumns ? { ...view, columnIds: liveColumnIds } : view,
     columns: predictionColumns,
     rows,
     rowId: ({ id }) => id,
@@ -92,6 +93,7 @@ function LogTable({ log, list, count }: LogTableProps) {
     link: ({ id }) => ({ to: "/predictions", search: changeLogSearch(search, { open: id }) }),
     openId: search.open,
     sorting: "server",
+    spare: ["cost", "who", "expected"],
     isMain: true,
   });
   const index = rows?.findIndex(({ id }) => id === search.open) ?? -1;
@@ -127,6 +129,11 @@ function LogTable({ log, list, count }: LogTableProps) {
     </section>
   );
 }
+
+/** What was asked live has nothing that it is compared with. */
+const liveColumnIds = defaultColumnIds(predictionColumns).filter(
+  (id) => id !== "expected" && id !== "verdicts",
+);
 
 function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {
   if (data === undefined) return isError ? "These predictions could not be counted." : "Counting…";

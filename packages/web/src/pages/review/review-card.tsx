@@ -19,7 +19,8 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
   const contexts = result.evaluated_model_retrieved_context ?? [];
   return (
     <div className="grid min-w-0 gap-x-6 gap-y-3 p-4 lg:grid-cols-2">
-      <p className="flex flex-wrap gap-x-4 text-sm text-ink-2 lg:col-span-2">
+      <p className="flex flex-wrap items-baseline gap-x-3 text-sm text-ink-2 lg:col-span-2">
+        <b className="text-base font-semibold text-ink">Does the prediction pass?</b>
         {item !== undefined && <span>{whyOf(item)}</span>}
         <Link
           to="/evaluations"

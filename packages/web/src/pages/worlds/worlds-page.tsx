@@ -108,6 +108,7 @@ function WorldsPage() {
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),
+    spare: ["trajectories", "revised", "examples"],
     isMain: true,
   });
   const newWorld = (

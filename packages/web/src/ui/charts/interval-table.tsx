@@ -1,10 +1,10 @@
-import { type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { Button } from "../button.tsx";
 import { ExportMenu } from "../export-menu.tsx";
 import { ScrollRegion } from "../page.tsx";
 import { usePrinting } from "../screen.ts";
-import { Explained, ExplainedName } from "../tooltip.tsx";
+import { ControlTabIndex, Explained, ExplainedName } from "../tooltip.tsx";
 import { copiedTable } from "./figures-table.tsx";
 import { IntervalAxis, type IntervalMarkKind, type IntervalRow, IntervalRowMark } from "./interval-plot.tsx";
 import { domainWithZero, type Range } from "./scale.ts";
@@ -61,87 +61,90 @@ export function IntervalTable(props: IntervalTableProps) {
     <figure aria-label={label} className="relative flex min-w-0 flex-col pb-2">
       <ScrollRegion
         label={label}
+        onKeyDown={moveInTable}
         className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
       >
-        <table className="w-full border-collapse text-sm tabular-nums">
-          <thead>
-            <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10">
-              <th scope="col" className="text-left">
-                {rowLabel}
-              </th>
-              <th scope="col" className="w-1/2 min-w-24 text-left md:min-w-32">
-                <IntervalAxis domain={domain} format={formatTick} />
-                <span className="sr-only">Drawn</span>
-              </th>
-              <th scope="col" className="text-right">
-                <ExplainedName name={valueLabel} explanation={explanation} />
-              </th>
-              {hasIntervals && (
+        <ControlTabIndex value={-1}>
+          <table className="w-full border-collapse text-sm tabular-nums">
+            <thead>
+              <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10">
+                <th scope="col" className="text-left">
+                  {rowLabel}
+                </th>
+                <th scope="col" className="w-1/2 min-w-24 text-left md:min-w-32">
+                  <IntervalAxis domain={domain} format={formatTick} />
+                  <span className="sr-only">Drawn</span>
+                </th>
                 <th scope="col" className="text-right">
-                  95 % interval
+                  <ExplainedName name={valueLabel} explanation={explanation} />
                 </th>
-              )}
-              {hasReference && (
-                <th scope="col" className="text-right">
-                  {referenceLabel}
-                </th>
-              )}
-              {hasP && (
-                <th scope="col" className="text-right">
-                  p
-                </th>
-              )}
-              {hasCount && (
-                <th scope="col" className="text-right">
-                  <ExplainedName
-                    name="n"
-                    explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a value is pointed at or focused, and copied."
-                  />
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr
-                key={row.key}
-                className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
-              >
-                <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
-                  {row.shown ?? row.label}
-                </th>
-                <td aria-hidden>
-                  <IntervalRowMark mark={mark} row={row} domain={domain} />
-                </td>
-                <td className="text-right font-medium whitespace-nowrap">
-                  <Explained text={row.basis}>{show(row.value, format)}</Explained>
-                  {hasIntervals && (
-                    <span aria-hidden className="hidden text-xs font-normal text-ink-2 phone:block">
-                      {intervalText(row, format)}
-                    </span>
-                  )}
-                </td>
                 {hasIntervals && (
-                  <td className="text-right text-xs whitespace-nowrap text-ink-2">
-                    {intervalText(row, format)}
-                  </td>
+                  <th scope="col" className="text-right">
+                    95 % interval
+                  </th>
                 )}
                 {hasReference && (
-                  <td className="text-right whitespace-nowrap text-xs text-ink-2">
-                    {show(row.reference, format)}
-                  </td>
+                  <th scope="col" className="text-right">
+                    {referenceLabel}
+                  </th>
                 )}
-                {hasP && <td className="text-right whitespace-nowrap">{row.pValue ?? "–"}</td>}
+                {hasP && (
+                  <th scope="col" className="text-right">
+                    p
+                  </th>
+                )}
                 {hasCount && (
-                  <td className="text-right text-ink-3">
-                    {row.count === undefined ? "–" : formatCount(row.count)}
-                    <span className="sr-only">{row.basis}</span>
-                  </td>
+                  <th scope="col" className="text-right">
+                    <ExplainedName
+                      name="n"
+                      explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a value is pointed at or focused, and copied."
+                    />
+                  </th>
                 )}
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {shown.map((row) => (
+                <tr
+                  key={row.key}
+                  className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
+                >
+                  <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
+                    {row.shown ?? row.label}
+                  </th>
+                  <td aria-hidden>
+                    <IntervalRowMark mark={mark} row={row} domain={domain} />
+                  </td>
+                  <td className="text-right font-medium whitespace-nowrap">
+                    <Explained text={row.basis}>{show(row.value, format)}</Explained>
+                    {hasIntervals && (
+                      <span aria-hidden className="hidden text-xs font-normal text-ink-2 phone:block">
+                        {intervalText(row, format)}
+                      </span>
+                    )}
+                  </td>
+                  {hasIntervals && (
+                    <td className="text-right text-xs whitespace-nowrap text-ink-2">
+                      {intervalText(row, format)}
+                    </td>
+                  )}
+                  {hasReference && (
+                    <td className="text-right whitespace-nowrap text-xs text-ink-2">
+                      {show(row.reference, format)}
+                    </td>
+                  )}
+                  {hasP && <td className="text-right whitespace-nowrap">{row.pValue ?? "–"}</td>}
+                  {hasCount && (
+                    <td className="text-right text-ink-3">
+                      {row.count === undefined ? "–" : formatCount(row.count)}
+                      <span className="sr-only">{row.basis}</span>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ControlTabIndex>
       </ScrollRegion>
       {(note !== undefined || rows.length > most) && (
         <figcaption className="flex min-h-7 items-center gap-2 border-t border-line px-4 pt-2 text-xs text-ink-3">
@@ -170,6 +173,21 @@ export function IntervalTable(props: IntervalTableProps) {
       </div>
     </figure>
   );
+}
+
+const directions: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+
+/** The table is one stop for Tab; from it, the arrow keys go through what is explained. */
+function moveInTable(event: KeyboardEvent<HTMLElement>): void {
+  const { currentTarget, key, target } = event;
+  const by = directions[key];
+  // Sideways, the table itself scrolls.
+  if (by === undefined || (target === currentTarget && key !== "ArrowDown")) return;
+  const stops = [...currentTarget.querySelectorAll<HTMLElement>("button, [tabindex]")];
+  const next = stops[stops.indexOf(target as HTMLElement) + by];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
 }
 
 function valuesOf({ value, lower, upper, reference }: IntervalRow): number[] {

@@ -7,6 +7,7 @@ import {
   useEffect,
   useEffectEvent,
 } from "react";
+import { useNarrow, usePrinting, useSize } from "../screen.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { SkeletonTableRows } from "../skeleton.tsx";
 import { InlineText } from "../untrusted-text/inline-text.tsx";
@@ -58,7 +59,7 @@ function focusBeside(from: EventTarget, by: number): void {
 
 /** A table that can be sorted, has columns to choose, and is used with the keyboard. */
 export function TableFrame<Row>({
-  table,
+  table: whole,
   expectedRows = 8,
   isFull = false,
   totalOf,
@@ -66,6 +67,7 @@ export function TableFrame<Row>({
   onNearEnd,
   rendered,
 }: TableFrameProps<Row> & { rendered: RenderedRows }) {
+  const table = useFitting(whole);
   const {
     activeId,
     groupOf,
@@ -186,6 +188,22 @@ export function TableFrame<Row>({
       {end}
     </div>
   );
+}
+
+/** The table without columns for which there is no room, unless people chose its columns. */
+function useFitting<Row>(table: DataTableModel<Row>): DataTableModel<Row> {
+  const { scroller, spare = [], view } = table;
+  const { width } = useSize(scroller);
+  // A phone has the columns below each other, and paper takes what it gets.
+  const isElsewhere = [useNarrow(), usePrinting()].some(Boolean);
+  if (width === 0 || isElsewhere || view.hasOwnColumns) return table;
+  const fitting = { ...table };
+  for (const id of spare) {
+    if (widthOf(fitting) <= width) break;
+    if (id !== view.sort?.id)
+      fitting.shownColumns = fitting.shownColumns.filter((column) => column.id !== id);
+  }
+  return fitting;
 }
 
 function TotalRow<Row>({

@@ -36,6 +36,8 @@ interface DataTableOptions<RowData> {
   selection?: RowSelection | undefined;
   /** What rows stand together under, wherever the first of them stands. Stable between renders. */
   groupOf?(row: RowData): string;
+  /** Columns that are left out where there is no room for all, in this order. */
+  spare?: readonly string[];
   /** `server`: the rows come in the order of `view.sort`. */
   sorting?: "client" | "server";
   /** J and K move in it, wherever the focus is. At most one on a page. */

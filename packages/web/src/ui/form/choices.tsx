@@ -23,7 +23,7 @@ export function Segmented<Value extends string>({ label, value, options, onChang
         <label
           key={option}
           title={Icon === undefined ? undefined : label}
-          className="relative inline-flex h-6 cursor-pointer items-center justify-center rounded px-2 text-xs font-medium whitespace-nowrap text-ink-2 outline-offset-2 transition-colors hover:text-ink has-checked:bg-surface has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          className="relative inline-flex h-6 cursor-pointer items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap text-ink-2 outline-offset-2 transition-colors hover:text-ink has-checked:bg-surface has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"

@@ -44,13 +44,14 @@ export function Checkbox({ label, ...rest }: InputHTMLAttributes<HTMLInputElemen
 
 interface SearchInputProps {
   label: string;
+  placeholder?: string;
   /** From the URL. */
   words: string;
   onSearch(words: string): void;
 }
 
 /** A search field. The URL follows the input with a delay, and must not overwrite what was typed since. */
-export function SearchInput({ label, words, onSearch }: SearchInputProps) {
+export function SearchInput({ label, placeholder = "Search", words, onSearch }: SearchInputProps) {
   const [state, setState] = useState({ typed: words, seen: words, sent: [] as string[] });
   if (words !== state.seen) {
     const echo = state.sent.indexOf(words);
@@ -64,7 +65,7 @@ export function SearchInput({ label, words, onSearch }: SearchInputProps) {
     <TextInput
       type="search"
       aria-label={label}
-      placeholder="Search"
+      placeholder={placeholder}
       className="w-56!"
       value={state.typed}
       onChange={({ target }) => {

@@ -15,14 +15,36 @@ export function InlineText({ text }: { text: string }) {
   );
 }
 
-/** The beginning of a text in a column, where the tag around a tool's answer has no room. */
-export function Beginning({ text }: { text: string | null | undefined }) {
+interface BeginningProps {
+  text: string | null | undefined;
+  /** The text that it is to be told from. */
+  beside?: string | null | undefined;
+}
+
+/** The beginning of a text in a column, where the tag around a tool's answer has no room; of one that begins like `beside`, from where it differs. */
+export function Beginning({ text, beside }: BeginningProps) {
   if (text == null) return <span className="text-ink-3">–</span>;
+  const shown = withoutTag(text);
+  const from = startOfDifference(shown, withoutTag(beside ?? ""));
   return (
     <span className="font-mono text-xs text-ink">
-      <InlineText text={text.replace(/^\s*<tool_response>\s*|\s*<\/tool_response>\s*$/g, "")} />
+      <InlineText text={from === 0 ? shown : `…${shown.slice(from)}`} />
     </span>
   );
+}
+
+function withoutTag(text: string): string {
+  return text.replace(/^\s*<tool_response>\s*|\s*<\/tool_response>\s*$/g, "");
+}
+
+const keptBefore = 8;
+
+/** 0: from the beginning, where that tells them apart, or nothing does. */
+function startOfDifference(text: string, other: string): number {
+  const shorter = Math.min(text.length, other.length);
+  let alike = 0;
+  while (alike < shorter && text[alike] === other[alike]) alike += 1;
+  return alike === shorter || alike < 2 * keptBefore ? 0 : cutBefore(text, alike - keptBefore);
 }
 
 const keptAtEnd = 12;

@@ -120,12 +120,13 @@ async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   });
   zip.readEntry();
   await promise;
-  if (entries.length === 0) throw refusedZip("The zip has no file that ends in .json, .jsonl or .ndjson");
+  if (entries.length === 0)
+    throw refusedZip("The zip has no file that ends in .json, .jsonl or .ndjson", "unrecognised_layout");
   return entries.sort((one, other) => byCodePoints(one.fileName, other.fileName));
 }
 
-function refusedZip(reason: string): UploadError {
-  return new UploadError({ line: undefined, path: [], reason });
+function refusedZip(reason: string, type?: string): UploadError {
+  return new UploadError({ line: undefined, path: [], reason, ...(type && { type }) });
 }
 
 const zstdMethod = 93;

@@ -1,4 +1,5 @@
 import {
+  type ClusteredFigure,
   effectiveClusters,
   jackknifeError,
   jackknifeInterval,
@@ -6,25 +7,6 @@ import {
   rateInterval,
 } from "../intervals.ts";
 import { type MoreLabels, moreLabels } from "./more-labels.ts";
-
-interface Interval {
-  level: number;
-  lower: number;
-  upper: number;
-}
-
-/** A figure of labels in trajectories. */
-export interface AgreementFigure {
-  /** Null where it is not defined. */
-  value: number | null;
-  interval: Interval | null;
-  /** Labelled verdicts that it is made of. */
-  count: number;
-  trajectories: number;
-  effective_trajectories: number | null;
-  /** Why there is no value or no interval. */
-  note: string | null;
-}
 
 /** The verdicts of two raters on one thing: `first` is the evaluator whose agreement is asked for. */
 export interface Pair {
@@ -74,14 +56,14 @@ export function createPairs() {
 
 export interface PairAgreement {
   counts: PairTable;
-  agreement: AgreementFigure;
-  cohen_kappa: AgreementFigure;
-  gwet_ac1: AgreementFigure;
+  agreement: ClusteredFigure;
+  cohen_kappa: ClusteredFigure;
+  gwet_ac1: ClusteredFigure;
   /** Of what the second rater passes or fails, the share that the first one does too. */
-  sensitivity: AgreementFigure;
-  specificity: AgreementFigure;
+  sensitivity: ClusteredFigure;
+  specificity: ClusteredFigure;
   /** Of what the first rater passes, the share that the second one passes. */
-  precision: AgreementFigure;
+  precision: ClusteredFigure;
   more_labels: MoreLabels;
 }
 
@@ -162,7 +144,7 @@ interface Coincidences {
  * Krippendorff's α for nominal values of any number of raters, who may have left out some (K. Krippendorff 2011):
  * 1 − (n − 1) · Σ unlike pairs / (n_pass · n_fail · 2). A thing that fewer than two have rated does not count.
  */
-export function krippendorffAlpha(things: readonly RatedThing[]): AgreementFigure {
+export function krippendorffAlpha(things: readonly RatedThing[]): ClusteredFigure {
   const rated = things.filter(({ passes, fails }) => passes + fails > 1);
   const sumOver = (some: readonly RatedThing[], of: (thing: RatedThing) => number) =>
     some.reduce((sum, thing) => sum + (thing.times ?? 1) * of(thing), 0);
@@ -209,7 +191,7 @@ const oneOf = (passes: number, fails: number) =>
 export function pairCoefficient(
   clusters: readonly PairCluster[],
   coefficient: (table: PairTable) => number,
-): AgreementFigure {
+): ClusteredFigure {
   const all = sumOf(clusters.map(({ weights }) => weights));
   const without = clusters.map(({ weights }) => coefficient(less(all, weights)));
   const sums = clusters.map(({ counts, weights }) => ({
@@ -256,7 +238,7 @@ function coefficientFigure(
   without: readonly number[],
   clusters: readonly ClusterWeight[],
   whyUndefined: string,
-): AgreementFigure {
+): ClusteredFigure {
   const made = madeOf(clusters);
   if (Number.isNaN(value)) return { value: null, interval: null, ...made, note: whyUndefined };
   const leftOut = Float64Array.from(without);
@@ -278,7 +260,7 @@ interface Share {
 export function shareFigure(
   clusters: readonly PairCluster[],
   { hit, of, why, isWeighted }: Share,
-): AgreementFigure {
+): ClusteredFigure {
   const sums = clusters.flatMap(({ counts, weights }) => {
     const count = totalOf(counts, of);
     return count === 0 ? [] : [{ count, weight: totalOf(weights, of), sum: totalOf(weights, hit) }];

@@ -27,10 +27,10 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
     >
       <Table label="Differences from the reference">
         <thead>
-          <tr className={clsx("border-b border-line", phoneRow)}>
+          <tr className={clsx("border-b border-line", fittingRow)}>
             <HeaderCell>Evaluator and run</HeaderCell>
             <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-28 md:min-w-64">
+            <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-64">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
             </HeaderCell>
@@ -64,8 +64,8 @@ function endsOf({ candidates }: ComparedEvaluator): number[] {
   );
 }
 
-/** As many columns as a phone has room for. */
-const phoneRow = "phone:*:nth-[n+4]:hidden";
+/** As many columns as there is room for: on a tablet without mean and detectable difference. */
+const fittingRow = "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden";
 
 interface EvaluatorRowsProps {
   evaluator: ComparedEvaluator;
@@ -87,8 +87,8 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
         </th>
       </tr>
       {referenceRun !== undefined && (
-        <tr className={phoneRow}>
-          <RowHeader className="max-w-60">
+        <tr className={fittingRow}>
+          <RowHeader className="max-w-60 rail:max-w-52">
             <RunName marked={referenceRun} />
           </RowHeader>
           <Cell isNumber className="text-ink-3">
@@ -128,8 +128,8 @@ const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined>
 function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
   return (
-    <tr className={phoneRow}>
-      <RowHeader className="max-w-60">
+    <tr className={fittingRow}>
+      <RowHeader className="max-w-60 rail:max-w-52">
         <RunName marked={marked} />
       </RowHeader>
       <Cell isNumber>

@@ -44,9 +44,11 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
       replace: true,
       resetScroll: false,
     });
+  // Those with tags have them early; otherwise the column would be empty.
+  const hasTags = rows?.some(({ tags }) => Object.keys(tags ?? {}).length > 0) === true;
   const table = useDataTable({
     label: "Trajectories",
-    view,
+    view: { ...view, columnIds: view.columnIds.filter((id) => id !== "tags" || hasTags) },
     columns,
     rows,
     rowId: ({ trajectory_id }) => trajectory_id,

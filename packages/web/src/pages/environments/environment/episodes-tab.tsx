@@ -51,6 +51,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     link: ({ id }) => ({ to: "/episodes/$episodeId", params: { episodeId: id } }),
     // The newest first, always.
     sorting: "server",
+    spare: ["revision", "failed", "started"],
     isMain: true,
   });
   const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);

@@ -44,6 +44,7 @@ function EnvironmentsPage() {
     rowId: ({ environment }) => environment.name,
     rowName: ({ environment }) => environment.name,
     link: ({ environment }) => ({ to: "/environments/$name", params: { name: environment.name } }),
+    spare: ["steps", "deployment", "tasks", "last", "reward"],
     isMain: true,
   });
   return (

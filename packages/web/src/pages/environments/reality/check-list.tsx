@@ -1,9 +1,10 @@
 import type { RealityCheck, RealityEpisode } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { checkedEpisodesQuery, mostListed, useChangeCheck } from "../../../data/reality.ts";
+import { checkedEpisodesQuery, mostListed, useChangeCheck, useRunOfCheck } from "../../../data/reality.ts";
 import { counted } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
@@ -93,6 +94,12 @@ function Episodes({ check }: { check: RealityCheck }) {
     check.episodes === 0 && check.failed > 0 ? "failed" : "false-successes",
   );
   const { data, error, refetch } = useQuery(checkedEpisodesQuery(usePresage(), check, show));
+  const navigate = useNavigate();
+  const run = useRunOfCheck(
+    check.id,
+    ({ id }) => void navigate({ to: "/runs/$runId", params: { runId: id } }),
+  );
+  const hasSteps = check.source !== "pairs" && check.episodes > 0;
   const count = data && counted(data.length, "episode");
   return (
     <Section
@@ -103,10 +110,23 @@ function Episodes({ check }: { check: RealityCheck }) {
           <InlineText text={check.name} />
         </>
       }
+      actions={
+        <div className="flex flex-wrap gap-2">
+          <ShareButton kind="reality-check" ids={[check.id]} />
+          {hasSteps && (check.status === "completed" || check.status === "cancelled") && (
+            <AllowedButton
+              needs="evaluate"
+              title="The check as a run: what really happened, and what was simulated, step by step"
+              isBusy={run.isPending}
+              onClick={() => run.mutate()}
+            >
+              Steps as a run
+            </AllowedButton>
+          )}
+        </div>
+      }
     >
-      <div className="px-4 py-1">
-        <ShareButton kind="reality-check" ids={[check.id]} />
-      </div>
+      {run.error !== null && <ErrorNotice error={run.error} />}
       {check.failed > 0 && (
         <div className="px-4 py-1">
           <Segmented label="Episodes" value={show} options={views} onChange={(next) => setShow(next)} />

@@ -37,7 +37,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
         </div>
         <NewCheck environment={environment} />
       </div>
-      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-[5fr_4fr_4fr]">
+      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr]">
         {!isEmpty && (
           <>
             <Outcomes figures={figures} />

@@ -5,17 +5,22 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 interface SectionProps {
   title: string;
   hint?: ReactNode;
+  /** To the right of the title. */
+  actions?: ReactNode;
   className?: string;
   children?: ReactNode;
 }
 
 /** One of the answers. */
-export function Section({ title, hint, className, children }: SectionProps) {
+export function Section({ title, hint, actions, className, children }: SectionProps) {
   return (
     <section aria-label={title} className={className}>
-      <header className="px-4 pt-3 pb-1">
-        <h3 className="text-sm font-semibold">{title}</h3>
-        {hint !== undefined && <p className="text-xs wrap-anywhere text-ink-3">{hint}</p>}
+      <header className="flex flex-wrap items-start gap-2 px-4 pt-3 pb-1">
+        <div className="min-w-0 flex-1 basis-40">
+          <h3 className="text-sm font-semibold">{title}</h3>
+          {hint !== undefined && <p className="text-xs wrap-anywhere text-ink-3">{hint}</p>}
+        </div>
+        {actions}
       </header>
       {children}
     </section>

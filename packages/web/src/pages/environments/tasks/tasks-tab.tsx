@@ -44,6 +44,7 @@ export function TasksTab({ environment }: { environment: Environment }) {
       search: { split, index },
     }),
     sorting: "server",
+    spare: ["start"],
     isMain: true,
   });
   return (

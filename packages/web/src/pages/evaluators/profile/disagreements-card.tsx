@@ -99,6 +99,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
   const { data: rows, error, refetch } = useQuery(disagreementsQuery(presage, publicId));
   const table = useDataTable({
     label: "Disagreements with people",
+    spare: ["revision", "when", "score"],
     view: useTableView("disagreements", columns),
     columns,
     rows,

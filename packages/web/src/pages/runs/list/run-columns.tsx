@@ -78,7 +78,7 @@ const columns: DataColumn<RunRow>[] = [
         <Trouble run={run} />
       </>
     ),
-    widthPx: 160,
+    widthPx: 200,
     isElastic: true,
     isFixed: true,
   },
@@ -100,7 +100,7 @@ const columns: DataColumn<RunRow>[] = [
         {run.mode === "free-running" && <span className="text-ink-3"> free-running</span>}
       </>
     ),
-    widthPx: 128,
+    widthPx: 150,
   },
   {
     id: "mode",
@@ -123,7 +123,7 @@ const columns: DataColumn<RunRow>[] = [
     hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
-    widthPx: 112,
+    widthPx: 124,
   },
   {
     id: "no_change",

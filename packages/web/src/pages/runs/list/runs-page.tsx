@@ -228,6 +228,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
       onChange: (ids) => onSelect(ids.length === 0 ? undefined : ids.join(",")),
       max: maxCompared,
     },
+    spare: ["samples", "started", "goal"],
     isMain: true,
   });
   return (

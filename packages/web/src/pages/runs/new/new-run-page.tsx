@@ -6,6 +6,7 @@ import { useRef, useState } from "react";
 import { useRefusal } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
+import { environmentsQuery } from "../../../data/environments.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
 import { useCreateRun } from "../../../data/runs.ts";
@@ -42,6 +43,7 @@ function NewRunPage() {
   const [wasSent, setSent] = useState(false);
   const { data: datasets } = useQuery(datasetsQuery(presage));
   const { data: deployments } = useQuery(deploymentsQuery(presage));
+  const { data: environments = [] } = useQuery(environmentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
   const refusal = useRefusal("evaluate");
@@ -129,7 +131,7 @@ function NewRunPage() {
             />
           </Card>
           <Card title="Evaluation">
-            <div className="px-4 py-3">
+            <div className="flex flex-col gap-3 px-4 py-3">
               <FieldGroup
                 label="Evaluators"
                 hint="Rules are free and also score the no-change baseline. Judges call a model for each prediction."
@@ -141,6 +143,14 @@ function NewRunPage() {
                   onChoose={(ids) => stored.change({ profiles: [...ids].join(",") })}
                 />
               </FieldGroup>
+              <SelectField
+                label="Ends and rewards"
+                hint="Whether predictions end, and pay, where the real environment did, by the rules of an environment."
+                issue={issueAt(refused, "ends")}
+                value={draft.ends}
+                options={[{ value: "", label: "Not compared" }, ...environments.map(({ name }) => name)]}
+                onChange={(ends) => stored.change({ ends })}
+              />
             </div>
           </Card>
         </div>
@@ -248,20 +258,22 @@ function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
         value={draft.name}
         onChange={(name) => onChange({ name })}
       />
-      <TextField
-        label="Repeats"
-        hint="Predictions per sample, up to 20."
-        issue={issues.repeats ?? issueAt(refused, "repeats")}
-        value={draft.repeats}
-        onChange={(repeats) => onChange({ repeats })}
-      />
-      <TextField
-        label="Concurrency"
-        hint="Predictions in progress at once, up to 256. Live requests go first."
-        issue={issues.concurrency ?? issueAt(refused, "concurrency")}
-        value={draft.concurrency}
-        onChange={(concurrency) => onChange({ concurrency })}
-      />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField
+          label="Repeats"
+          hint="Of each sample, up to 20."
+          issue={issues.repeats ?? issueAt(refused, "repeats")}
+          value={draft.repeats}
+          onChange={(repeats) => onChange({ repeats })}
+        />
+        <TextField
+          label="Concurrency"
+          hint="At once, up to 256. Live requests go first."
+          issue={issues.concurrency ?? issueAt(refused, "concurrency")}
+          value={draft.concurrency}
+          onChange={(concurrency) => onChange({ concurrency })}
+        />
+      </div>
     </div>
   );
 }

@@ -5,7 +5,15 @@ const profiles = [{ public_id: "p1", evaluator_family: "exact-match", name: "sys
 const draft = { ...noDraft, dataset: "d", deployment: "default", profiles: "p1" };
 
 test("a draft becomes a request", () => {
-  const full = { ...draft, name: " one ", revision: "3", model: "m", temperature: "0", repeats: "2" };
+  const full = {
+    ...draft,
+    name: " one ",
+    revision: "3",
+    model: "m",
+    temperature: "0",
+    repeats: "2",
+    ends: "e",
+  };
   expect(readRunDraft(full, profiles).request).toEqual({
     name: "one",
     dataset_id: "d",
@@ -14,6 +22,7 @@ test("a draft becomes a request", () => {
     params: { temperature: 0 },
     mode: "teacher-forced",
     evaluators: [{ evaluator: "exact-match", profile_name: "system:default" }],
+    ends: { environment: "e" },
     repeats: 2,
     concurrency: 16,
   });

@@ -16,6 +16,8 @@ export const noDraft = {
   temperature: "",
   seed: "",
   max_tokens: "",
+  /** The environment whose rules say that an episode ends. */
+  ends: "",
 };
 export type RunDraft = typeof noDraft;
 
@@ -69,6 +71,7 @@ export function readRunDraft(draft: RunDraft, profiles: readonly ChosenProfile[]
       ...(Object.keys(params).length > 0 && { params }),
       mode: draft.mode === "free-running" ? "free-running" : "teacher-forced",
       evaluators,
+      ...(draft.ends !== "" && { ends: { environment: draft.ends } }),
       ...(repeats !== undefined && { repeats }),
       ...(concurrency !== undefined && { concurrency }),
     },

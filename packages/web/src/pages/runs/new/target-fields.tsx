@@ -1,4 +1,5 @@
 import type { DeploymentStatus } from "@presage/sdk";
+import { Fold } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
 import type { ReadRunDraft, RunDraft } from "./read-run-draft.ts";
@@ -19,6 +20,8 @@ const hints: Record<string, string> = {
 
 /** What predicts, and how it samples. */
 export function TargetFields({ deployments, draft, issues, onChange }: TargetFieldsProps) {
+  const sampling = ["temperature", "seed", "max_tokens"] as const;
+  const isSampled = sampling.some((field) => draft[field] !== "" || issues[field] !== undefined);
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
       <div>
@@ -59,27 +62,33 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
               onChange={(model) => onChange({ model })}
             />
           </div>
-          <div className="grid gap-3 sm:grid-cols-3">
-            <TextField
-              label="Temperature"
-              issue={issues.temperature}
-              value={draft.temperature}
-              onChange={(temperature) => onChange({ temperature })}
-            />
-            <TextField
-              label="Seed"
-              hint="Repeat r uses the seed plus r."
-              issue={issues.seed}
-              value={draft.seed}
-              onChange={(seed) => onChange({ seed })}
-            />
-            <TextField
-              label="Max tokens"
-              issue={issues.max_tokens}
-              value={draft.max_tokens}
-              onChange={(max_tokens) => onChange({ max_tokens })}
-            />
-          </div>
+          <Fold
+            title="Sampling"
+            note={isSampled ? undefined : "the deployment’s defaults"}
+            isOpen={isSampled}
+          >
+            <div className="grid gap-3 sm:grid-cols-3">
+              <TextField
+                label="Temperature"
+                issue={issues.temperature}
+                value={draft.temperature}
+                onChange={(temperature) => onChange({ temperature })}
+              />
+              <TextField
+                label="Seed"
+                hint="Repeat r uses the seed plus r."
+                issue={issues.seed}
+                value={draft.seed}
+                onChange={(seed) => onChange({ seed })}
+              />
+              <TextField
+                label="Max tokens"
+                issue={issues.max_tokens}
+                value={draft.max_tokens}
+                onChange={(max_tokens) => onChange({ max_tokens })}
+              />
+            </div>
+          </Fold>
         </>
       )}
     </div>

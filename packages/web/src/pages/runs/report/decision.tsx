@@ -1,6 +1,7 @@
 import { describeGoal, describePrevious, isMeant, nameOfPrevious } from "@presage/contract/describe-runs";
 import type { Run, RunReport } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { Target } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useSetGoal } from "../../../data/runs.ts";
@@ -27,7 +28,13 @@ export function Decision({ run, report, chosen }: DecisionProps) {
   const compared = previous?.evaluators.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
   return (
     <>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+      <div
+        className={clsx(
+          "flex flex-wrap items-center gap-x-3 gap-y-1 text-sm",
+          // Without one there is no decision yet, and the figures are first.
+          goal === null && "order-last",
+        )}
+      >
         {goal !== null && (
           <>
             <GoalState goal={goal} />

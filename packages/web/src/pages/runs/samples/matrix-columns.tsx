@@ -92,7 +92,7 @@ const rest: DataColumn<RunSample>[] = [
     value: ({ verb }) => verb,
     cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
     isSortable: false,
-    widthPx: 88,
+    widthPx: 136,
   },
   {
     id: "changes",

@@ -70,6 +70,7 @@ function SampleMatrix({ run }: { run: Run }) {
     }),
     hasDrawer: true,
     openId,
+    spare: ["latency", "tokens", "verb"],
     sorting: "server",
     isMain: true,
   });

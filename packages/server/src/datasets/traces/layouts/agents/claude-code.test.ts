@@ -115,6 +115,37 @@ test("a session's lines are turns: those of one message together, answers by the
   expect(figures.files).toMatchObject([{ format: "claude-code", recognised_by: "type, uuid and sessionId" }]);
 });
 
+test("what Claude Code itself says is neither the task nor an action", async () => {
+  lines = 0;
+  const { samples, figures } = await read([
+    user("<local-command-caveat>The user ran commands.</local-command-caveat>", { isMeta: true }),
+    user("<command-name>/clear</command-name>"),
+    user([
+      { type: "text", text: "Find the key in " },
+      { type: "image", source: {} },
+    ]),
+    assistant("msg_1", [use("toolu_1", "ls")]),
+    user(result("toolu_1", "key.txt")),
+    line("assistant", {
+      id: "x",
+      model: "<synthetic>",
+      role: "assistant",
+      content: [{ type: "text", text: "No response requested." }],
+    }),
+    user("Go on."),
+  ]);
+  expect(samples).toMatchObject([
+    {
+      context: { task_context: "Find the key in [image]" },
+      interaction: {
+        state: expect.stringMatching(/^<local-command-caveat>.*\n\nFind the key in \[image\]$/s),
+      },
+      next_state: "key.txt\n\nGo on.",
+    },
+  ]);
+  expect(figures.left_out).toEqual({ media: 1, other_event: 1 });
+});
+
 test("sessions whose lines alternate are read apart, and of many the silent ones first", async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `session-${index}`);
   const turns = [

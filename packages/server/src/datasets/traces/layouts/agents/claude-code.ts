@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, textIn, timeOf } from "../../content.ts";
+import { fieldAt, isObject, textIn, timeOf } from "../../content.ts";
 import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
 import { joinedTurn, type Turn } from "../../turns.ts";
@@ -21,6 +21,10 @@ const notices =
   /^(local_command|turn_duration|api_error|stop_hook_summary|compact_boundary|microcompact_boundary|bridge_status|away_summary|scheduled_task_fire|informational)$/;
 /** Messages that neither the agent nor the environment wrote. */
 const ownMessages = ["isApiErrorMessage", "isCompactSummary", "isVisibleInTranscriptOnly"];
+const isOwn = (line: Record<string, unknown>) =>
+  ownMessages.some((name) => line[name] === true) || textIn(line.message, "model") === "<synthetic>";
+/** How a user's line begins that tells of a command. */
+const command = /^\s*<(command-(name|message)|local-command-|bash-(input|stdout|stderr))/;
 const usageNames = {
   prompt_tokens: "input_tokens",
   completion_tokens: "output_tokens",
@@ -54,7 +58,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
       const { type, content, subtype } = value;
       if (value.isSidechain === true) leftOut.count("side_chain");
       else if (type === "user" || type === "assistant") {
-        if (ownMessages.some((name) => value[name] === true)) leftOut.count("other_event");
+        if (isOwn(value)) leftOut.count("other_event");
         else {
           const turns = turnsOfLine(value, leftOut);
           add(sessionOf(value), textIn(value.message, "id"), turns);
@@ -71,10 +75,13 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
 }
 
 function turnsOfLine(line: Record<string, unknown>, leftOut: ReadOptions["leftOut"]): Turn[] {
-  return turnsOfMessage(line.message, ["message"], leftOut, ({ usage }) => ({
+  const turns = turnsOfMessage(line.message, ["message"], leftOut, ({ usage }) => ({
     at: timeOf(line.timestamp),
     usage: usageIn(usage, usageNames),
   }));
+  const content = fieldAt(line.message, "content");
+  const isAside = line.isMeta === true || (typeof content === "string" && command.test(content));
+  return isAside ? turns.map((turn) => (turn.by === "environment" ? { ...turn, isAside } : turn)) : turns;
 }
 
 /** Adds the turns of a line. The lines of one message of the agent's, between which answers may stand, are one turn. */
@@ -94,7 +101,7 @@ function add({ turns, begun }: Session, id: string | undefined, added: readonly 
 /** The sessions that Claude Code keeps in its `projects` folder. */
 export const claudeCode: Layout = {
   format: "claude-code",
-  version: 1,
+  version: 2,
   about: {
     title: "Claude Code's sessions",
     recognisedBy: "lines with `type`, `uuid` and `sessionId`",
@@ -102,7 +109,8 @@ export const claudeCode: Layout = {
     action:
       "a block `tool_use` of the assistant's; without one, its text. Lines of one `message.id` are one turn",
     answer: "the block `tool_result` with the call's id; after a text, the user's. `is_error` marks errors",
-    context: "first user text; lines of type `system`, unless they are notices",
+    context:
+      "first user text that is neither `isMeta` nor of a command; lines of type `system`, unless they are notices",
     also: "`timestamp`; `input_tokens`, `output_tokens` and `cache_read_input_tokens` of the turn's last line",
     leftOut: "lines with `isSidechain`, `thinking`, `toolUseResult`, summaries, snapshots and other events",
     example: [

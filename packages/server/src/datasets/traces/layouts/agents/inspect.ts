@@ -119,13 +119,11 @@ const roles = { system: "system", environment: "user", agent: "assistant", answe
 const saidIn = (content: unknown) =>
   Array.isArray(content) ? content.map((part) => textIn(part, "text") ?? "").join("") : content;
 
-function* samplesOf({ id, turns, reward, tags }: Trace, line: number): Generator<Recorded, void> {
+function conversationOf({ id, turns, reward, tags }: Trace, line: number): Recorded {
   const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
   const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
-  const last = samples.length - 1;
-  for (const [index, sample] of samples.entries())
-    if (index === last) yield { sample: { ...sample, reward } };
-    else if (tags?.agent !== ownSolver) yield { sample };
+  const last = samples.slice(-1).map((sample) => ({ ...sample, reward }));
+  return { conversation: tags?.agent === ownSolver ? last : [...samples.slice(0, -1), ...last] };
 }
 
 /** Logs of Inspect. */
@@ -163,7 +161,7 @@ export const inspect: Layout = {
           const trace = traceOf(document, known, options);
           const isOwn = known.solver === ownSolver;
           if ((options.assistantIs ?? (isOwn ? "environment" : "agent")) === "agent") yield { trace };
-          else if (trace.turns.at(-1)?.by === "agent") yield* samplesOf(trace, document.place[1]);
+          else if (trace.turns.at(-1)?.by === "agent") yield conversationOf(trace, document.place[1]);
           else options.leftOut.count("call_without_answer");
         } else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
           throw fault("Field required", ["eval"]);

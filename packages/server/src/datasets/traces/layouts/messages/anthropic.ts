@@ -1,7 +1,6 @@
-import { readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
 import { isObject, textIn } from "../../content.ts";
-import { eachDocument, eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
 import { callsIn, hasBlocks, idIn, turnsOfMessages } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
 
@@ -13,8 +12,6 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
 function isOpenAis(message: unknown): boolean {
   return isObject(message) && (/^(tool|function)$/.test(String(message.role)) || callsIn(message).length > 0);
 }
-
-const asEnvironment = eachSample(readChatTrajectory);
 
 const asAgent = eachDocument(function* (document, { leftOut }) {
   const messages = messagesOf(document);

@@ -63,11 +63,14 @@ const texts = JSON.stringify({ id: "t", messages: [user, { role: "assistant", co
 
 test("in messages of texts the assistant is the environment, unless the upload says that it is the agent", async () => {
   const asEnvironment = await importText(texts);
-  expect(asEnvironment.figures.format).toBe("chat");
+  expect(asEnvironment.figures.files).toMatchObject([
+    { format: "chat", recognised_by: "messages of texts alone; the assistant is the environment" },
+  ]);
   expect(asEnvironment.samples).toEqual([
     { trajectory_id: "t", step: 0, messages: [user], next_state: "ls" },
   ] as never);
   const asAgent = await importText(texts, { assistantIs: "agent" });
+  expect(asAgent.figures.files[0]?.recognised_by).toEndWith("the assistant is the agent");
   expect(asAgent.samples).toMatchObject([{ interaction: { state: "Go.", action: "ls" }, next_state: "x" }]);
   for (const format of ["openai-chat", "chat"] as const)
     expect((await importText(texts, { format, assistantIs: "environment" })).samples).toEqual(

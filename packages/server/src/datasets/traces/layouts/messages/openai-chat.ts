@@ -1,7 +1,6 @@
-import { readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
 import { isObject, statedIn } from "../../content.ts";
-import { eachDocument, eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessages } from "../../messages.ts";
 
 /** AgentBench's runs have their messages in `output.history`. */
@@ -23,8 +22,6 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
   }
   return undefined;
 }
-
-const asEnvironment = eachSample(readChatTrajectory);
 
 const asAgent = eachDocument(function* (document, { leftOut }) {
   const messages = messagesOf(document);

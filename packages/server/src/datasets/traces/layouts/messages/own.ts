@@ -1,13 +1,12 @@
 import {
   countRepeatedIndexes,
   predictionFields,
-  readChatTrajectory,
   readLlmSimTransition,
   readOwnLine,
   readPredictionLine,
 } from "../../../formats.ts";
 import { isObject } from "../../content.ts";
-import { eachSample, type Layout, type TraceDocument } from "../../layout.ts";
+import { asEnvironment, eachSample, type Layout, type TraceDocument } from "../../layout.ts";
 import { openAiChat } from "./openai-chat.ts";
 
 const has = ({ value }: TraceDocument, name: string) => isObject(value) && name in value;
@@ -88,12 +87,11 @@ export const predictions: Layout = {
   },
 };
 
-const asEnvironment = { open: eachSample(readChatTrajectory) };
-
 /** Conversations in which the assistant is the environment, unless the upload says otherwise. */
 export const chat: Layout = {
   format: "chat",
   version: 1,
+  assistantIs: "environment",
   isVerbatim: true,
   about: {
     title: "Conversations with an environment (Word2World)",
@@ -107,5 +105,5 @@ export const chat: Layout = {
     example: `{"id":"walk-1","messages":[{"role":"system","content":"You are a kitchen."},{"role":"user","content":"open fridge"},{"role":"assistant","content":"The fridge is open."}]}`,
   },
   recognises: (document) => (has(document, "messages") ? "messages of texts alone" : undefined),
-  open: (options) => (options.assistantIs === "agent" ? openAiChat : asEnvironment).open(options),
+  open: (options) => (options.assistantIs === "agent" ? openAiChat.open : asEnvironment)(options),
 };

@@ -55,7 +55,7 @@ test("AgentGym's turns without loss are no actions, and what stands before them 
   ]);
   expect(figures.left_out).toEqual({ last_message_of_agent: 1, turn_without_loss: 2 });
   expect(figures.files).toMatchObject([
-    { format: "sharegpt", recognised_by: "conversations of from and value" },
+    { format: "sharegpt", recognised_by: "conversations of from and value; the assistant is the agent" },
   ]);
 });
 

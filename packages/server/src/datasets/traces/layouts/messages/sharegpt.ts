@@ -94,6 +94,7 @@ function* readAsChat(value: Message, line: number): Generator<ReadSample, void> 
 export const sharegpt: Layout = {
   format: "sharegpt",
   version: 1,
+  assistantIs: "agent",
   about: {
     title: "ShareGPT (AgentGym, Word2World)",
     recognisedBy: "`conversations` of `from` and `value`, or of `role` and `content`",
@@ -116,6 +117,6 @@ export const sharegpt: Layout = {
   open: eachDocument(function* ({ value, place }, { assistantIs, leftOut }) {
     if (!isObject(value)) throw new LineError("Input should be an object");
     if (assistantIs !== "environment") yield { trace: traceOf(value, leftOut) };
-    else for (const sample of readAsChat(value, place[1])) yield { sample };
+    else yield { conversation: [...readAsChat(value, place[1])] };
   }),
 };

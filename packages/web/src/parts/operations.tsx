@@ -1,18 +1,19 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { usePresage } from "../../data/client.ts";
-import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../../data/usage.ts";
-import { formatCost, formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { ExplainedName } from "../../ui/tooltip.tsx";
+import { usePresage } from "../data/client.ts";
+import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../data/usage.ts";
+import { formatCost, formatCount, formatDuration, formatShare } from "../format/numbers.ts";
+import { type Period, periodLabels } from "../format/times.ts";
+import { ErrorNotice } from "../ui/notice.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { ExplainedName } from "../ui/tooltip.tsx";
 
 const live = { refetchInterval: 30_000, placeholderData: keepPreviousData } as const;
 
-/** How requests for predictions went in the last 24 hours. */
-export function Operations() {
+/** How requests for predictions went lately. */
+export function Operations({ period = "24h" }: { period?: Period }) {
   const presage = usePresage();
-  const usage = useQuery({ ...usageQuery(presage, "24h"), ...live });
-  const latency = useQuery({ ...latencyQuery(presage, "24h"), ...live });
+  const usage = useQuery({ ...usageQuery(presage, period), ...live });
+  const latency = useQuery({ ...latencyQuery(presage, period), ...live });
   const error = usage.error ?? latency.error;
   if (error !== null && usage.data === undefined)
     return <ErrorNotice error={error} onRetry={() => void usage.refetch()} />;
@@ -23,8 +24,8 @@ export function Operations() {
   const currency = usage.data?.current.currency;
   const facts = [
     {
-      name: "Requests, 24 hours",
-      explanation: "Clients’ requests for a prediction in the last 24 hours.",
+      name: `Requests, ${periodLabels[period]}`,
+      explanation: `Clients’ requests for a prediction in the last ${periodLabels[period]}.`,
       value: asked && formatCount(asked.requests),
     },
     {
@@ -39,7 +40,7 @@ export function Operations() {
       value: latency.data && (p95 === undefined ? "–" : formatDuration(p95)),
     },
     {
-      name: "Cost, 24 hours",
+      name: `Cost, ${periodLabels[period]}`,
       explanation: "Of all operations, runs included, at today’s prices.",
       value: all && (all.cost === null || !currency ? "no prices" : formatCost(all.cost, currency)),
     },

@@ -1,0 +1,122 @@
+import { type Budget, type BudgetListResponse, BudgetRequest } from "@presage/contract";
+import type { Command } from "commander";
+import type { Config } from "../../config/config.ts";
+import { printableJson } from "../../platform/words.ts";
+import { CommandError, examples, onServer, printNotice } from "../command.ts";
+import { configure } from "../config.ts";
+import type { ConnectionOptions } from "../connect.ts";
+import { withConnection } from "../open-connection.ts";
+import { readNumber } from "../run-options.ts";
+import { printTable } from "../run-tables.ts";
+import type { Column } from "../terminal.ts";
+
+interface BudgetOptions extends ConnectionOptions {
+  key?: string;
+  stop?: boolean;
+  json?: boolean;
+}
+
+const ofKey = ["--key <id>", "the budget of this API key, by its id, instead of the account's"] as const;
+const asJson = ["--json", "print the budgets as JSON"] as const;
+
+/** `presage budget`. */
+export function addBudgetCommands(program: Command): void {
+  const budget = program
+    .command("budget")
+    .summary("show and set what an account may spend in a month")
+    .description("show and set what the account, or one of its API keys, may spend in a calendar month (UTC)")
+    .addHelpText("after", examples("presage budget show", "presage budget set 500 --stop"));
+  budget
+    .command("show")
+    .description("show the budgets, and what is spent of them this month")
+    .option(...asJson)
+    .option(...onServer)
+    .addHelpText("after", examples("presage budget show", "presage budget show --json"))
+    .action((options: BudgetOptions) => showBudgets(configure(), options));
+  budget
+    .command("set <amount>")
+    .description("set a budget, in the currency of the price list (PRESAGE_PRICES)")
+    .option(...ofKey)
+    .option("--stop", "refuse what would cost more once it is spent; without it, the budget only warns")
+    .option(...asJson)
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage budget set 500 --stop",
+        "presage budget set 50 --key 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50",
+      ),
+    )
+    .action((amount: string, options: BudgetOptions) =>
+      changeBudget(configure(), readNumber("The amount", amount), options),
+    );
+  budget
+    .command("clear")
+    .description("remove a budget")
+    .option(...ofKey)
+    .option(...asJson)
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples("presage budget clear", "presage budget clear --server http://127.0.0.1:8080"),
+    )
+    .action((options: BudgetOptions) => changeBudget(configure(), null, options));
+}
+
+async function showBudgets(config: Config, { json, ...options }: BudgetOptions): Promise<void> {
+  await withConnection(config, options, async ({ call }) => {
+    print(await call(({ budgets }) => budgets.list()), json);
+  });
+}
+
+/** Sets a budget, or removes it if `limit` is null, and shows all that there are then. */
+async function changeBudget(
+  config: Config,
+  limit: number | null,
+  { key, stop = false, json, ...options }: BudgetOptions,
+): Promise<void> {
+  if (!BudgetRequest.shape.limit.safeParse(limit).success)
+    throw new CommandError("A budget is an amount from 0 to 1000000000.");
+  if (!BudgetRequest.shape.api_key_id.safeParse(key).success)
+    throw new CommandError("--key takes the id of an API key: presage keys list");
+  const request = { limit, ...(key !== undefined && { api_key_id: key }), ...(stop && { stops: true }) };
+  await withConnection(config, options, async ({ call }) => {
+    print(await call(({ budgets }) => budgets.set(request)), json);
+  });
+}
+
+function print(list: BudgetListResponse, json: boolean | undefined): void {
+  if (json) {
+    process.stdout.write(`${printableJson(list)}\n`);
+    return;
+  }
+  const { data, currency, since, resets_at } = list;
+  if (data.length === 0) {
+    process.stdout.write("There is no budget.\n");
+    return;
+  }
+  printTable(columnsIn(currency ?? ""), data);
+  const day = (instant: string) => instant.slice(0, "2026-01-31".length);
+  printNotice(`Spent since ${day(since)}; the next month begins on ${day(resets_at)} (UTC).`);
+  if (currency === null) printNotice("Without a price list (PRESAGE_PRICES), what is spent is not known.");
+}
+
+function columnsIn(currency: string): readonly Column<Budget>[] {
+  const amount = (value: number | null) =>
+    value === null ? "unknown" : `${Number(value.toFixed(4))} ${currency}`.trim();
+  return [
+    {
+      heading: "budget of",
+      text: ({ api_key_id }) => (api_key_id === null ? "the account" : `key ${api_key_id}`),
+    },
+    { heading: "limit", text: ({ limit }) => amount(limit), align: "right" },
+    { heading: "spent", text: ({ spent }) => amount(spent), align: "right" },
+    {
+      heading: "share",
+      text: ({ share }) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`),
+      align: "right",
+    },
+    { heading: "state", text: ({ state }) => state },
+    { heading: "at the limit", text: ({ stops }) => (stops ? "stops" : "warns") },
+  ];
+}
