@@ -25,15 +25,20 @@ export function Palette({ isOpen, typed: given = "", ...search }: PaletteProps) 
   const [query, setQuery] = useState(typed);
   const isThere = useFloating(isOpen) !== undefined;
   const { onClose } = search;
+  // Until there is an input; no shortcut takes it.
   useEffect(() => {
     if (!isOpen || isThere) return;
-    const keep = ({ key, ctrlKey, metaKey }: globalThis.KeyboardEvent) => {
-      if (key.length !== 1 || ctrlKey || metaKey) return;
-      setTyped((text) => text + key);
-      setQuery((text) => text + key);
+    const keep = (event: globalThis.KeyboardEvent) => {
+      const { key, ctrlKey, metaKey } = event;
+      if (ctrlKey || metaKey || (key.length !== 1 && key !== "Backspace")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const change = (text: string) => (key === "Backspace" ? text.slice(0, -1) : text + key);
+      setTyped(change);
+      setQuery(change);
     };
-    addEventListener("keydown", keep);
-    return () => removeEventListener("keydown", keep);
+    addEventListener("keydown", keep, true);
+    return () => removeEventListener("keydown", keep, true);
   }, [isOpen, isThere]);
   return (
     <Modal

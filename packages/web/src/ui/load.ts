@@ -39,7 +39,8 @@ export function loadFloatingEarly(): void {
 export function useFloating(isWanted: boolean): Floating | undefined {
   const [, setLoaded] = useState(floating);
   useEffect(() => {
-    if (!isWanted || floating !== undefined) return;
+    // It may have come since this was drawn, so that it is asked for in any case.
+    if (!isWanted) return;
     loadFloating().then(setLoaded, (error: unknown) =>
       setLoaded(() => {
         throw error;
