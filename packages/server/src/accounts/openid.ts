@@ -194,26 +194,21 @@ function noIdToken(): SignInError {
 }
 
 /** Encrypts an attempt, so that the browser that stores it can neither read nor change it. */
-export interface AttemptSeal {
-  /** How long a sign-in at the provider may take. */
-  lifetimeS: number;
-  close(attempt: SignInAttempt): Promise<string>;
-  /** Undefined if it is too old or was not sealed with this secret. */
-  open(sealed: string): Promise<SignInAttempt | undefined>;
-}
+export type AttemptSeal = ReturnType<typeof createAttemptSeal>;
 
-export function createAttemptSeal(secret: string): AttemptSeal {
+export function createAttemptSeal(secret: string) {
   const key = new Bun.CryptoHasher("sha256", secret).update("sign-in attempt").digest();
   const [alg, enc] = ["dir", "A256GCM"];
   return {
     lifetimeS: attemptLifetimeS,
-    async close(attempt) {
+    async close(attempt: SignInAttempt): Promise<string> {
       return await new EncryptJWT(attempt)
         .setProtectedHeader({ alg, enc })
         .setExpirationTime(`${attemptLifetimeS} seconds`)
         .encrypt(key);
     },
-    async open(sealed) {
+    /** Undefined if it is too old or was not sealed with this secret. */
+    async open(sealed: string): Promise<SignInAttempt | undefined> {
       const options = {
         keyManagementAlgorithms: [alg],
         contentEncryptionAlgorithms: [enc],

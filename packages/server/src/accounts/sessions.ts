@@ -20,7 +20,7 @@ import {
   selectLiveSessions,
 } from "./sessions-store.ts";
 import { lockUsers, selectUser } from "./users-store.ts";
-import { createKeyDigest, type KeyDigest } from "./verify-api-key.ts";
+import { createKeyDigest } from "./verify-api-key.ts";
 
 /** Ends one of the caller's sessions. All processes refuse it at once. */
 export async function endSession(
@@ -65,21 +65,17 @@ const tokenBytes = 32;
 /** Tokens contain no colon, so no CSRF token equals a session's digest. */
 const csrfLabel = "csrf:";
 
-export interface SessionTokens {
-  /** 256 random bits. */
-  generate(): string;
-  /** The form in which a token is stored. */
-  digestOf: KeyDigest;
-  /** The token of the session's pages. It does not reveal the session's token, which pages cannot read. */
-  csrfTokenOf(token: string): string;
-}
+export type SessionTokens = ReturnType<typeof createSessionTokens>;
 
-export function createSessionTokens(secret: string): SessionTokens {
+export function createSessionTokens(secret: string) {
   const digestOf = createKeyDigest(secret);
   return {
+    /** 256 random bits. */
     generate: () => randomBytes(tokenBytes).toString("base64url"),
+    /** The form in which a token is stored. */
     digestOf,
-    csrfTokenOf: (token) => digestOf(csrfLabel + token),
+    /** The token of the session's pages. It does not reveal the session's token, which pages cannot read. */
+    csrfTokenOf: (token: string) => digestOf(csrfLabel + token),
   };
 }
 

@@ -1,7 +1,14 @@
 import type { Role } from "@presage/contract";
-import { findSession, isSameOrigin, type SessionServices } from "../http/authenticate.ts";
+import {
+  type CookieSettings,
+  cookieName,
+  findSession,
+  isSameOrigin,
+  readCookies,
+  type SessionServices,
+  writeCookie,
+} from "../http/authenticate.ts";
 import { type Call, requestAddress } from "../http/call.ts";
-import { type CookieSettings, cookieName, readCookies, writeCookie } from "../http/caller.ts";
 import fonts from "../http/fonts.css" with { type: "text" };
 import styles from "../http/pages.css" with { type: "text" };
 import { pageResponse, scriptPath, stylesPath } from "../http/pages.ts";

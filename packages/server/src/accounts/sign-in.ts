@@ -4,16 +4,11 @@ import { recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
-import type { SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Identity } from "./openid-identity.ts";
 import { admitSession, type SessionBrowser, type SignInServices } from "./sessions.ts";
 import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
-
-async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
-  await database.insertInto("sign_in_tokens").values(row).execute();
-}
 
 /** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
 async function markUsed(database: Database, digest: string, usedAt: Micros): Promise<string | undefined> {
@@ -65,13 +60,9 @@ export async function createSignInToken(
 ): Promise<string> {
   const token = randomBytes(tokenBytes).toString("base64url");
   const now = nowMicros();
-  await insertSignInToken(database, {
-    digest: digestOf(token),
-    user_id: userId,
-    created_at: now,
-    expires_at: now + validForMs * microsPerMs,
-    used_at: null,
-  });
+  const expires_at = now + validForMs * microsPerMs;
+  const row = { digest: digestOf(token), user_id: userId, created_at: now, expires_at, used_at: null };
+  await database.insertInto("sign_in_tokens").values(row).execute();
   // If it fails, a later token deletes them.
   await deleteExpiredTokens(database, now, deletedAtOnce).catch(() => {});
   return token;

@@ -12,7 +12,7 @@ import {
   type KeyVerifier,
 } from "../accounts/verify-api-key.ts";
 import type { Config, OidcConfig } from "../config/config.ts";
-import { type CookieSettings, createSessionCookie } from "../http/caller.ts";
+import { type CookieSettings, createSessionCookie } from "../http/authenticate.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";

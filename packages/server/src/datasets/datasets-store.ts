@@ -29,30 +29,18 @@ export async function insertDataset(transaction: Database, row: DatasetsTable): 
   return inserted !== undefined;
 }
 
+/** An account's dataset by its id, or by its name. */
 export async function selectDataset(
   database: Database,
   accountId: string,
-  id: string,
+  wanted: string,
+  by: "id" | "name" = "id",
 ): Promise<StoredDataset | undefined> {
   return await database
     .selectFrom("datasets")
     .select(columns)
-    .where("id", "=", id)
+    .where(by, "=", wanted)
     .where("account_id", "=", accountId)
-    .executeTakeFirst();
-}
-
-/** An account's dataset by its name. */
-export async function selectDatasetByName(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<StoredDataset | undefined> {
-  return await database
-    .selectFrom("datasets")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .where("name", "=", name)
     .executeTakeFirst();
 }
 

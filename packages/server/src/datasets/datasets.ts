@@ -14,7 +14,6 @@ import {
   lockDataset,
   type StoredDataset,
   selectDataset,
-  selectDatasetByName,
   selectDatasets,
 } from "./datasets-store.ts";
 import {
@@ -84,7 +83,7 @@ export async function findNamedDataset(
   nameOrId: string,
 ): Promise<StoredDataset | undefined> {
   const reader = store.briefReader({ accountId, ...requester });
-  const named = await selectDatasetByName(reader, accountId, nameOrId);
+  const named = await selectDataset(reader, accountId, nameOrId, "name");
   return named ?? (await selectDataset(reader, accountId, nameOrId));
 }
 

@@ -35,17 +35,22 @@ function sealed({ number, digest, trajectories, ...row }: Row): Revision {
   return { ...row, number, digest, trajectories };
 }
 
+/** The revisions of a dataset that are complete. */
+function sealedOf(database: Database, datasetId: string) {
+  return database
+    .selectFrom("dataset_revisions")
+    .select(columns)
+    .where("dataset_id", "=", datasetId)
+    .where("state", "=", "sealed");
+}
+
 /** A revision by its number, or the latest. */
 export async function selectRevision(
   database: Database,
   datasetId: string,
   number: number | undefined,
 ): Promise<Revision | undefined> {
-  let query = database
-    .selectFrom("dataset_revisions")
-    .select(columns)
-    .where("dataset_id", "=", datasetId)
-    .where("state", "=", "sealed");
+  let query = sealedOf(database, datasetId);
   if (number !== undefined) query = query.where("number", "=", number);
   const row = await query.orderBy("number", "desc").limit(1).executeTakeFirst();
   return row && sealed(row);
@@ -57,13 +62,7 @@ export async function selectRevisionByDigest(
   datasetId: string,
   digest: string,
 ): Promise<Revision | undefined> {
-  const row = await database
-    .selectFrom("dataset_revisions")
-    .select(columns)
-    .where("dataset_id", "=", datasetId)
-    .where("digest", "=", digest)
-    .where("state", "=", "sealed")
-    .executeTakeFirst();
+  const row = await sealedOf(database, datasetId).where("digest", "=", digest).executeTakeFirst();
   return row && sealed(row);
 }
 
@@ -94,11 +93,7 @@ export async function selectRevisions(
   datasetId: string,
   { limit, below }: { limit: number; below: number | undefined },
 ): Promise<Revision[]> {
-  let query = reader
-    .selectFrom("dataset_revisions")
-    .select(columns)
-    .where("dataset_id", "=", datasetId)
-    .where("state", "=", "sealed");
+  let query = sealedOf(reader, datasetId);
   if (below !== undefined) query = query.where("number", "<", below);
   return (await query.orderBy("number", "desc").limit(limit).execute()).map(sealed);
 }
@@ -177,35 +172,23 @@ export async function sealRevision(
   return row && sealed(row);
 }
 
+const discarded = (database: Database) =>
+  database.updateTable("dataset_revisions").set({ state: "deleted", bytes: 0 });
+
 /** Abandons a revision that is being filled, so that its rows may be deleted. */
 export async function discardRevision(database: Database, id: number): Promise<void> {
-  await database
-    .updateTable("dataset_revisions")
-    .set({ state: "deleted", bytes: 0 })
-    .where("id", "=", id)
-    .where("state", "=", "filling")
-    .execute();
+  await discarded(database).where("id", "=", id).where("state", "=", "filling").execute();
 }
 
 /** The same for all revisions of a dataset. Returns the ids of their rows. */
 export async function discardRevisions(transaction: Database, datasetId: string): Promise<number[]> {
-  const discarded = await transaction
-    .updateTable("dataset_revisions")
-    .set({ state: "deleted", bytes: 0 })
-    .where("dataset_id", "=", datasetId)
-    .returning("id")
-    .execute();
-  return discarded.map(({ id }) => Number(id));
+  const rows = await discarded(transaction).where("dataset_id", "=", datasetId).returning("id").execute();
+  return rows.map(({ id }) => Number(id));
 }
 
 /** Discards revisions whose upload wrote nothing since a time. */
 async function discardAbandoned(database: Database, since: Micros): Promise<void> {
-  await database
-    .updateTable("dataset_revisions")
-    .set({ state: "deleted", bytes: 0 })
-    .where("state", "=", "filling")
-    .where("touched_at", "<", since)
-    .execute();
+  await discarded(database).where("state", "=", "filling").where("touched_at", "<", since).execute();
 }
 
 /** One revision whose rows are to be deleted. */

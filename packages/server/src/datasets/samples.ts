@@ -76,8 +76,9 @@ export function readAllLines(
   revisionId: number,
   check = (reading: Promise<SampleSize[]>) => reading,
 ): AsyncGenerator<string[], void> {
-  const select = (after: number) => check(selectSizes(reader, revisionId, { after, limit: samplesAtOnce }));
-  return readAll(reader, revisionId, select, ({ position }) => position, 0);
+  const select = (last?: SampleSize) =>
+    check(selectSizes(reader, revisionId, { after: last?.position ?? 0, limit: samplesAtOnce }));
+  return readAll(select, (sizes) => inPieces(reader, revisionId, sizes).read());
 }
 
 /** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
@@ -97,8 +98,8 @@ export async function readTrajectory(
     throw new ServiceError("not_found", "The revision has no such trajectory.");
   }
   if (limit === undefined) {
-    const selectSome = (from: number) => select(from, samplesAtOnce);
-    const read = () => readAll(reader, id, selectSome, ({ step }) => step, after);
+    const selectSome = (last?: { step: number }) => select(last?.step ?? after, samplesAtOnce);
+    const read = () => readAll(selectSome, (sizes) => inPieces(reader, id, sizes).read());
     return { samples: { count: 2, maxBytes: piece.maxBytes, read }, next: undefined };
   }
   const sizes = await select(after, limit + 1);
@@ -117,14 +118,16 @@ export async function* readByTrajectory(
 ): AsyncGenerator<DatasetSample[], void> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.reader(requester);
-  for (let after: TrajectoryStep | undefined; ; ) {
-    const reading = selectSizesByTrajectory(reader, id, { after, limit: samplesAtOnce });
-    const sizes = await unlessDeleted(reading, services, requester, wanted);
-    // They were written as samples.
-    for await (const lines of inPieces(reader, id, sizes).read()) yield lines.map((line) => JSON.parse(line));
-    after = sizes.at(-1);
-    if (sizes.length < samplesAtOnce) return;
-  }
+  const select = (after?: TrajectoryStep) =>
+    unlessDeleted(
+      selectSizesByTrajectory(reader, id, { after, limit: samplesAtOnce }),
+      services,
+      requester,
+      wanted,
+    );
+  // They were written as samples.
+  for await (const lines of readAll(select, (sizes) => inPieces(reader, id, sizes).read()))
+    yield lines.map((line) => JSON.parse(line));
 }
 
 /** One page of a revision's trajectories, and the one after which the next page starts. */
@@ -199,14 +202,13 @@ export async function* readRevisionLines(
   revisionId: number,
   signal: AbortSignal,
 ): AsyncGenerator<{ position: number; line: string }[], void> {
-  for (let after = 0; ; ) {
-    signal.throwIfAborted();
-    const sizes = await selectSizes(reader, revisionId, { after, limit: samplesAtOnce });
-    yield* readLinesAt(reader, revisionId, sizes);
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = last.position;
-  }
+  yield* readAll(
+    (last?: SampleSize) => {
+      signal.throwIfAborted();
+      return selectSizes(reader, revisionId, { after: last?.position ?? 0, limit: samplesAtOnce });
+    },
+    (sizes) => readLinesAt(reader, revisionId, sizes),
+  );
 }
 
 /** All samples of a revision in their order, a piece at a time. */
@@ -223,20 +225,16 @@ function toPositioned({ position, line }: { position: number; line: string }): P
   return { position, sample: JSON.parse(line) as DatasetSample };
 }
 
-async function* readAll<Size extends SampleSize>(
-  reader: Database,
-  revisionId: number,
-  select: (after: number) => Promise<Size[]>,
-  orderOf: (size: Size) => number,
-  first: number,
-): AsyncGenerator<string[], void> {
-  let after = first;
-  for (;;) {
-    const sizes = await select(after);
-    yield* inPieces(reader, revisionId, sizes).read();
-    const last = sizes.at(-1);
-    if (last === undefined || sizes.length < samplesAtOnce) return;
-    after = orderOf(last);
+/** Reads samples of which the sizes are selected a part at a time, each behind the last one of the part before. */
+async function* readAll<Size, Piece>(
+  select: (last?: Size) => Promise<Size[]>,
+  read: (sizes: readonly Size[]) => AsyncIterable<Piece>,
+): AsyncGenerator<Piece, void> {
+  for (let last: Size | undefined; ; ) {
+    const sizes = await select(last);
+    yield* read(sizes);
+    last = sizes.at(-1);
+    if (sizes.length < samplesAtOnce) return;
   }
 }
 

@@ -106,33 +106,6 @@ function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "nam
   return [object_id, actor_user_id, ...ofDetail].filter((id) => typeof id === "string");
 }
 
-/** The oldest events of an account from before a time. */
-async function selectOldAuditEvents(
-  database: Database,
-  accountId: string,
-  before: Micros,
-  limit: number,
-): Promise<string[]> {
-  const rows = await database
-    .selectFrom("audit_events")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .where("created_at", "<", before)
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-async function deleteAuditEvents(transaction: Database, ids: readonly string[]): Promise<number> {
-  const { numDeletedRows } = await transaction
-    .deleteFrom("audit_events")
-    .where("id", "in", ids)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
 /** Names, scopes, counts: no texts of requests, and no secrets. */
 type ChangeDetail = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
@@ -180,10 +153,20 @@ export async function deleteOldAuditEvents(
   { accountId, before }: { accountId: string; before: Micros },
   limit: number,
 ): Promise<DeletedBatch<true>> {
-  const ids = await selectOldAuditEvents(database, accountId, before, limit);
-  if (ids.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
+  const oldest = await database
+    .selectFrom("audit_events")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("created_at", "<", before)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  if (oldest.length === 0) return { deleted: 0, heldMs: 0, next: undefined };
+  const ids = oldest.map(({ id }) => id);
   const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteAuditEvents(transaction, ids),
+    transaction.deleteFrom("audit_events").where("id", "in", ids).executeTakeFirstOrThrow(),
   );
-  return { deleted: result, heldMs, next: ids.length < limit ? undefined : true };
+  const next = ids.length < limit ? undefined : true;
+  return { deleted: Number(result.numDeletedRows), heldMs, next };
 }

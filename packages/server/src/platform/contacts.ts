@@ -1,7 +1,11 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import isEmail from "validator/lib/isEmail.js";
-import { phoneLibrary } from "./lazy-libraries.ts";
 import { defined } from "./words.ts";
+
+/** The rules of all countries' phone numbers, 8 MB, which the first who needs them loads. */
+export function phoneLibrary(): typeof import("libphonenumber-js/max") {
+  return require("libphonenumber-js/max");
+}
 
 /** A stretch of a text, in UTF-16 units. */
 export interface Stretch {

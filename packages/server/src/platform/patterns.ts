@@ -1,5 +1,9 @@
 import type { RE2JS } from "re2js";
-import { patternLibrary } from "./lazy-libraries.ts";
+
+/** Patterns in linear time, 3 MB, which the first who needs them loads. */
+export function patternLibrary(): typeof import("re2js") {
+  return require("re2js");
+}
 
 /** An atom, a group's bracket or a repetition, in RE2's syntax. */
 const token =

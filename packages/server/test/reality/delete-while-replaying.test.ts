@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { deleteCheckRows, insertCheck } from "../../src/reality/checks-store.ts";
-import { deleteSomeOfCheck, insertReplays, type Replayed, storeReplayed } from "../../src/reality/replays/replays-store.ts";
+import {
+  deleteSomeOfCheck,
+  insertReplays,
+  type Replayed,
+  storeReplayed,
+} from "../../src/reality/replays/replays-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 

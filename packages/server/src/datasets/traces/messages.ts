@@ -1,7 +1,8 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
 import { isObject, isPart, type LeftOut, listIn, numberIn, parsedText, textIn } from "./content.ts";
-import type { Call, Turn } from "./turns.ts";
+import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "./layout.ts";
+import type { Call, Trace, Turn } from "./turns.ts";
 
 /** What a layout knows of a message besides what is said. */
 export interface MessageFacts {
@@ -137,6 +138,25 @@ export function callsIn(message: Record<string, unknown>): Call[] {
 /** Whether a content is a list with a block of this type. */
 export function hasBlocks(content: unknown, type: string): content is unknown[] {
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === type);
+}
+
+/**
+ * A reader of lines with messages, whose assistant is the agent unless the upload says otherwise. `aboutOf` says what a line has besides
+ * them.
+ */
+export function conversations(
+  messagesOf: (document: TraceDocument) => readonly unknown[] | undefined,
+  aboutOf: (value: Record<string, unknown>) => Partial<Trace>,
+): Layout["open"] {
+  const asAgent = eachDocument(function* (document, { leftOut }) {
+    const messages = messagesOf(document);
+    const { value, place } = document;
+    if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
+    const { turns = [], ...about } = aboutOf(value);
+    const id = idIn(value) ?? `line-${place[1]}`;
+    yield { trace: { id, turns: [...turns, ...turnsOfMessages(messages, leftOut)], ...about } };
+  });
+  return (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options);
 }
 
 /** The id that a line gives its conversation, as a text. */

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { z } from "zod";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
@@ -119,26 +119,46 @@ export const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
 export const bytesOfAnyRatio = 32 * 1024 * 1024;
 
-/** Decompresses gzip as fast as it is read, to no more than 200 times its length or, if that is more, 32 MiB. */
-export async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const gunzip = createGunzip({ chunkSize });
-  const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 });
-  source.on("error", (error) => gunzip.destroy(error));
-  source.pipe(gunzip);
-  let bytes = 0;
-  try {
-    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length;
-      // What it has read of the body so far.
-      if (bytes > Math.max(bytesOfAnyRatio, maxRatio * gunzip.bytesWritten)) throw tooDense();
+/** Decompresses gzip. */
+export function gunzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  return decompress(packed, createGunzip({ chunkSize }), "gzip");
+}
+
+/** Decompresses as fast as it is read, to no more than 200 times its length or, if that is more, 32 MiB. */
+export async function* decompress(
+  packed: AsyncIterable<Uint8Array>,
+  stream: Transform,
+  format: string,
+): AsyncGenerator<Uint8Array, void> {
+  let packedBytes = 0;
+  async function* counted() {
+    for await (const chunk of packed) {
+      packedBytes += chunk.length;
       yield chunk;
     }
-  } catch (error) {
-    throw isOfZlib(error) ? malformed("gzip") : error;
+  }
+  const source = Readable.from(counted(), { objectMode: true, highWaterMark: 1 });
+  let broken: Error | undefined;
+  source.on("error", (error) => {
+    broken = error;
+    stream.destroy(error);
+  });
+  let bytes = 0;
+  let isTooDense = false;
+  try {
+    for await (const chunk of source.pipe(stream) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      isTooDense = bytes > Math.max(bytesOfAnyRatio, maxRatio * packedBytes);
+      if (isTooDense) break;
+      yield chunk;
+    }
+  } catch {
+    throw broken ?? malformed(format);
   } finally {
     source.destroy();
-    gunzip.destroy();
+    stream.destroy();
   }
+  if (isTooDense) throw tooDense();
 }
 
 export function malformed(what: string): UploadError {
@@ -152,10 +172,6 @@ export function malformed(what: string): UploadError {
 export function tooDense(): ServiceError {
   const message = `The body becomes more than ${maxRatio} times as long when it is decompressed. Send it uncompressed.`;
   return new ServiceError("body_too_large", message);
-}
-
-function isOfZlib(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
 }
 
 /** A line that its reader cannot use. */

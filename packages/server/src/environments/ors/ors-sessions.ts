@@ -221,9 +221,6 @@ export function createKnownSessions(
   const sessions = new LRUCache<string, Known>(lruLimit(maxSessions));
   const { pending, stop } = writeInBatches<Micros>({
     write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
-    putBack(batch, newer) {
-      for (const [id, usedAt] of batch) if (!newer.has(id)) newer.set(id, usedAt);
-    },
     onFailure,
   });
 

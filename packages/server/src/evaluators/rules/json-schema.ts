@@ -1,7 +1,6 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
 import { z } from "zod";
-import { ajvLibrary, patternLibrary } from "../../platform/lazy-libraries.ts";
-import { compilePattern, maxProgramSize } from "../../platform/patterns.ts";
+import { compilePattern, maxProgramSize, patternLibrary } from "../../platform/patterns.ts";
 import { defineFamily } from "../family.ts";
 import { EvaluationError, type Verdict } from "../outcome.ts";
 import { isDeeperThan, notJson, readJson } from "./json.ts";
@@ -12,6 +11,14 @@ const maxSchemaLength = 32_000;
 const maxSchemaDepth = 64;
 /** References followed plus errors found: the two that can grow without bound. */
 const maxSteps = 500_000;
+
+/** JSON Schema, 9 MB, which the first who needs it loads. */
+function ajvLibrary() {
+  const { Ajv }: typeof import("ajv") = require("ajv");
+  const { Ajv2020 }: typeof import("ajv/dist/2020.js") = require("ajv/dist/2020.js");
+  const addFormats: typeof import("ajv-formats") = require("ajv-formats");
+  return { Ajv, Ajv2020, addFormats: addFormats.default };
+}
 
 export type JsonSchema = boolean | Record<string, unknown>;
 export type ValidateJson = (value: unknown) => readonly ErrorObject[];

@@ -3,8 +3,7 @@ import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "iba
 import type { CountryCode } from "libphonenumber-js/max";
 import isCreditCard from "validator/lib/isCreditCard.js";
 import { z } from "zod";
-import { findEmails, findPhones, type Stretch } from "../../platform/contacts.ts";
-import { phoneLibrary } from "../../platform/lazy-libraries.ts";
+import { findEmails, findPhones, phoneLibrary, type Stretch } from "../../platform/contacts.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions } from "./text.ts";
 

@@ -1,7 +1,6 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
-import { patternLibrary } from "../../platform/lazy-libraries.ts";
-import { compilePattern, estimateProgramSize } from "../../platform/patterns.ts";
+import { compilePattern, estimateProgramSize, patternLibrary } from "../../platform/patterns.ts";
 import { countOf } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import type { Position, Verdict } from "../outcome.ts";

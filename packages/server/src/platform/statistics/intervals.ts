@@ -1,4 +1,7 @@
-import { distributionsLibrary } from "../lazy-libraries.ts";
+/** Distributions, 10 MB in memory, which the first who needs them loads. */
+function distributionsLibrary(): typeof import("cephes") {
+  return require("cephes");
+}
 
 /** Below this, cephes' beta integral underflows, and any interval is all of its range anyway. */
 const fewestDegrees = 0.01;

@@ -55,8 +55,8 @@ export interface Batching<Value> {
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
   /** Called at each interval, also if there was nothing to write. Nothing is written meanwhile. */
   afterwards?: (() => Promise<void>) | undefined;
-  /** Returns what could not be written to what was collected meanwhile. */
-  putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
+  /** Returns what could not be written to what was collected meanwhile. Absent: of each, the newer value counts. */
+  putBack?(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
   /** `isFirst`: the previous batch was written. */
   onFailure(error: unknown, isFirst: boolean): void;
 }
@@ -66,7 +66,9 @@ export function writeInBatches<Value>({
   intervalMs = usualIntervalMs,
   write,
   afterwards,
-  putBack,
+  putBack = (batch, newer) => {
+    for (const [name, value] of batch) if (!newer.has(name)) newer.set(name, value);
+  },
   onFailure,
 }: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();

@@ -1,41 +1,16 @@
-import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
-import { bytesOfAnyRatio, malformed, maxRatio, tooDense } from "../../upload/lines.ts";
+import { decompress, malformed } from "../../upload/lines.ts";
 
 /** Decompresses zstd, to no more than gzip is. */
-export async function* unzstd(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* unzstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const frames = new FrameWalker();
-  let packedBytes = 0;
   async function* walked() {
-    for await (const chunk of chunks) {
-      packedBytes += chunk.length;
+    for await (const chunk of packed) {
       frames.walk(chunk);
       yield chunk;
     }
   }
-  const source = Readable.from(walked(), { objectMode: true, highWaterMark: 1 });
-  const stream = createZstdDecompress();
-  let broken: Error | undefined;
-  source.on("error", (error) => {
-    broken = error;
-    stream.destroy(error);
-  });
-  let bytes = 0;
-  let isTooDense = false;
-  try {
-    for await (const chunk of source.pipe(stream) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length;
-      isTooDense = bytes > Math.max(bytesOfAnyRatio, maxRatio * packedBytes);
-      if (isTooDense) break;
-      yield chunk;
-    }
-  } catch {
-    throw broken ?? malformed("zstd");
-  } finally {
-    source.destroy();
-    stream.destroy();
-  }
-  if (isTooDense) throw tooDense();
+  yield* decompress(walked(), createZstdDecompress(), "zstd");
   if (!frames.isAtEnd()) throw malformed("zstd");
 }
 

@@ -1,8 +1,6 @@
-import { LineError } from "../../../upload/lines.ts";
-import { isObject, textIn } from "../../content.ts";
-import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
-import { callsIn, hasBlocks, idIn, turnsOfMessages } from "../../messages.ts";
-import type { Turn } from "../../turns.ts";
+import { isObject } from "../../content.ts";
+import type { Layout, TraceDocument } from "../../layout.ts";
+import { callsIn, conversations, hasBlocks } from "../../messages.ts";
 
 function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
   return isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
@@ -12,23 +10,6 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
 function isOpenAis(message: unknown): boolean {
   return isObject(message) && (/^(tool|function)$/.test(String(message.role)) || callsIn(message).length > 0);
 }
-
-const asAgent = eachDocument(function* (document, { leftOut }) {
-  const messages = messagesOf(document);
-  const { value, place } = document;
-  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
-  const { system } = value;
-  const policy: Turn[] =
-    typeof system === "string" || Array.isArray(system) ? [{ by: "system", content: system }] : [];
-  yield {
-    trace: {
-      id: idIn(value) ?? `line-${place[1]}`,
-      turns: [...policy, ...turnsOfMessages(messages, leftOut)],
-      tools: value.tools,
-      tags: { model: textIn(value, "model") },
-    },
-  };
-});
 
 /** Requests of Anthropic's Messages API, with the assistant as the agent. */
 export const anthropic: Layout = {
@@ -53,5 +34,9 @@ export const anthropic: Layout = {
     return undefined;
   },
   admits: (document) => messagesOf(document)?.some(isOpenAis) === false,
-  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
+  open: conversations(messagesOf, ({ system, tools, model }) => ({
+    turns: typeof system === "string" || Array.isArray(system) ? [{ by: "system", content: system }] : [],
+    tools,
+    tags: { model: typeof model === "string" ? model : undefined },
+  })),
 };

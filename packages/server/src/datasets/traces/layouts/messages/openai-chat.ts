@@ -1,7 +1,6 @@
-import { LineError } from "../../../upload/lines.ts";
 import { isObject, statedIn } from "../../content.ts";
-import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
-import { callsIn, idIn, rewardIn, turnsOfMessages } from "../../messages.ts";
+import type { Layout, TraceDocument } from "../../layout.ts";
+import { callsIn, conversations, rewardIn } from "../../messages.ts";
 
 /** AgentBench's runs have their messages in `output.history`. */
 function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
@@ -22,20 +21,6 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
   }
   return undefined;
 }
-
-const asAgent = eachDocument(function* (document, { leftOut }) {
-  const messages = messagesOf(document);
-  const { value, place } = document;
-  if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
-  const trace = {
-    id: idIn(value) ?? `line-${place[1]}`,
-    turns: turnsOfMessages(messages, leftOut),
-    tools: value.tools ?? value.functions,
-    reward: rewardIn(value),
-    stated: statedIn(value),
-  };
-  yield { trace };
-});
 
 /** Chats as OpenAI's Chat Completions have them, with the assistant as the agent. */
 export const openAiChat: Layout = {
@@ -62,5 +47,9 @@ export const openAiChat: Layout = {
       : reasonOf(messages);
   },
   admits: (document) => messagesOf(document) !== undefined,
-  open: (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options),
+  open: conversations(messagesOf, (value) => ({
+    tools: value.tools ?? value.functions,
+    reward: rewardIn(value),
+    stated: statedIn(value),
+  })),
 };

@@ -3,7 +3,7 @@ import { isObject, type LeftOut, listIn, textIn } from "../../content.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../../layout.ts";
 import { rewardIn, usageIn } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
-import { firstUserIn, looseAnswer, looseTurns, toolAnswer } from "./loose-messages.ts";
+import { firstUserIn, looseCall, toolAnswer } from "./loose-messages.ts";
 import { type SpanItem, type TraceItem, traceOfSpans, traceReader } from "./span-turns.ts";
 import { parsed, timeIn } from "./span-values.ts";
 import { byStart } from "./spans.ts";
@@ -137,12 +137,8 @@ function modelOf(row: Row, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> 
     prompt_tokens: ["input", "promptTokens"],
     completion_tokens: ["output", "completionTokens"],
   });
-  const output = looseAnswer(row.output, leftOut);
   return {
-    model: {
-      input: looseTurns(input, leftOut),
-      output: output && { ...output, usage, model: textIn(row, "model") },
-    },
+    model: looseCall(input, row.output, { usage, model: textIn(row, "model") }, leftOut),
     tools: isObject(input) ? (input.tools ?? undefined) : undefined,
   };
 }

@@ -2,7 +2,7 @@ import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
 import type { Layout } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
-import { firstUserIn, looseAnswer, looseTurns, toolAnswer } from "./loose-messages.ts";
+import { firstUserIn, looseCall, toolAnswer } from "./loose-messages.ts";
 import { type SpanItem, type TraceItem, traceReader } from "./span-turns.ts";
 import { parsed, timeIn } from "./span-values.ts";
 
@@ -88,17 +88,12 @@ function toolOf(run: Run): NonNullable<SpanItem["tool"]> {
 
 function modelOf(run: Run, told: unknown, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> {
   const { inputs, outputs, extra } = run;
-  const prompts = listIn(inputs, "prompts");
-  const output = looseAnswer(outputs, leftOut);
   const params = fieldAt(extra, "invocation_params");
   const model =
     textIn(extra, "metadata.ls_model_name") ?? textIn(params, "model") ?? textIn(params, "model_name");
   const usage = usageIn(run, { prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" });
   return {
-    model: {
-      input: looseTurns(told ?? prompts[0], leftOut),
-      output: output && { ...output, usage, model },
-    },
+    model: looseCall(told ?? listIn(inputs, "prompts")[0], outputs, { usage, model }, leftOut),
     tools: fieldAt(params, "tools") ?? fieldAt(inputs, "tools") ?? undefined,
   };
 }

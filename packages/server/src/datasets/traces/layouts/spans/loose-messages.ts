@@ -131,6 +131,17 @@ export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | un
   return first && others.reduce(joinedTurn, first);
 }
 
+/** A model's call: what it was told, and what it answered, with what is known of that. */
+export function looseCall(
+  input: unknown,
+  answer: unknown,
+  facts: Pick<AgentTurn, "usage" | "model">,
+  leftOut: LeftOut,
+): { input: Turn[]; output: AgentTurn | undefined } {
+  const output = looseAnswer(answer, leftOut);
+  return { input: looseTurns(input, leftOut), output: output && { ...output, ...facts } };
+}
+
 /** The message, the messages or the text in an answer: of OpenAI's `choices`, LangChain's `generations`, and of what wraps them. */
 function answerIn(value: unknown): unknown {
   if (!isObject(value)) return value;

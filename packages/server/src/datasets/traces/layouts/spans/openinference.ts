@@ -1,7 +1,7 @@
 import { fieldAt, type LeftOut, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
-import { firstUserIn, looseAnswer, looseTurns } from "./loose-messages.ts";
+import { firstUserIn, looseCall } from "./loose-messages.ts";
 import { type SpanItem, type TraceItem, traceReader } from "./span-turns.ts";
 import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "./span-values.ts";
 
@@ -68,7 +68,7 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
   const answered = listAt(attributes, "llm.output_messages").map(messageOf);
   // A model that completes a text has no messages.
   const input = told.length > 0 ? told : parsed(fieldAt(attributes, "input.value"));
-  const output = looseAnswer(answered.length > 0 ? answered : fieldAt(attributes, "output.value"), leftOut);
+  const answer = answered.length > 0 ? answered : fieldAt(attributes, "output.value");
   const usage = usageIn(attributes, {
     prompt_tokens: "llm.token_count.prompt",
     completion_tokens: "llm.token_count.completion",
@@ -77,10 +77,7 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
     (tool) => parsed(fieldAt(tool, "tool.json_schema")) ?? tool,
   );
   return {
-    model: {
-      input: looseTurns(input, leftOut),
-      output: output && { ...output, usage, model: textIn(attributes, "llm.model_name") },
-    },
+    model: looseCall(input, answer, { usage, model: textIn(attributes, "llm.model_name") }, leftOut),
     tools: tools.length > 0 ? tools : undefined,
   };
 }
