@@ -1,15 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy } from "react";
 import { present } from "../search-params.ts";
 import { Drawer } from "../ui/dialog.tsx";
-import { loadPage } from "../ui/load.ts";
+import { lazyPart } from "../ui/load.ts";
 import { useShortcut } from "../ui/shortcuts.tsx";
 import type { Filtering } from "./results-search.ts";
 
 /** For a `Drawer`, which waits for it: a page begins without it. */
-export const ResultDetails = lazy(async () => ({
-  default: (await loadPage(() => import("./result-details.tsx"))).ResultDetails,
-}));
+export const ResultDetails = lazyPart(async () => (await import("./result-details.tsx")).ResultDetails);
 
 interface ResultDrawerProps {
   openId: string | undefined;

@@ -1,7 +1,7 @@
 // Code that is loaded once it is needed.
 
 import { PresageError } from "@presage/sdk";
-import { useEffect, useState } from "react";
+import { type ComponentType, lazy, useEffect, useState } from "react";
 
 /** What follows is a task of its own, so that what ran before it and what comes do not block together. */
 export async function nextTask(): Promise<void> {
@@ -17,6 +17,11 @@ export async function loadPage<Module>(load: () => Promise<Module>): Promise<Mod
   } catch (cause) {
     throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
   }
+}
+
+/** A component whose code is loaded when it is first drawn, for a `Suspense` around it. */
+export function lazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
+  return lazy(async () => ({ default: await loadPage(load) }));
 }
 
 type Floating = typeof import("./floating.ts");

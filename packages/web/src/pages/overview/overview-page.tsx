@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
-import { lazy, Suspense, useDeferredValue } from "react";
+import { Suspense, useDeferredValue } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
@@ -9,7 +9,7 @@ import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
 import { Operations } from "../../parts/operations.tsx";
-import { loadPage } from "../../ui/load.ts";
+import { lazyPart } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -18,9 +18,7 @@ import { HeadlinesCard } from "./headlines-card.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
 /** Few visits need it. */
-const GettingStarted = lazy(async () => ({
-  default: (await loadPage(() => import("./getting-started.tsx"))).GettingStarted,
-}));
+const GettingStarted = lazyPart(async () => (await import("./getting-started.tsx")).GettingStarted);
 
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 

@@ -7,7 +7,7 @@ import {
   type Draft,
   type Issues,
 } from "../../parts/playground-draft.ts";
-import { isOfRecords } from "../../parts/worlds.tsx";
+import { isOfRecords } from "../../parts/worlds.ts";
 import { Card, Disclosure } from "../../ui/card.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";

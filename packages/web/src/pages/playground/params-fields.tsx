@@ -2,7 +2,7 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { World } from "@presage/sdk";
 import { useState } from "react";
 import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";
-import { paramsOf } from "../../parts/worlds.tsx";
+import { paramsOf } from "../../parts/worlds.ts";
 import { Disclosure } from "../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 

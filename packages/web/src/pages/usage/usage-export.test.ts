@@ -54,9 +54,7 @@ test("with prices there are three more columns, and what has no cost is empty", 
     index === 0 ? { ...row, cost: 0.00125, unpriced_tokens: 4 } : { ...row, unpriced_tokens: 11 },
   );
   const data = [first, second].filter((row) => row !== undefined);
-  const [head = "", ...lines] = (await usageCsv({ ...usage, currency: "EUR", data }))
-    .trimEnd()
-    .split("\r\n");
+  const [head = "", ...lines] = (await usageCsv({ ...usage, currency: "EUR", data })).trimEnd().split("\r\n");
   expect(head.split(",").slice(-3)).toEqual(["cost", "currency", "unpriced_tokens"]);
   expect(lines.map((line) => line.split(",").slice(-3))).toEqual([
     ["0.00125", "EUR", "4"],
