@@ -35,9 +35,15 @@ async function loadFloating(): Promise<Floating> {
 
 /** Loads what floats at the first sign of someone who may open it, so that nobody waits for it and no page begins with it. */
 export function loadFloatingEarly(): void {
-  const load = () => void loadFloating().catch(() => {});
-  for (const sign of ["keydown", "pointermove", "pointerdown"])
-    addEventListener(sign, load, { once: true, capture: true, passive: true });
+  const signs = ["keydown", "pointermove", "pointerdown"] as const;
+  function load(event: KeyboardEvent | PointerEvent): void {
+    // What moves under a pointer that rests is no sign.
+    if (event instanceof PointerEvent && event.type === "pointermove" && !event.movementX && !event.movementY)
+      return;
+    for (const sign of signs) removeEventListener(sign, load, true);
+    loadFloating().catch(() => {});
+  }
+  for (const sign of signs) addEventListener(sign, load, true);
 }
 
 /** What dialogs, menus and popovers are made of; undefined until it is wanted and there. */

@@ -67,8 +67,13 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
 /** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
 export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
   const { columns, groupOf, link, openId, rowId, selection, sorting = "client", view } = options;
-  // Many rows are drawn in small tasks.
-  const rows = useDeferredValue(options.rows);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list of ids is a new one each time
+  const given = useMemo(
+    () => ({ rows: options.rows, shownColumns: columns.filter(({ id }) => view.columnIds.includes(id)) }),
+    [options.rows, columns, view.columnIds.join()],
+  );
+  // Many rows are drawn in small tasks, and what depends on them with them.
+  const { rows, shownColumns } = useDeferredValue(given);
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const [lastId, setLastId] = useState<string>();
@@ -83,8 +88,6 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
     const all = sortEntries(entries, sorted, isDescending);
     return groupOf === undefined ? all : [...Map.groupBy(all, ({ row }) => groupOf(row)).values()].flat();
   }, [entries, sorted, isDescending, groupOf]);
-  const shownIds = new Set(view.columnIds);
-  const shownColumns = columns.filter(({ id }) => shownIds.has(id));
   const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);
   const activeId = openId ?? (lastId !== undefined && indexes.has(lastId) ? lastId : sortedRows[0]?.id);
 
