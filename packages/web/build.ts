@@ -3,6 +3,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,7 +13,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
-import { rolldown } from "rolldown";
+import { type PluginContext, rolldown } from "rolldown";
 import { digestOfSources } from "../../scripts/digest-of-sources.ts";
 import { makeExample } from "../sandbox/src/example.ts";
 
@@ -23,14 +24,37 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 /** Latin characters only; other scripts use the system's fonts. */
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
+const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
+
+type Modules = Pick<PluginContext, "getModuleInfo">;
+
+/** Whether more than one section of the dashboard needs a module. */
+function isShared(module: string, modules: Modules): boolean {
+  const sections = new Set<string>();
+  const users = new Set([module]);
+  for (const user of users) {
+    const section = sectionOf(user);
+    if (section !== null) sections.add(section);
+    else for (const importer of modules.getModuleInfo(user)?.importers ?? []) users.add(importer);
+  }
+  return sections.size > 1;
+}
+
 /**
- * Beside the script of each page: what is loaded at once, and what four or more lazy parts use. What two or three share is
- * joined with what is used most like it, since a request costs a browser more than a few kilobytes.
+ * What is loaded at once, what several sections need, and each section with all of its pages: a request costs a browser more
+ * than a few kilobytes, and who has come to one page of a section goes on to the others. What draws pages is with what they
+ * share, as a browser runs each script in one task.
  */
-const sharedScripts = [
-  { name: "base", tags: ["$initial" as const], priority: 2 },
-  { name: "ui", minShareCount: 4, priority: 1 },
-  { name: "some", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000 },
+const groups = [
+  { name: "base", tags: ["$initial" as const], priority: 3 },
+  {
+    name: (module: string, modules: Modules) =>
+      module.includes("react-dom/client") || isShared(module, modules) ? "ui" : null,
+    debugName: "ui",
+    priority: 2,
+  },
+  { name: "save", test: /csv-stringify/, priority: 2 },
+  { name: sectionOf, debugName: "sections", priority: 1 },
 ];
 
 const digest = digestOfSources(
@@ -76,10 +100,14 @@ async function build(): Promise<void> {
   const shell = readFileSync(join(home, "src/shell.html"), "utf8")
     .replace("{{theme}}", shared.theme)
     .replace("{{styles}}", shared.styles)
-    .replace("{{preloads}}", scripts.needed.map((file) => preload(file)).join("\n"))
     .replace("{{script}}", `/assets/${scripts.entry}`)
     .replace("{{font}}", shared.font);
-  writeFileSync(join(folder, "shell.html"), shell);
+  mkdirSync(join(folder, "shells"));
+  for (const section of readdirSync(join(home, "src/pages")))
+    writeFileSync(
+      join(folder, "shells", `${section}.html`),
+      shell.replace("{{preloads}}", scripts.neededBy(section).map(preload).join("\n")),
+    );
   // Loaded here, as most runs of this file build nothing.
   const { openApiDocument } = await import("../server/src/app/openapi-document.ts");
   const { buildDocs } = await import("./src/docs/build-docs.tsx");
@@ -121,7 +149,7 @@ async function bundle(options: Bun.BuildConfig): Promise<string> {
 async function bundleScripts(
   input: string,
   dir: string,
-): Promise<{ entry: string; needed: string[]; files: string[] }> {
+): Promise<{ entry: string; neededBy(section: string): string[]; files: string[] }> {
   const build = await rolldown({
     input: join(home, input),
     platform: "browser",
@@ -139,14 +167,16 @@ async function bundleScripts(
     // As the server knows names that change with their content.
     hashCharacters: "base36",
     entryFileNames: "[name]-[hash].js",
-    // A file that two pages share is otherwise named after both.
-    chunkFileNames: ({ name }) => `${name.split("~")[0]}-[hash].js`,
-    codeSplitting: { groups: sharedScripts },
+    chunkFileNames: "[name]-[hash].js",
+    codeSplitting: { groups },
   });
   const [entry] = output;
-  const shared = output.filter(({ name }) => name === "ui").map(({ fileName }) => fileName);
   const files = output.map(({ fileName }) => fileName);
-  return { entry: entry.fileName, needed: [...entry.imports, ...shared], files };
+  const neededBy = (section: string) =>
+    output
+      .filter(({ name, fileName }) => entry.imports.includes(fileName) || name === "ui" || name === section)
+      .map(({ fileName }) => fileName);
+  return { entry: entry.fileName, neededBy, files };
 }
 
 function preload(file: string): string {

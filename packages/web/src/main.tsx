@@ -1,32 +1,35 @@
 import "./app.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
-import { createRoot } from "react-dom/client";
 import { createDataClients, PresageContext } from "./data/client.ts";
 import { createAppRouter } from "./router.tsx";
 import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session.ts";
+import { loadFloatingEarly, nextTask } from "./ui/load.ts";
 import { ShortcutsProvider } from "./ui/shortcuts.tsx";
 
-const container = document.getElementById("root");
-if (container === null) throw new Error("The page has no #root element.");
+void start();
 
-leaveWhenRestored();
-leaveWhenSignedOutElsewhere();
-const { presage, queryClient } = createDataClients();
-const router = createAppRouter();
-
-createRoot(container).render(
-  <StrictMode>
-    <PresageContext value={presage}>
-      <QueryClientProvider client={queryClient}>
-        <Tooltip.Provider delayDuration={400}>
+async function start(): Promise<void> {
+  const container = document.getElementById("root");
+  if (container === null) throw new Error("The page has no #root element.");
+  leaveWhenRestored();
+  leaveWhenSignedOutElsewhere();
+  loadFloatingEarly();
+  const { presage, queryClient } = createDataClients();
+  const router = createAppRouter();
+  await nextTask();
+  // Half of the code that a page begins with.
+  const { createRoot } = await import("react-dom/client");
+  createRoot(container).render(
+    <StrictMode>
+      <PresageContext value={presage}>
+        <QueryClientProvider client={queryClient}>
           <ShortcutsProvider>
             <RouterProvider router={router} />
           </ShortcutsProvider>
-        </Tooltip.Provider>
-      </QueryClientProvider>
-    </PresageContext>
-  </StrictMode>,
-);
+        </QueryClientProvider>
+      </PresageContext>
+    </StrictMode>,
+  );
+}

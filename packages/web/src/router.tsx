@@ -1,5 +1,4 @@
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
-import { loadPage } from "./data/client.ts";
 import { readPeriodSearch } from "./format/times.ts";
 import { readAuditLogSearch } from "./pages/account/audit-log-search.ts";
 import { readApiKeysSearch } from "./pages/api-keys/read-key-form.ts";
@@ -21,6 +20,7 @@ import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound, PageFailed, PagePending } from "./shell/fallback.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { readTableSearch } from "./ui/data-table/table-view.ts";
+import { loadPage } from "./ui/load.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;

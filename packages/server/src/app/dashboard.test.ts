@@ -8,7 +8,6 @@ import { chooseEncoding, dashboardRoutes } from "./dashboard.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "presage-dashboard-"));
 const write = (name: string, text: string) => Bun.write(join(directory, name), text);
-await write("shell.html", "the shell");
 await write("secret.js", "outside");
 await write("assets/main-0w9yr4c7.js.br", "smaller");
 await Bun.write(join(directory, "assets/main-0w9yr4c7.js.gz"), Bun.gzipSync("plain"));

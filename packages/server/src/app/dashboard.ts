@@ -66,13 +66,13 @@ const pageHeaders = {
 /** A name that changes with its content. */
 const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 
-/** The dashboard as `packages/web/build.ts` built it: one page for every address, and its files. */
+/** The dashboard as `packages/web/build.ts` built it: a page for every address, which begins with the scripts it needs, and its files. */
 export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }): Route[] {
   const directory = settings.dashboardDirectory;
   return [
     ...pages.map((path) =>
       page(path, async ({ csrfToken, caller }) => {
-        const shell = Bun.file(join(directory, "shell.html"));
+        const shell = Bun.file(join(directory, "shells", `${sectionOf(path)}.html`));
         if (!(await shell.exists())) {
           throw new ServiceError("not_found", "The dashboard is not built; npm start builds it.");
         }
@@ -84,6 +84,12 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
     ),
     openFile("/assets/:name", ({ request }) => sendAsset(directory, request)),
   ];
+}
+
+/** What the build knows a page's scripts by: the folder that its code is in. */
+function sectionOf(path: string): string {
+  const [, first] = path.split("/");
+  return first === "log" ? "predictions" : first || "overview";
 }
 
 /** A file of the build, as the browser can read it. */

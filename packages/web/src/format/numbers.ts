@@ -42,6 +42,13 @@ export function formatScore(score: number | null): string {
   return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");
 }
 
+/** “action 0.7, state 0.2” */
+export function formatFields(fields: Partial<Record<string, number>>): string {
+  return Object.entries(fields)
+    .map(([name, value = null]) => `${name} ${formatScore(value)}`)
+    .join(", ");
+}
+
 /** 840 µs, 12.4 ms, 1.2 s */
 export function formatDuration(milliseconds: number): string {
   // The limits are where rounding would reach the next unit or another digit.

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { Search } from "lucide-react";
-import { Dialog as Radix } from "radix-ui";
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { Modal } from "../ui/dialog.tsx";
+import { useFloating } from "../ui/load.ts";
 import { Keys } from "../ui/shortcuts.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { type PaletteEntry, usePaletteEntries } from "./palette-entries.ts";
@@ -20,12 +20,29 @@ interface PaletteProps {
 }
 
 /** Goes to any page or thing by its name or id, or does something. What was typed is there again after it was closed by accident. */
-export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
+export function Palette({ isOpen, typed: given = "", ...search }: PaletteProps) {
+  const [typed, setTyped] = useState(given);
   const [query, setQuery] = useState(typed);
+  const isThere = useFloating(isOpen) !== undefined;
   const { onClose } = search;
+  // Until there is an input; no shortcut takes it.
+  useEffect(() => {
+    if (!isOpen || isThere) return;
+    const keep = (event: globalThis.KeyboardEvent) => {
+      const { key, ctrlKey, metaKey } = event;
+      if (ctrlKey || metaKey || (key.length !== 1 && key !== "Backspace")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const change = (text: string) => (key === "Backspace" ? text.slice(0, -1) : text + key);
+      setTyped(change);
+      setQuery(change);
+    };
+    addEventListener("keydown", keep, true);
+    return () => removeEventListener("keydown", keep, true);
+  }, [isOpen, isThere]);
   return (
     <Modal
-      kind={Radix}
+      name="Go to"
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       onOpenAutoFocus={(event) => {
@@ -40,7 +57,6 @@ export function Palette({ isOpen, typed = "", ...search }: PaletteProps) {
       placement="top"
       className="flex max-h-[min(32rem,76dvh)] max-w-xl flex-col overflow-hidden"
     >
-      <Radix.Title className="sr-only">Go to</Radix.Title>
       <PaletteSearch {...search} query={query} onQuery={setQuery} />
     </Modal>
   );

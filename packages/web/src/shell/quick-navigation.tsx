@@ -1,14 +1,12 @@
 import { useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { loadPage } from "../data/client.ts";
+import { Suspense, useEffect, useMemo, useState } from "react";
+import { lazyPart } from "../ui/load.ts";
 import { useShortcut, useShortcutRegistry } from "../ui/shortcuts.tsx";
 import { linkGroups } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { type PaletteEntry, paletteActions } from "./palette-entries.ts";
 
-const ShortcutsDialog = lazy(async () => ({
-  default: (await loadPage(() => import("../ui/shortcuts-dialog.tsx"))).ShortcutsDialog,
-}));
+const ShortcutsDialog = lazyPart(async () => (await import("../ui/shortcuts-dialog.tsx")).ShortcutsDialog);
 
 const group = "Everywhere";
 

@@ -1,6 +1,5 @@
 import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
-import { Dialog } from "radix-ui";
 import { useState } from "react";
 import { IconButton } from "../ui/button.tsx";
 import { Modal } from "../ui/dialog.tsx";
@@ -26,19 +25,20 @@ export function Shell() {
         <Navigation onSearch={() => setPaletteOpen(true)} />
       </aside>
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden print:hidden">
+        <IconButton
+          label="Menu"
+          icon={<MenuIcon aria-hidden />}
+          aria-haspopup="dialog"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(true)}
+        />
         <Modal
-          kind={Dialog}
+          name="Menu"
           isOpen={isOpen}
           onOpenChange={setOpen}
-          trigger={
-            <Dialog.Trigger asChild>
-              <IconButton label="Menu" icon={<MenuIcon aria-hidden />} />
-            </Dialog.Trigger>
-          }
           placement="left"
           aria-describedby={undefined}
         >
-          <Dialog.Title className="sr-only">Menu</Dialog.Title>
           <Navigation
             onNavigate={() => setOpen(false)}
             onSearch={() => {

@@ -1,17 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, Megaphone, SunMoon, UserRound } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { meQuery, useSignOut } from "../data/accounts.ts";
-import { loadPage, usePresage } from "../data/client.ts";
+import { usePresage } from "../data/client.ts";
 import { switchTheme } from "../theme.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { lazyPart } from "../ui/load.ts";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 
-const ChangelogDialog = lazy(async () => ({
-  default: (await loadPage(() => import("./changelog.tsx"))).ChangelogDialog,
-}));
+const ChangelogDialog = lazyPart(async () => (await import("./changelog.tsx")).ChangelogDialog);
 
 export function UserMenu() {
   const presage = usePresage();

@@ -55,6 +55,36 @@ export function Fold({ title, note, isOpen, children }: FoldProps) {
   );
 }
 
+interface DisclosureProps {
+  isOpen: boolean;
+  onToggle(isOpen: boolean): void;
+  title: ReactNode;
+  className?: string;
+  contentClass: string;
+  children: ReactNode;
+}
+
+/** What its owner opens and closes too, without a frame. */
+export function Disclosure({ isOpen, onToggle, title, className, contentClass, children }: DisclosureProps) {
+  return (
+    <div className={className}>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => onToggle(!isOpen)}
+        className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover"
+      >
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform group-aria-expanded:rotate-90"
+        />
+        {title}
+      </button>
+      {isOpen && <div className={contentClass}>{children}</div>}
+    </div>
+  );
+}
+
 const looks = {
   /** Beside each other on wide screens, in the two columns of the list. */
   row: ["sm:col-span-2 sm:grid sm:grid-cols-subgrid", "text-ink-3", "wrap-anywhere"],

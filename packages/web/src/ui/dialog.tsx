@@ -3,9 +3,10 @@
 import { useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { AlertDialog, Dialog as Radix } from "radix-ui";
-import { type ComponentProps, type ReactNode, useRef } from "react";
+import type { Dialog as Radix } from "radix-ui";
+import { type ComponentProps, type ReactNode, Suspense, useRef } from "react";
 import { Button, CopyButton, IconButton } from "./button.tsx";
+import { useFloating } from "./load.ts";
 
 interface DialogProps {
   isOpen: boolean;
@@ -18,9 +19,11 @@ interface DialogProps {
 }
 
 export function Dialog({ isOpen, onClose, title, hint, isWide = false, children }: DialogProps) {
+  const floating = useFloating(isOpen);
+  if (floating === undefined) return null;
+  const { Title, Description, Close } = floating.Dialog;
   return (
     <Modal
-      kind={Radix}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       onOpenAutoFocus={focusFirstField}
@@ -32,14 +35,14 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
     >
       <header className="flex items-start gap-3 px-5 pt-4 pb-3">
         <div className="min-w-0 flex-1">
-          <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
+          <Title className="text-base font-semibold wrap-anywhere">{title}</Title>
           {hint !== undefined && (
-            <Radix.Description className="mt-0.5 text-sm wrap-anywhere text-ink-2">{hint}</Radix.Description>
+            <Description className="mt-0.5 text-sm wrap-anywhere text-ink-2">{hint}</Description>
           )}
         </div>
-        <Radix.Close asChild>
+        <Close asChild>
           <IconButton label="Close" icon={<X aria-hidden />} className="-mr-1.5" />
-        </Radix.Close>
+        </Close>
       </header>
       <div className="min-h-0 overflow-y-auto px-5 pb-5">{children}</div>
     </Modal>
@@ -79,13 +82,11 @@ export function ConfirmDialog({
   onConfirm,
   cancelLabel = onConfirm === undefined ? "Close" : "Cancel",
 }: ConfirmDialogProps) {
+  const floating = useFloating(isOpen);
+  if (floating === undefined) return null;
+  const { AlertDialog } = floating;
   return (
-    <Modal
-      kind={AlertDialog}
-      isOpen={isOpen}
-      onOpenChange={(open) => !open && onClose()}
-      className="max-w-md p-5"
-    >
+    <Modal isAlert isOpen={isOpen} onOpenChange={(open) => !open && onClose()} className="max-w-md p-5">
       <AlertDialog.Title className="text-base font-semibold wrap-anywhere">{title}</AlertDialog.Title>
       <AlertDialog.Description asChild>
         <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">{children}</div>
@@ -105,12 +106,12 @@ export function ConfirmDialog({
 }
 
 interface ModalProps extends ComponentProps<typeof Radix.Content> {
-  /** An alert dialog closes only by its own buttons and Escape. */
-  kind: typeof Radix | typeof AlertDialog;
+  /** Closes only by its own buttons and Escape. */
+  isAlert?: boolean;
   isOpen: boolean;
   onOpenChange?(isOpen: boolean): void;
-  /** What opens it, if that is always on the page. */
-  trigger?: ReactNode;
+  /** For screen readers, where the content shows no title. */
+  name?: string;
   placement?: "center" | "left" | "top";
 }
 
@@ -124,19 +125,22 @@ const placements = {
 
 /** A panel above the dimmed page, which cannot be used until the panel is closed. The focus then returns to what opened it. */
 export function Modal({
-  kind: { Root, Portal, Overlay, Content },
+  isAlert = false,
   isOpen,
   onOpenChange,
-  trigger,
+  name,
   placement = "center",
   className,
   onOpenAutoFocus,
+  children,
   ...content
 }: ModalProps) {
   const opener = useRef<Element>(null);
+  const floating = useFloating(isOpen);
+  if (floating === undefined) return null;
+  const { Root, Portal, Overlay, Content, Title } = isAlert ? floating.AlertDialog : floating.Dialog;
   return (
     <Root open={isOpen} {...(onOpenChange && { onOpenChange })}>
-      {trigger}
       <Portal>
         <Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Content
@@ -144,14 +148,14 @@ export function Modal({
             opener.current = document.activeElement;
             onOpenAutoFocus?.(event);
           }}
-          // A trigger gets it back from Radix.
-          {...(trigger === undefined && {
-            onCloseAutoFocus: (event: Event) => returnFocus(event, opener.current),
-          })}
+          onCloseAutoFocus={(event) => returnFocus(event, opener.current)}
           {...content}
           data-modal=""
           className={clsx("fixed z-40 bg-surface shadow-float", placements[placement], className)}
-        />
+        >
+          {name !== undefined && <Title className="sr-only">{name}</Title>}
+          {children}
+        </Content>
       </Portal>
     </Root>
   );
@@ -178,10 +182,13 @@ interface DrawerProps {
 
 /** A panel on the right. The page stays usable, so that the user can step through rows. */
 export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocus, children }: DrawerProps) {
+  const floating = useFloating(isOpen);
+  if (floating === undefined) return null;
+  const { Root, Portal, Content, Title } = floating.Dialog;
   return (
-    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()} modal={false}>
-      <Radix.Portal>
-        <Radix.Content
+    <Root open={isOpen} onOpenChange={(open) => !open && onClose()} modal={false}>
+      <Portal>
+        <Content
           aria-describedby={undefined}
           onOpenAutoFocus={focusWhole}
           {...(onCloseAutoFocus && { onCloseAutoFocus })}
@@ -191,11 +198,11 @@ export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocu
             isWide ? "max-w-[min(100vw,78rem)]" : "max-w-[min(100vw,52rem)]",
           )}
         >
-          <Radix.Title className="sr-only">{title}</Radix.Title>
-          {children}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+          <Title className="sr-only">{title}</Title>
+          <Suspense>{children}</Suspense>
+        </Content>
+      </Portal>
+    </Root>
   );
 }
 

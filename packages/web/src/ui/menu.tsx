@@ -2,26 +2,62 @@
 
 import { clsx } from "clsx";
 import { Check } from "lucide-react";
-import { DropdownMenu, Popover as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import {
+  cloneElement,
+  type FocusEvent,
+  type HTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  useState,
+} from "react";
 import { focusWhole } from "./dialog.tsx";
+import { floatingParts, useFloating } from "./load.ts";
+
+type Trigger = ReactElement<HTMLAttributes<HTMLElement>>;
+type Opened = "by key" | "by pointer" | undefined;
+
+/** What opens something that is not loaded before it is first opened. */
+function closedTrigger(trigger: Trigger, kind: "menu" | "dialog", open: (opened: Opened) => void) {
+  return cloneElement(trigger, {
+    "aria-haspopup": kind,
+    "aria-expanded": false,
+    // Of a key there are no clicks to count.
+    onClick: ({ detail }) => open(detail === 0 ? "by key" : "by pointer"),
+    onKeyDown(event) {
+      if (kind !== "menu" || event.key !== "ArrowDown") return;
+      event.preventDefault();
+      open("by key");
+    },
+  });
+}
 
 /** The trigger must be one element that takes a ref. */
-export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
+export function Menu({ trigger, children }: { trigger: Trigger; children: ReactNode }) {
+  const [opened, setOpened] = useState<Opened>();
+  const floating = useFloating(opened !== undefined);
+  if (opened === undefined || floating === undefined) return closedTrigger(trigger, "menu", setOpened);
+  const { Root, Trigger, Portal, Content } = floating.DropdownMenu;
+  // From then on the menu itself knows what it was opened with.
+  function focusFirst({ target, currentTarget }: FocusEvent<HTMLElement>): void {
+    if (opened === "by pointer" || target !== currentTarget) return;
+    setOpened("by pointer");
+    currentTarget.querySelector<HTMLElement>("[role^=menuitem]")?.focus();
+  }
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
+    <Root modal={false} defaultOpen>
+      <Trigger asChild>{trigger}</Trigger>
+      <Portal>
+        <Content
           align="end"
           sideOffset={6}
           collisionPadding={8}
+          onFocus={focusFirst}
           className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
         >
           {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+        </Content>
+      </Portal>
+    </Root>
   );
 }
 
@@ -42,8 +78,9 @@ export function MenuItem({
   onSelect(): void;
   children: ReactNode;
 }) {
+  const { Item } = floatingParts().DropdownMenu;
   return (
-    <DropdownMenu.Item
+    <Item
       onSelect={refusal === undefined ? onSelect : (event) => event.preventDefault()}
       title={refusal}
       aria-disabled={refusal !== undefined || undefined}
@@ -56,7 +93,7 @@ export function MenuItem({
     >
       {icon}
       {children}
-    </DropdownMenu.Item>
+    </Item>
   );
 }
 
@@ -70,20 +107,21 @@ export function MenuCheck({
   onChange(isOn: boolean): void;
   children: ReactNode;
 }) {
+  const { CheckboxItem, ItemIndicator } = floatingParts().DropdownMenu;
   return (
-    <DropdownMenu.CheckboxItem
+    <CheckboxItem
       checked={isOn}
       onCheckedChange={onChange}
       onSelect={(event) => event.preventDefault()}
       className={clsx(itemLook, "text-ink")}
     >
       <span className="size-4">
-        <DropdownMenu.ItemIndicator>
+        <ItemIndicator>
           <Check className="size-4 text-accent-ink" aria-hidden />
-        </DropdownMenu.ItemIndicator>
+        </ItemIndicator>
       </span>
       {children}
-    </DropdownMenu.CheckboxItem>
+    </CheckboxItem>
   );
 }
 
@@ -96,19 +134,32 @@ export function MenuDownload({
   icon?: ReactNode;
   children: ReactNode;
 }) {
+  const { Item } = floatingParts().DropdownMenu;
   return (
-    <DropdownMenu.Item asChild>
+    <Item asChild>
       <a href={href} download className={clsx(itemLook, "text-ink [&_svg]:size-4")}>
         {icon}
         {children}
       </a>
-    </DropdownMenu.Item>
+    </Item>
+  );
+}
+
+/** The choices below it, in a menu. */
+export function MenuSection({ title, children }: { title: string; children: ReactNode }) {
+  const { Separator, Label } = floatingParts().DropdownMenu;
+  return (
+    <>
+      <Separator className="my-1 border-t border-line" />
+      <Label className="px-2 py-1 text-xs text-ink-3">{title}</Label>
+      {children}
+    </>
   );
 }
 
 interface PopoverProps {
   /** One element that takes a ref. */
-  trigger: ReactNode;
+  trigger: Trigger;
   /** For screen readers. */
   label: string;
   /** It has nothing to fill in. */
@@ -117,11 +168,15 @@ interface PopoverProps {
 }
 
 export function Popover({ trigger, label, isReadOnly = false, children }: PopoverProps) {
+  const [opened, setOpened] = useState<Opened>();
+  const floating = useFloating(opened !== undefined);
+  if (opened === undefined || floating === undefined) return closedTrigger(trigger, "dialog", setOpened);
+  const { Root, Trigger, Portal, Content } = floating.Popover;
   return (
-    <Radix.Root>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
+    <Root defaultOpen>
+      <Trigger asChild>{trigger}</Trigger>
+      <Portal>
+        <Content
           aria-label={label}
           align="start"
           sideOffset={6}
@@ -130,8 +185,8 @@ export function Popover({ trigger, label, isReadOnly = false, children }: Popove
           className="z-40 max-h-(--radix-popover-content-available-height) w-96 max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-surface p-4 shadow-float outline-none"
         >
           {children}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        </Content>
+      </Portal>
+    </Root>
   );
 }

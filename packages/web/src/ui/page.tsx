@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { type ComponentProps, type ReactNode, useEffect } from "react";
+import { type ComponentProps, type ReactNode, useDeferredValue, useEffect } from "react";
 
 interface PageProps {
   title: string;
@@ -12,7 +12,15 @@ interface PageProps {
   children: ReactNode;
 }
 
+/** Later pages are there at once: where they were scrolled to is restored in the first frame. */
+let isFirst = true;
+
 export function Page({ title, hint, controls, actions, isFull = false, children }: PageProps) {
+  // What follows the title of the first page is drawn in small tasks, as the code and the data still arrive.
+  const isDrawn = useDeferredValue(true, !isFirst);
+  useEffect(() => {
+    isFirst = false;
+  }, []);
   useEffect(() => {
     document.title = `${title} · Presage`;
   }, [title]);
@@ -35,7 +43,7 @@ export function Page({ title, hint, controls, actions, isFull = false, children 
           </div>
         )}
       </header>
-      {children}
+      {isDrawn && children}
     </div>
   );
 }

@@ -1,26 +1,165 @@
 import { clsx } from "clsx";
-import { Tooltip as Radix } from "radix-ui";
-import { createContext, type ReactNode, use } from "react";
+import {
+  cloneElement,
+  createContext,
+  type HTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  use,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { createPortal } from "react-dom";
 
 /** Of the controls in a table, which is one stop for Tab: arrow keys reach them. */
 export const ControlTabIndex = createContext<-1 | undefined>(undefined);
 
-/** Shown while the child is hovered or focused. */
-export function Tooltip({ text, children }: { text: ReactNode; children: ReactNode }) {
+type Control = ReactElement<HTMLAttributes<HTMLElement>>;
+
+/** Before it opens under the pointer; none while another one was open a moment ago. */
+const delayMs = 400;
+const skipDelayMs = 300;
+/** In which the pointer can move from the control to the text. */
+const graceMs = 120;
+
+/** The one that is open, of all. */
+let closeOpen: (() => void) | undefined;
+let closedAtMs = Number.NEGATIVE_INFINITY;
+
+/** Shown while the child is hovered or focused. The child must be one element that takes events. */
+export function Tooltip({ text, children }: { text: ReactNode; children: Control }) {
+  const [anchor, setAnchor] = useState<HTMLElement>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isPressed = useRef(false);
+  const id = useId();
+  const { props } = children;
+
+  function close(): void {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    setAnchor(undefined);
+  }
+  function open(control: HTMLElement): void {
+    clearTimeout(timer.current);
+    setAnchor(control);
+  }
+  function openLater(control: HTMLElement): void {
+    if (anchor !== undefined) clearTimeout(timer.current);
+    else if (performance.now() - closedAtMs < skipDelayMs) open(control);
+    else timer.current ??= setTimeout(open, delayMs, control);
+  }
+  function closeLater(): void {
+    clearTimeout(timer.current);
+    timer.current = anchor && setTimeout(close, graceMs);
+  }
+  useEffect(() => () => clearTimeout(timer.current), []);
+
   return (
-    <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          sideOffset={6}
-          collisionPadding={8}
-          className="z-50 max-w-80 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-float"
-        >
+    <>
+      {cloneElement(children, {
+        ...(anchor !== undefined && { "aria-describedby": id }),
+        onPointerMove: both(props.onPointerMove, ({ pointerType, currentTarget }) => {
+          if (pointerType !== "touch" && !isPressed.current) openLater(currentTarget);
+        }),
+        onPointerLeave: both(props.onPointerLeave, () => {
+          isPressed.current = false;
+          closeLater();
+        }),
+        onPointerDown: both(props.onPointerDown, () => {
+          isPressed.current = true;
+          close();
+        }),
+        onClick: both(props.onClick, close),
+        onFocus: both(props.onFocus, ({ currentTarget }) => !isPressed.current && open(currentTarget)),
+        onBlur: both(props.onBlur, () => {
+          isPressed.current = false;
+          close();
+        }),
+      })}
+      {anchor !== undefined && (
+        <Bubble id={id} anchor={anchor} onClose={close} onEnter={() => clearTimeout(timer.current)}>
           {text}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        </Bubble>
+      )}
+    </>
   );
+}
+
+function both<Of>(own: ((event: Of) => void) | undefined, added: (event: Of) => void) {
+  return (event: Of) => {
+    own?.(event);
+    added(event);
+  };
+}
+
+interface BubbleProps {
+  id: string;
+  anchor: HTMLElement;
+  onClose(): void;
+  /** The pointer reached it. */
+  onEnter(): void;
+  children: ReactNode;
+}
+
+/** Between it and its control, and the edge of the window, in pixels. */
+const [gap, margin] = [6, 8];
+
+function Bubble({ id, anchor, onClose, onEnter, children }: BubbleProps) {
+  const bubble = useRef<HTMLDivElement>(null);
+  const close = useEffectEvent(onClose);
+  useLayoutEffect(() => {
+    if (bubble.current === null) return;
+    const { top, bottom, left, width } = anchor.getBoundingClientRect();
+    const { offsetWidth, offsetHeight, style } = bubble.current;
+    const above = top - gap - offsetHeight;
+    const most = innerWidth - offsetWidth - margin;
+    style.top = `${above < margin ? bottom + gap : above}px`;
+    style.left = `${Math.max(margin, Math.min(left + (width - offsetWidth) / 2, most))}px`;
+  });
+  useEffect(() => {
+    const closeThis = () => close();
+    // Before a dialog hears of it, which would close as well.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      closeThis();
+    };
+    const onScroll = ({ target }: Event) => target instanceof Node && target.contains(anchor) && closeThis();
+    closeOpen?.();
+    closeOpen = closeThis;
+    addEventListener("keydown", onKeyDown, true);
+    addEventListener("scroll", onScroll, true);
+    return () => {
+      if (closeOpen === closeThis) closeOpen = undefined;
+      closedAtMs = performance.now();
+      removeEventListener("keydown", onKeyDown, true);
+      removeEventListener("scroll", onScroll, true);
+    };
+  }, [anchor]);
+  return createPortal(
+    <div
+      ref={bubble}
+      id={id}
+      role="tooltip"
+      onPointerEnter={onEnter}
+      onPointerLeave={onClose}
+      onPointerDown={(event) => event.stopPropagation()}
+      className="pointer-events-auto fixed top-0 left-0 z-50 w-max max-w-80 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-float print:hidden"
+    >
+      {children}
+    </div>,
+    document.body,
+  );
+}
+
+/** The same where there may be nothing to say. */
+export function Hinted({ text, children }: { text: string | undefined; children: Control }) {
+  return text === undefined ? children : <Tooltip text={text}>{children}</Tooltip>;
 }
 
 interface ExplainedProps {

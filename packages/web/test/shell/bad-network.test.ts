@@ -7,7 +7,7 @@ browserTest("Without a network a page says so, and loads on retry", async (visit
   visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
   const page = await visitor.visit("/api-keys");
   // The pointer over a link loads the page's code, so that only the figures are missing.
-  const code = page.waitForEvent("requestfinished", (request) => request.url().includes("/usage-page-"));
+  const code = page.waitForEvent("requestfinished", (request) => request.url().includes("/assets/usage-"));
   await page.getByRole("link", { name: "People & spend" }).hover();
   await code;
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();

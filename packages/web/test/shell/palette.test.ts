@@ -170,7 +170,7 @@ dashboardTest("Two keys go to a page, and the question mark lists all", async ({
   // The keys of the page before are gone: there are no rows here yet.
   await page.keyboard.press("?");
   await list.getByRole("region", { name: "Go to" }).waitFor();
-  expect(await list.getByText("Next row").count()).toBe(0);
+  await expectEventually(() => list.getByText("Next row").count(), 0);
 });
 
 dashboardTest("The account's menu says the version and what is new", async ({ visit, client }) => {

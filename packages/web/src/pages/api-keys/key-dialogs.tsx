@@ -1,6 +1,5 @@
 import type { ApiKeyResponse } from "@presage/sdk";
 import { TriangleAlert } from "lucide-react";
-import { AlertDialog } from "radix-ui";
 import { type FormEvent, type Ref, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { type NewKey, useChangeKeySettings, useRevokeApiKeys } from "../../data/api-keys.ts";
@@ -10,6 +9,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { ConfirmDialog, Dialog, Modal } from "../../ui/dialog.tsx";
 import { focusFirstIssue } from "../../ui/form/form.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
+import { floatingParts } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CaptureField, LimitFields } from "./key-form.tsx";
@@ -87,7 +87,7 @@ export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialog
   const field = useRef<HTMLTextAreaElement>(null);
   return (
     <Modal
-      kind={AlertDialog}
+      isAlert
       isOpen={newKey !== undefined}
       onOpenAutoFocus={(event) => {
         event.preventDefault();
@@ -102,11 +102,9 @@ export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialog
     >
       {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
       <div className="flex justify-end">
-        <AlertDialog.Action asChild>
-          <Button variant="primary" onClick={onStored}>
-            I have stored it
-          </Button>
-        </AlertDialog.Action>
+        <Button variant="primary" onClick={onStored}>
+          I have stored it
+        </Button>
       </div>
     </Modal>
   );
@@ -119,16 +117,15 @@ function NewKeyContent({
   newKey: NewKey;
   field: Ref<HTMLTextAreaElement>;
 }) {
+  const { Title, Description } = floatingParts().AlertDialog;
   return (
     <>
       <div>
-        <AlertDialog.Title className="text-base font-semibold wrap-anywhere">
-          New key “{name}”
-        </AlertDialog.Title>
-        <AlertDialog.Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+        <Title className="text-base font-semibold wrap-anywhere">New key “{name}”</Title>
+        <Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
           Copy it now and store it with your other secrets. It will not be shown again.
-        </AlertDialog.Description>
+        </Description>
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <TextArea

@@ -1,14 +1,15 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
-import { lazy, Suspense } from "react";
-import { loadPage, usePresage } from "../../data/client.ts";
+import { Suspense, useDeferredValue } from "react";
+import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
 import { Operations } from "../../parts/operations.tsx";
+import { lazyPart } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -17,9 +18,7 @@ import { HeadlinesCard } from "./headlines-card.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
 /** Few visits need it. */
-const GettingStarted = lazy(async () => ({
-  default: (await loadPage(() => import("./getting-started.tsx"))).GettingStarted,
-}));
+const GettingStarted = lazyPart(async () => (await import("./getting-started.tsx")).GettingStarted);
 
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 
@@ -40,8 +39,10 @@ function OverviewPage() {
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
   ];
-  const isLoading =
-    parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined);
+  // What takes the place of the placeholder is drawn in small tasks.
+  const isLoading = useDeferredValue(
+    parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined),
+  );
   // Someone new has nothing to read here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   return (

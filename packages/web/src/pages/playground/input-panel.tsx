@@ -1,6 +1,4 @@
 import type { Context, World } from "@presage/sdk";
-import { ChevronRight } from "lucide-react";
-import { Collapsible } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import {
@@ -9,8 +7,8 @@ import {
   type Draft,
   type Issues,
 } from "../../parts/playground-draft.ts";
-import { isOfRecords } from "../../parts/worlds.tsx";
-import { Card } from "../../ui/card.tsx";
+import { isOfRecords } from "../../parts/worlds.ts";
+import { Card, Disclosure } from "../../ui/card.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
 import { ParamsFields } from "./params-fields.tsx";
@@ -160,35 +158,32 @@ interface ContextFieldProps {
 function ContextField({ label, hint, text, issue, isOpen, onToggle, onChange }: ContextFieldProps) {
   const noteId = useId();
   return (
-    <Collapsible.Root
-      open={isOpen || issue !== undefined}
-      onOpenChange={onToggle}
+    <Disclosure
+      isOpen={isOpen || issue !== undefined}
+      onToggle={onToggle}
       className="border-b border-line last:border-b-0"
+      contentClass="flex flex-col gap-1 px-4 pt-0.5 pb-3"
+      title={
+        <>
+          <span className="shrink-0 text-sm font-medium">{label}</span>
+          <span className="min-w-0 flex-1 truncate text-xs text-ink-3 group-aria-expanded:invisible">
+            {text.slice(0, 200)}
+          </span>
+          <CharacterCount text={text} />
+        </>
+      }
     >
-      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
-        <ChevronRight
-          aria-hidden
-          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
-        />
-        <span className="shrink-0 text-sm font-medium">{label}</span>
-        <span className="min-w-0 flex-1 truncate text-xs text-ink-3 group-data-[state=open]:invisible">
-          {text.slice(0, 200)}
-        </span>
-        <CharacterCount text={text} />
-      </Collapsible.Trigger>
-      <Collapsible.Content className="flex flex-col gap-1 px-4 pt-0.5 pb-3">
-        <p id={noteId} className={issue === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
-          {issue ?? hint}
-        </p>
-        <TextArea
-          aria-label={label}
-          aria-describedby={noteId}
-          aria-invalid={issue === undefined ? undefined : true}
-          value={text}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      </Collapsible.Content>
-    </Collapsible.Root>
+      <p id={noteId} className={issue === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
+        {issue ?? hint}
+      </p>
+      <TextArea
+        aria-label={label}
+        aria-describedby={noteId}
+        aria-invalid={issue === undefined ? undefined : true}
+        value={text}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Disclosure>
   );
 }
 

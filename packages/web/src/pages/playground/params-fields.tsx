@@ -1,10 +1,9 @@
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { World } from "@presage/sdk";
-import { ChevronRight } from "lucide-react";
-import { Collapsible } from "radix-ui";
 import { useState } from "react";
 import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";
-import { paramsOf } from "../../parts/worlds.tsx";
+import { paramsOf } from "../../parts/worlds.ts";
+import { Disclosure } from "../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 
 interface ParamsFieldsProps {
@@ -50,53 +49,53 @@ export function ParamsFields({ params, world, issues, onChange }: ParamsFieldsPr
     onChange({ ...params, [field]: text });
   };
   return (
-    <Collapsible.Root open={isOpen || isInvalid} onOpenChange={setOpen}>
-      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
-        <ChevronRight
-          aria-hidden
-          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
-        />
-        <span className="shrink-0 text-sm font-medium">Parameters</span>
-        <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">
-          {summary(params, world)}
-        </span>
-      </Collapsible.Trigger>
-      <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
-        <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-          {numbers.map(({ field, inputMode, placeholder }) => (
-            <TextField
-              key={field}
+    <Disclosure
+      isOpen={isOpen || isInvalid}
+      onToggle={setOpen}
+      contentClass="flex flex-col gap-3 px-4 pt-1 pb-4"
+      title={
+        <>
+          <span className="shrink-0 text-sm font-medium">Parameters</span>
+          <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">
+            {summary(params, world)}
+          </span>
+        </>
+      }
+    >
+      <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+        {numbers.map(({ field, inputMode, placeholder }) => (
+          <TextField
+            key={field}
+            label={<ParamName>{field}</ParamName>}
+            issue={issueOf(field)}
+            inputMode={inputMode}
+            placeholder={String(given[field] ?? placeholder)}
+            value={params[field]}
+            onChange={(text) => set(field, text)}
+            className="tabular-nums"
+          />
+        ))}
+        {choices.map(({ field, options }) => (
+          <div key={field} className="xl:col-span-2">
+            <SelectField
               label={<ParamName>{field}</ParamName>}
               issue={issueOf(field)}
-              inputMode={inputMode}
-              placeholder={String(given[field] ?? placeholder)}
               value={params[field]}
-              onChange={(text) => set(field, text)}
-              className="tabular-nums"
+              options={[{ value: "", label: "Not set" }, ...options]}
+              onChange={(value) => set(field, value)}
             />
-          ))}
-          {choices.map(({ field, options }) => (
-            <div key={field} className="xl:col-span-2">
-              <SelectField
-                label={<ParamName>{field}</ParamName>}
-                issue={issueOf(field)}
-                value={params[field]}
-                options={[{ value: "", label: "Not set" }, ...options]}
-                onChange={(value) => set(field, value)}
-              />
-            </div>
-          ))}
-        </div>
-        <TextAreaField
-          label="Further parameters"
-          hint="One JSON object, passed to the model unchanged."
-          issue={issueOf("further")}
-          placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
-          value={params.further}
-          onChange={(text) => set("further", text)}
-        />
-      </Collapsible.Content>
-    </Collapsible.Root>
+          </div>
+        ))}
+      </div>
+      <TextAreaField
+        label="Further parameters"
+        hint="One JSON object, passed to the model unchanged."
+        issue={issueOf("further")}
+        placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
+        value={params.further}
+        onChange={(text) => set("further", text)}
+      />
+    </Disclosure>
   );
 }
 

@@ -6,7 +6,7 @@ import { type ReactNode, useId } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery, useTabState } from "../../data/predictions.ts";
 import { worldsQuery } from "../../data/worlds.ts";
-import { answererOf } from "../../parts/worlds.tsx";
+import { answererOf } from "../../parts/worlds.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Select, type SelectProps } from "../../ui/form/select.tsx";

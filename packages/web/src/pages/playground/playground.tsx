@@ -6,7 +6,7 @@ import { useRefusal } from "../../data/accounts.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
-import { isOfRecords } from "../../parts/worlds.tsx";
+import { isOfRecords } from "../../parts/worlds.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/form.tsx";

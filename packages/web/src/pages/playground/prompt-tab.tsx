@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { worldPreviewQuery } from "../../data/worlds.ts";
 import { roleLabels } from "../../parts/prompt.ts";
-import { isOfRecords, paramsOf } from "../../parts/worlds.tsx";
+import { isOfRecords, paramsOf } from "../../parts/worlds.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";

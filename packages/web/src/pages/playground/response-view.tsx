@@ -1,12 +1,15 @@
+import { Suspense } from "react";
 import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
-import { LeanedOn } from "../../parts/worlds.tsx";
 import { CopyButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
+import { lazyPart } from "../../ui/load.ts";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 import type { ModelResponse } from "./use-predictions.ts";
+
+const LeanedOn = lazyPart(async () => (await import("../../parts/leaned-on.tsx")).LeanedOn);
 
 /** Finish reasons of incomplete responses. */
 const shortfalls: Record<string, string> = {
@@ -32,7 +35,11 @@ export function ResponseView({ response }: { response: ModelResponse }) {
         </details>
       )}
       <ResponseFacts response={response} />
-      <LeanedOn prediction={response.prediction} preview={response.preview} />
+      {response.prediction.world && (
+        <Suspense>
+          <LeanedOn prediction={response.prediction} preview={response.preview} />
+        </Suspense>
+      )}
     </section>
   );
 }

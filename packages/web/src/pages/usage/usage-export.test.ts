@@ -36,8 +36,8 @@ const usage: UsageResponse = {
   api_keys: [{ id: "k1", name: "Lab, east", prefix: "psg_aaaa", last_four: "zzzz", revoked_at: null }],
 };
 
-test("each row is a record with a column for each failure reason", () => {
-  const csv = usageCsv(usage);
+test("each row is a record with a column for each failure reason", async () => {
+  const csv = await usageCsv(usage);
   const [head = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(lines).toEqual([
     '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,1,100,20,30',
@@ -49,14 +49,12 @@ test("each row is a record with a column for each failure reason", () => {
   expect(names).toHaveLength(17);
 });
 
-test("with prices there are three more columns, and what has no cost is empty", () => {
+test("with prices there are three more columns, and what has no cost is empty", async () => {
   const [first, second] = usage.data.map((row, index) =>
     index === 0 ? { ...row, cost: 0.00125, unpriced_tokens: 4 } : { ...row, unpriced_tokens: 11 },
   );
   const data = [first, second].filter((row) => row !== undefined);
-  const [head = "", ...lines] = usageCsv({ ...usage, currency: "EUR", data })
-    .trimEnd()
-    .split("\r\n");
+  const [head = "", ...lines] = (await usageCsv({ ...usage, currency: "EUR", data })).trimEnd().split("\r\n");
   expect(head.split(",").slice(-3)).toEqual(["cost", "currency", "unpriced_tokens"]);
   expect(lines.map((line) => line.split(",").slice(-3))).toEqual([
     ["0.00125", "EUR", "4"],
@@ -64,9 +62,9 @@ test("with prices there are three more columns, and what has no cost is empty", 
   ]);
 });
 
-test("fields are quoted where they have to be", () => {
+test("fields are quoted where they have to be", async () => {
   expect(
-    toCsv([
+    await toCsv([
       ["name", "count"],
       ['a "b", c', 3],
       ["two\nlines", -1],
@@ -74,6 +72,6 @@ test("fields are quoted where they have to be", () => {
   ).toBe('name,count\r\n"a ""b"", c",3\r\n"two\nlines",-1\r\n');
 });
 
-test("what a spreadsheet would run as a formula is a text", () => {
-  expect(toCsv([["=1+1", "@SUM(A1)", "-2+3", "a=b"]])).toBe("'=1+1,'@SUM(A1),'-2+3,a=b\r\n");
+test("what a spreadsheet would run as a formula is a text", async () => {
+  expect(await toCsv([["=1+1", "@SUM(A1)", "-2+3", "a=b"]])).toBe("'=1+1,'@SUM(A1),'-2+3,a=b\r\n");
 });

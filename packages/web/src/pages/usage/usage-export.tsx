@@ -1,5 +1,4 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
-import { stringify } from "csv-stringify/browser/esm/sync";
 import { Download } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
 import { countFailures } from "../../data/usage.ts";
@@ -12,7 +11,7 @@ export function DownloadItem({ period }: { period: Period }) {
   const presage = usePresage();
   async function save() {
     const usage = await presage.usage.list(periodBounds(period, Date.now()));
-    const address = URL.createObjectURL(new Blob([usageCsv(usage)], { type: "text/csv" }));
+    const address = URL.createObjectURL(new Blob([await usageCsv(usage)], { type: "text/csv" }));
     const link = document.createElement("a");
     link.href = address;
     link.download = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
@@ -29,7 +28,7 @@ export function DownloadItem({ period }: { period: Period }) {
 const reasons = Object.keys(failureLabels) as UsageFailure[];
 
 /** One record for each row, with its key's name. */
-export function usageCsv({ data, api_keys, step, currency }: UsageResponse): string {
+export async function usageCsv({ data, api_keys, step, currency }: UsageResponse): Promise<string> {
   const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
   const head = [
     `${step}_utc`,
@@ -57,11 +56,12 @@ export function usageCsv({ data, api_keys, step, currency }: UsageResponse): str
     row.cached_tokens ?? "",
     ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
   ]);
-  return toCsv([head, ...records]);
+  return await toCsv([head, ...records]);
 }
 
 /** CSV as RFC 4180 has it. */
-export function toCsv(records: (string | number)[][]): string {
+export async function toCsv(records: (string | number)[][]): Promise<string> {
+  const { stringify } = await import("csv-stringify/browser/esm/sync");
   return stringify(records, {
     record_delimiter: "windows",
     quoted_match: /[\r\n]/,

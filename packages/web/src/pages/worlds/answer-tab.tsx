@@ -1,18 +1,20 @@
 import type { DatasetSample, World } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
 import { Orbit, Shuffle } from "lucide-react";
-import { useRef, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type Predicted, usePredict } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
-import { LeanedOn } from "../../parts/worlds.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
+import { lazyPart } from "../../ui/load.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+
+const LeanedOn = lazyPart(async () => (await import("../../parts/leaned-on.tsx")).LeanedOn);
 
 export function AnswerTab({ world }: { world: World }) {
   const form = useRef<HTMLFormElement>(null);
@@ -105,7 +107,9 @@ export function AnswerTab({ world }: { world: World }) {
           trajectory is no example.
         </EmptyState>
       ) : (
-        <LeanedOn prediction={answered.prediction} preview={answered.preview} />
+        <Suspense>
+          <LeanedOn prediction={answered.prediction} preview={answered.preview} />
+        </Suspense>
       )}
     </div>
   );

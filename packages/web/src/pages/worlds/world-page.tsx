@@ -14,7 +14,7 @@ import {
 import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
-import { answererOf } from "../../parts/worlds.tsx";
+import { answererOf } from "../../parts/worlds.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";

@@ -6,7 +6,7 @@ import { worldRevisionsQuery } from "../../data/worlds.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
 import { RunStatus } from "../../parts/runs.tsx";
-import { changesInWords, worldFacts } from "../../parts/worlds.tsx";
+import { changesInWords, worldFacts } from "../../parts/worlds.ts";
 import { Fact, Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";

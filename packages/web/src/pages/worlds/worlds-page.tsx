@@ -8,7 +8,7 @@ import { referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
-import { answererOf } from "../../parts/worlds.tsx";
+import { answererOf } from "../../parts/worlds.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";

@@ -1,7 +1,6 @@
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import type { ReactElement } from "react";
-import { Tooltip } from "../tooltip.tsx";
+import { Hinted } from "../tooltip.tsx";
 import type { DataColumn } from "./columns.ts";
 import type { DataTableModel } from "./table-model.ts";
 
@@ -41,7 +40,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
       {isActions ? (
         <span className="sr-only">{label}</span>
       ) : (
-        <WithHint hint={hint}>
+        <Hinted text={hint}>
           {isSortable ? (
             <button
               type="button"
@@ -69,12 +68,8 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               {label}
             </span>
           )}
-        </WithHint>
+        </Hinted>
       )}
     </th>
   );
-}
-
-function WithHint({ hint, children }: { hint: string | undefined; children: ReactElement }) {
-  return hint === undefined ? children : <Tooltip text={hint}>{children}</Tooltip>;
 }

@@ -1,5 +1,5 @@
 import { type LinkProps, useNavigate } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { compareValues, type DataColumn } from "./columns.ts";
 import type { TableView } from "./table-view.ts";
 
@@ -66,7 +66,14 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
 
 /** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
 export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
-  const { columns, groupOf, link, openId, rowId, rows, selection, sorting = "client", view } = options;
+  const { columns, groupOf, link, openId, rowId, selection, sorting = "client", view } = options;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list of ids is a new one each time
+  const given = useMemo(
+    () => ({ rows: options.rows, shownColumns: columns.filter(({ id }) => view.columnIds.includes(id)) }),
+    [options.rows, columns, view.columnIds.join()],
+  );
+  // Many rows are drawn in small tasks, and what depends on them with them.
+  const { rows, shownColumns } = useDeferredValue(given);
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const [lastId, setLastId] = useState<string>();
@@ -81,8 +88,6 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
     const all = sortEntries(entries, sorted, isDescending);
     return groupOf === undefined ? all : [...Map.groupBy(all, ({ row }) => groupOf(row)).values()].flat();
   }, [entries, sorted, isDescending, groupOf]);
-  const shownIds = new Set(view.columnIds);
-  const shownColumns = columns.filter(({ id }) => shownIds.has(id));
   const indexes = useMemo(() => new Map(sortedRows.map(({ id }, index) => [id, index])), [sortedRows]);
   const activeId = openId ?? (lastId !== undefined && indexes.has(lastId) ? lastId : sortedRows[0]?.id);
 
@@ -92,6 +97,7 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
 
   return {
     ...options,
+    rows,
     shownColumns,
     sortedRows,
     activeId,

@@ -1,6 +1,5 @@
-import { DropdownMenu } from "radix-ui";
 import { ExportMenu } from "../export-menu.tsx";
-import { MenuCheck, MenuItem } from "../menu.tsx";
+import { MenuCheck, MenuItem, MenuSection } from "../menu.tsx";
 import { useNarrow } from "../screen.ts";
 import type { DataTableModel } from "./table-model.ts";
 
@@ -24,9 +23,7 @@ export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
       })}
     >
       {useNarrow() && (
-        <>
-          <DropdownMenu.Separator className="my-1 border-t border-line" />
-          <DropdownMenu.Label className="px-2 py-1 text-xs text-ink-3">Sort by</DropdownMenu.Label>
+        <MenuSection title="Sort by">
           {shownColumns.filter(table.isSortable).map((column) => (
             <MenuCheck
               key={column.id}
@@ -36,18 +33,16 @@ export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
               {column.label}
             </MenuCheck>
           ))}
-        </>
+        </MenuSection>
       )}
       {choices.length > 0 && (
-        <>
-          <DropdownMenu.Separator className="my-1 border-t border-line" />
-          <DropdownMenu.Label className="px-2 py-1 text-xs text-ink-3">Columns</DropdownMenu.Label>
+        <MenuSection title="Columns">
           {choices.map(({ id, label: name }) => (
             <MenuCheck key={id} isOn={shown.includes(id)} onChange={() => toggle(id)}>
               {name}
             </MenuCheck>
           ))}
-        </>
+        </MenuSection>
       )}
       {view.hasOwnColumns && <MenuItem onSelect={() => view.changeColumns(undefined)}>As at first</MenuItem>}
     </ExportMenu>

@@ -1,6 +1,4 @@
-import { clsx } from "clsx";
 import type { LucideIcon } from "lucide-react";
-import { RadioGroup, Switch as Radix } from "radix-ui";
 import { useId } from "react";
 import { type Period, periodLabels, periods } from "../../format/times.ts";
 
@@ -14,29 +12,32 @@ interface SegmentedProps<Value extends string> {
 
 /** A choice between a few visible options. */
 export function Segmented<Value extends string>({ label, value, options, onChange }: SegmentedProps<Value>) {
+  const name = useId();
   return (
-    <RadioGroup.Root
+    <span
+      role="radiogroup"
       aria-label={label}
-      orientation="horizontal"
-      value={value}
-      onValueChange={(next) => onChange(next as Value)}
       className="inline-flex rounded-md border border-line bg-sunken p-0.5"
     >
       {options.map(({ value: option, label, icon: Icon }) => (
-        <RadioGroup.Item
+        <label
           key={option}
-          value={option}
           title={Icon === undefined ? undefined : label}
-          aria-label={label}
-          className={clsx(
-            "inline-flex h-6 items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap transition-colors",
-            option === value ? "bg-surface text-ink shadow-sm" : "text-ink-2 hover:text-ink",
-          )}
+          className="relative inline-flex h-6 cursor-pointer items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap text-ink-2 outline-offset-2 transition-colors hover:text-ink has-checked:bg-surface has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
+          <input
+            type="radio"
+            name={name}
+            aria-label={label}
+            aria-checked={option === value}
+            checked={option === value}
+            onChange={() => onChange(option)}
+            className="absolute inset-0 cursor-pointer appearance-none outline-none"
+          />
           {Icon === undefined ? label : <Icon className="size-3.5" aria-hidden />}
-        </RadioGroup.Item>
+        </label>
       ))}
-    </RadioGroup.Root>
+    </span>
   );
 }
 
@@ -53,20 +54,17 @@ interface SwitchProps {
 }
 
 export function Switch({ label, isOn, onChange }: SwitchProps) {
-  const id = useId();
   return (
-    <span className="inline-flex h-8.5 items-center gap-2 text-sm text-ink-2">
-      <Radix.Root
-        id={id}
+    <label className="inline-flex h-8.5 cursor-pointer items-center gap-2 text-sm text-ink-2">
+      <input
+        type="checkbox"
+        role="switch"
+        aria-checked={isOn}
         checked={isOn}
-        onCheckedChange={onChange}
-        className="inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-line-strong bg-sunken px-0.5 transition-colors data-[state=checked]:border-accent data-[state=checked]:bg-accent"
-      >
-        <Radix.Thumb className="size-3.5 rounded-full bg-ink-3 transition-transform data-[state=checked]:translate-x-4 data-[state=checked]:bg-on-accent" />
-      </Radix.Root>
-      <label htmlFor={id} className="cursor-pointer">
-        {label}
-      </label>
-    </span>
+        onChange={({ target }) => onChange(target.checked)}
+        className="inline-flex h-5 w-9 shrink-0 cursor-pointer appearance-none items-center rounded-full border border-line-strong bg-sunken px-0.5 transition-colors before:size-3.5 before:rounded-full before:bg-ink-3 before:transition-transform checked:border-accent checked:bg-accent checked:before:translate-x-4 checked:before:bg-on-accent"
+      />
+      {label}
+    </label>
   );
 }

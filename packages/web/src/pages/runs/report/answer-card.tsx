@@ -77,14 +77,15 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
       <div className="flex flex-col gap-2 px-4 py-3">
         <Decision run={run} report={report} chosen={chosen} />
         {!isBaseline && (
-          <div className="flex flex-wrap items-center gap-2 text-sm">
+          <div className="flex min-h-8.5 flex-wrap items-center gap-2 text-sm">
             <Badge tone={tone} icon={<Icon aria-hidden />}>
               {answer.title}
             </Badge>
             {known?.baseline === null && <MeasureBaseline run={run} evaluators={evaluators} />}
           </div>
         )}
-        <p className="text-sm text-ink-2">
+        {/* The second line comes with the comparison. */}
+        <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[2lh]")}>
           <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}

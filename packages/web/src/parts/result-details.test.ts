@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explainFailure } from "./result-drawer.tsx";
+import { explainFailure } from "./result-details.tsx";
 
 test("a message is split into code and sentence, with advice for the code", () => {
   const failure = explainFailure("needs_model: There is no model: none is set.\nSecond line.");

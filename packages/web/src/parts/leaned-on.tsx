@@ -1,104 +1,14 @@
-// What a world is made of in words, and the recorded examples that an answer of one leaned on.
-import type { Params, Prediction, PromptMessage, World, WorldConfig, WorldPreview } from "@presage/sdk";
+import type { Prediction, PromptMessage, World, WorldPreview } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../data/client.ts";
 import { referenceOf, worldQuery } from "../data/worlds.ts";
-import { counted, formatCount, formatScore, formatShare } from "../format/numbers.ts";
-import { humanizeName } from "../format/words.ts";
+import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Fold } from "../ui/card.tsx";
 import { InlineText, SampleName } from "../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 import { roleLabels } from "./prompt.ts";
-
-const defaultWeights = { action: 0.7, state: 0.2, task: 0.1 };
-
-/** Whether no model is asked. */
-export function isOfRecords({ model }: WorldConfig): boolean {
-  return model != null && "kind" in model;
-}
-
-/** What a world samples with where a request does not say it. */
-export function paramsOf({ model }: WorldConfig): Params {
-  return { temperature: 0, ...(model && "params" in model && model.params) };
-}
-
-/** What answers: a deployment, or the records alone. */
-export function answererOf({ model }: WorldConfig): string {
-  if (model && "kind" in model)
-    return model.answer === "nearest" ? "the nearest record" : "the records alone";
-  return `${model?.deployment ?? "the default deployment"}${model?.fallback ? ", else the records" : ""}`;
-}
-
-/** Each thing that a world decides, by its name. */
-export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">): Map<string, string> {
-  const { examples, retrieval, history, confidence } = config;
-  const { calibration } = pinned;
-  const made = pinned.examples;
-  const only = Object.entries({ ...examples?.tags, ...(examples?.split && { split: examples.split }) });
-  const most = examples?.max_per_trajectory;
-  const excluded = retrieval?.exclude_by?.replace(/^tag:/, "");
-  const facts: Record<string, string | false | null | undefined> = {
-    "Answers by": answererOf(config),
-    Parameters: !isOfRecords(config) && JSON.stringify(paramsOf(config)),
-    Dataset: made && `${made.dataset}, revision ${made.revision}`,
-    Examples:
-      made &&
-      `${formatCount(made.count)} of ${counted(made.trajectories, "trajectory", "trajectories")}, with ${counted(made.actions, "distinct action")}`,
-    Filter: only.map(([name, value]) => `${name} = ${value}`).join(", "),
-    "Of each trajectory": most != null && `the first ${formatCount(most)}`,
-    "Dataset deleted":
-      made && (examples?.required === false ? "answers without examples" : "answers nothing"),
-    "In a prompt":
-      made &&
-      `at most ${counted(retrieval?.k ?? 8, "example")} with ${counted(retrieval?.max_chars ?? 12_000, "character")}`,
-    "They stand": made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
-    Weights: made && writeFields(retrieval?.weights ?? defaultWeights),
-    "Similar enough": retrieval?.min_similarity ? `from ${retrieval.min_similarity}` : null,
-    "Left out":
-      made &&
-      (excluded === undefined || excluded === "trajectory"
-        ? "a recorded step’s own trajectory"
-        : `a recorded step’s own trajectory, and those with its ${excluded}`),
-    Confidence:
-      confidence &&
-      `by ${confidence.methods.join(", ")}${confidence.min_confidence ? `; below ${formatShare(confidence.min_confidence)} it is to ${confidence.below ?? "abstain"}` : ""}`,
-    Calibration:
-      calibration &&
-      `passes of ${calibration.evaluator} in ${counted(calibration.samples, "sample")} of ${counted(calibration.trajectories, "trajectory", "trajectories")}`,
-    "Earlier steps": `at most ${history?.steps ?? 4} with ${counted(history?.max_chars ?? 8_000, "character")}`,
-  };
-  const known = Object.entries(facts).map(([name, text]) => [name, text || ""] as const);
-  return new Map(known.filter(([, text]) => text !== ""));
-}
-
-function writeFields(fields: Partial<Record<string, number>>): string {
-  return Object.entries(fields)
-    .map(([name, value = null]) => `${name} ${formatScore(value)}`)
-    .join(", ");
-}
-
-/** What a revision changed of the one before it. */
-export function changesInWords(before: World, after: World): string[] {
-  const [old, now] = [worldFacts(before), worldFacts(after)];
-  const names = [...new Set([...old.keys(), ...now.keys()])].filter(
-    (name) => old.get(name) !== now.get(name),
-  );
-  const [oldTexts, texts] = [textsOf(before.config), textsOf(after.config)];
-  const rewritten = Object.keys({ ...oldTexts, ...texts }).filter((name) => oldTexts[name] !== texts[name]);
-  const verb = (name: string) =>
-    oldTexts[name] === undefined ? "added" : texts[name] === undefined ? "removed" : "rewritten";
-  return [
-    ...names.map((name) => `${name}: ${old.get(name) ?? "none"} → ${now.get(name) ?? "none"}`),
-    ...rewritten.map((name) => `${humanizeName(name)} ${verb(name)}`),
-  ];
-}
-
-function textsOf({ description, instructions, context }: WorldConfig): Record<string, unknown> {
-  const texts = Object.entries({ description, instructions, ...context });
-  return Object.fromEntries(texts.filter(([, text]) => typeof text === "string" && text !== ""));
-}
 
 interface LeanedOnProps {
   prediction: Pick<Prediction, "world" | "explain" | "confidence" | "abstained">;
@@ -126,7 +36,7 @@ export function LeanedOn({ prediction, preview }: LeanedOnProps) {
             {confidence === null
               ? `Score ${formatScore(explain.score)}: it is no confidence until the world is calibrated.`
               : `Confidence ${formatShare(confidence)}${abstained ? ", below what the world needs: it abstains" : ""}.`}{" "}
-            <span className="text-xs text-ink-3">{writeFields(explain.scores)}</span>
+            <span className="text-xs text-ink-3">{formatFields(explain.scores)}</span>
           </p>
         )}
       </header>
@@ -187,7 +97,7 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
         </span>
       </span>
       <span className="flex flex-wrap items-center gap-2 text-xs font-normal text-ink-3 tabular-nums">
-        <span>{writeFields(example.by)}</span>
+        <span>{formatFields(example.by)}</span>
         {isAnswer && <Badge tone="accent">the answer</Badge>}
       </span>
       {answer !== undefined && (
