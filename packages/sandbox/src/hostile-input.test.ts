@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { simulateTurn } from "./simulate-turn.ts";
 import { house } from "./test-world.ts";
 
-const bytes = 1_000_000;
+const bytes = process.env.PRESAGE_TEST_ALL === undefined ? 250_000 : 1_000_000;
 /** Of processor time, since other tests run beside this one. */
-const maxMs = 5_000;
+const maxMs = bytes / 200;
 const processorMs = () => process.cpuUsage().user / 1000;
 
 /** Unterminated fragments of everything that the sandbox looks for. */
@@ -41,7 +41,7 @@ const shapes: ((text: string) => [string, string])[] = [
   (text) => [`## ENVIRONMENT STATE\n${house}`, `State: x\n\nAction: ${text}`],
 ];
 
-test.each(pieces)("a megabyte of %j gets a response in time, wherever it is", (piece) => {
+test.each(pieces)("a long text of %j gets a response in time, wherever it is", (piece) => {
   const text = piece.repeat(bytes / piece.length);
   for (const shape of shapes) {
     const startedAt = processorMs();

@@ -16,7 +16,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { ordinaryResult } from "../support/store/store-results.ts";
 
-const loadMs = 2_000;
+const loadMs = process.env.PRESAGE_TEST_ALL === undefined ? 700 : 2_000;
 const callers = 8;
 
 onAnyDatabase((database) => {

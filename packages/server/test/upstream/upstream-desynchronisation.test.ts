@@ -6,7 +6,8 @@ import { seeded } from "../support/seeded.ts";
 import { type RawExchange, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
 /** `PRESAGE_TEST_FUZZ_RESPONSES=100000 bun test FILE` for a long run. */
-const responses = Number(process.env.PRESAGE_TEST_FUZZ_RESPONSES ?? 4_000);
+const usual = process.env.PRESAGE_TEST_ALL === undefined ? 1_000 : 4_000;
+const responses = Number(process.env.PRESAGE_TEST_FUZZ_RESPONSES ?? usual);
 const callers = 24;
 const deadlineMs = 40;
 /** Shorter than what a connection rests. */

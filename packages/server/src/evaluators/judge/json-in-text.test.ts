@@ -3,6 +3,7 @@ import { expectLinear } from "../../../test/support/expect-linear.ts";
 import { jsonInText } from "./judge-model.ts";
 
 const valuesIn = (text: string) => [...jsonInText(text, "verdict")].map(({ value }) => value);
+const characters = process.env.PRESAGE_TEST_ALL === undefined ? 150_000 : 500_000;
 const fail = { reasoning: "No.", verdict: "fail" };
 
 describe("Objects in a text", () => {
@@ -70,6 +71,6 @@ test("Nothing is read before an object that cannot be read", () => {
 });
 
 test.each(['{"', "{", '{ "a":', "[", '{"a":"\\', "}{", '{"a":1}'])(
-  "a hostile answer of a megabyte of %s takes no more time than its length explains",
-  (text) => expectLinear((length) => valuesIn(text.repeat(length / text.length)), 500_000),
+  "a long hostile answer of %s takes no more time than its length explains",
+  (text) => expectLinear((length) => valuesIn(text.repeat(length / text.length)), characters),
 );
