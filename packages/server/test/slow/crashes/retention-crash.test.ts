@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { expectSoundRollups } from "../../retention/expect-sound-rollups.ts";
 import { resultAt } from "../../retention/many-results.ts";
 import { expectEventually } from "../../support/eventually.ts";
