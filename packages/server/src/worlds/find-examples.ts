@@ -175,7 +175,8 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
     similarity(text: number): number {
       let similarity = known.get(text);
       if (similarity === undefined) {
-        similarity = cosine(featuresAt(texts, text));
+        const { codes, start, end } = featuresAt(texts, text);
+        similarity = cosine(codes, start, end, texts.norms[text] ?? 0);
         known.set(text, similarity);
       }
       return similarity;
@@ -186,27 +187,31 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
 /** Shares of the greatest similarity. Few actions are above the first, and most searches end there. */
 const stretches = [0.8, 0.6, 0.4, 0.2, 0];
 
-/** Actions of equal rounded similarity together, falling. */
+/** Actions of equal rounded similarity together, falling. Loops within a generator are slow, so it has none over all actions. */
 function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; actions: number[] }, void> {
-  let greatest = 0;
-  for (let action = 0; action < ofAction.length; action += 1)
-    greatest = Math.max(greatest, ofAction[action] ?? 0);
+  const greatest = greatestOf(ofAction);
   let above = Number.POSITIVE_INFINITY;
   for (const share of stretches) {
     const least = rounded(share * greatest);
-    const found: { action: number; similarity: number }[] = [];
-    // It is within rounding of the stretch before it is rounded.
-    for (let action = 0; action < ofAction.length; action += 1) {
-      const exact = ofAction[action] ?? 0;
-      if (exact + slack < least) continue;
-      const similarity = rounded(exact);
-      if (similarity >= least && similarity < above) found.push({ action, similarity });
-    }
-    const groups = Map.groupBy(found, ({ similarity }) => similarity);
-    for (const [similarity, members] of [...groups].sort(([a], [b]) => b - a))
-      yield { similarity, actions: members.map(({ action }) => action) };
+    const groups = Map.groupBy(actionsFrom(least, ofAction), (action) => rounded(ofAction[action] ?? 0));
+    for (const [similarity, actions] of [...groups].sort(([a], [b]) => b - a))
+      if (similarity >= least && similarity < above) yield { similarity, actions };
     above = least;
   }
+}
+
+function greatestOf(numbers: Float64Array): number {
+  let greatest = 0;
+  for (let at = 0; at < numbers.length; at += 1) greatest = Math.max(greatest, numbers[at] ?? 0);
+  return greatest;
+}
+
+/** Those that are as similar, or would be rounded. */
+function actionsFrom(least: number, ofAction: Float64Array): number[] {
+  const found: number[] = [];
+  for (let action = 0; action < ofAction.length; action += 1)
+    if ((ofAction[action] ?? 0) + slack >= least) found.push(action);
+  return found;
 }
 
 function examplesOf(
@@ -215,9 +220,13 @@ function examplesOf(
   excluded: ReadonlySet<number>,
 ): number[] {
   const examples: number[] = [];
-  for (const action of actions)
-    for (const example of numbers.subarray(starts[action], starts[action + 1]))
+  for (const action of actions) {
+    const end = starts[action + 1] ?? 0;
+    for (let at = starts[action] ?? 0; at < end; at += 1) {
+      const example = numbers[at] ?? 0;
       if (!excluded.has(example)) examples.push(example);
+    }
+  }
   return examples;
 }
 
