@@ -70,11 +70,13 @@ interface Candidate extends FoundExample {
  * similar action has at most that similarity and all of the other fields.
  */
 export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted): FoundExamples {
-  const weights = scaledWeights(query, wanted.weights ?? defaultWeights);
   const excluded = excludedOf(index, wanted);
-  const ofAction = actionSimilarities(index, featuresOf(normalForm(query.action, maxBytes.action)));
+  const action = featuresOf(normalForm(query.action, maxBytes.action));
+  const ofAction = actionSimilarities(index, action);
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
+  const norms = { action: action.norm, state: states.norm, task: tasks.norm };
+  const weights = scaledWeights(norms, wanted.weights ?? defaultWeights);
   try {
     return search(index, ofAction, { states, tasks, weights, excluded, wanted });
   } finally {
@@ -135,18 +137,23 @@ function rounded(value: number): number {
 }
 
 /** Those of the fields that the query has, of sum 1. */
-function scaledWeights(query: Fields, weights: NonNullable<Wanted["weights"]>): typeof weights {
-  const present = (field: keyof Fields) => (normalForm(query[field], 1).length > 0 ? weights[field] : 0);
+function scaledWeights(norms: Record<keyof Fields, number>, weights: NonNullable<Wanted["weights"]>) {
+  const present = (field: keyof Fields) => (norms[field] > 0 ? weights[field] : 0);
   const [action, state, task] = [present("action"), present("state"), present("task")];
   const sum = action + state + task || 1;
   return { action: action / sum, state: state / sum, task: task / sum };
 }
 
+let sums = new Float64Array();
+
+/** Valid until the next call. */
 function actionSimilarities(
   { actions, lists, postings: { starts, entries } }: ExampleIndex,
   { codes, norm }: Features,
 ): Float64Array {
-  const sums = new Float64Array(actions.norms.length);
+  // The collector would run often for a new one each time.
+  if (sums.length === actions.norms.length) sums.fill(0);
+  else sums = new Float64Array(actions.norms.length);
   eachFeature(codes, (window, count) => {
     const list = lists.get(window);
     if (list === undefined) return;
@@ -171,6 +178,7 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
   const { cosine, release } = compareWith(query, place);
   const known = new Map<number, number>();
   return {
+    norm: query.norm,
     release,
     similarity(text: number): number {
       let similarity = known.get(text);
