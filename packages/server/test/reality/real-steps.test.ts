@@ -113,6 +113,20 @@ onEachDatabase((database) => {
     expect([steps, wrong]).toEqual([19, 4]);
     expect(report.evaluators[0]?.pass_rate).toBeCloseTo((steps - wrong) / steps, 10);
     expect(run).toMatchObject({ name: check.name, target: { predictions: "imported" } });
+    const exported = await presage.call(
+      "GET",
+      `/v1/runs/${run?.id}/export?format=preference&chosen=reference`,
+    );
+    const pairs = (await exported.text()).trim().split("\n");
+    expect(pairs.map((line) => JSON.parse(line))).toEqual(
+      pairs.map(() => ({
+        prompt: expect.arrayContaining([expect.objectContaining({ role: "user" })]),
+        chosen: [{ role: "assistant", content: "The lantern flickers." }],
+        rejected: [{ role: "assistant", content: expect.stringContaining("The lantern is now") }],
+        margin: 1,
+      })),
+    );
+    expect(pairs).toHaveLength(wrong);
 
     // All steps are another run.
     const [status, whole] = await send("POST", path, { after_divergence: true });
