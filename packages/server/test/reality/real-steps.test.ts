@@ -118,15 +118,13 @@ onEachDatabase((database) => {
       `/v1/runs/${run?.id}/export?format=preference&chosen=reference`,
     );
     const pairs = (await exported.text()).trim().split("\n");
-    expect(pairs.map((line) => JSON.parse(line))).toEqual(
-      pairs.map(() => ({
-        prompt: expect.arrayContaining([expect.objectContaining({ role: "user" })]),
-        chosen: [{ role: "assistant", content: "The lantern flickers." }],
-        rejected: [{ role: "assistant", content: expect.stringContaining("The lantern is now") }],
-        margin: 1,
-      })),
-    );
-    expect(pairs).toHaveLength(wrong);
+    const told = pairs.map((line) => {
+      const { chosen, rejected, margin } = JSON.parse(line);
+      return `${chosen[0].content} ${rejected[0].content} ${margin}`;
+    });
+    const locked = "It is locked. The chest is now open. 1";
+    const lit = "The lantern flickers. The lantern is now activated. 1";
+    expect(told.sort()).toEqual([locked, locked, locked, lit]);
 
     // All steps are another run.
     const [status, whole] = await send("POST", path, { after_divergence: true });
