@@ -4,7 +4,7 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { isObject } from "../datasets/traces/content.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
-import { actionText, callOf, type Trajectory } from "./trajectory.ts";
+import { actionText, callOf, type Trajectory } from "./trajectories.ts";
 
 type Attribute = string | number | boolean | readonly string[];
 type Attributes = Readonly<Record<string, Attribute | undefined>>;
