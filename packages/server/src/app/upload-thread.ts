@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
 import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
@@ -18,7 +19,13 @@ export type UploadTask =
 export type Uploaded = UploadedRevision | UploadedPredictions | ImportPreview;
 
 /** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
-export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end" | "abort";
+export type UploadRequest = { begin: UploadTask } | Chunk | "end" | "abort";
+
+interface Chunk {
+  chunk: Uint8Array;
+  /** Whether there are live requests. */
+  givesWay: boolean;
+}
 
 /** How an upload ended, if not with an error of the store. */
 export type UploadOutcome =
@@ -30,7 +37,7 @@ export type UploadOutcome =
 export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
 let database: Database | undefined;
-let current: { feed: Feed<Uint8Array>; outcome: Promise<UploadOutcome> } | undefined;
+let current: { feed: Feed<Chunk>; outcome: Promise<UploadOutcome> } | undefined;
 
 // No more: others wait for its transactions on SQLite, though their pace makes those shorter that wait for a processor.
 workInBackground(5);
@@ -44,7 +51,7 @@ serveRequests<UploadRequest, UploadReply>({
     }
     if (current === undefined) throw new Error("No upload has begun");
     const { feed, outcome } = current;
-    if (typeof request === "object") return { isWanted: await feed.add(request.chunk) };
+    if (typeof request === "object") return { isWanted: await feed.add(request) };
     if (request === "end") feed.end();
     else feed.fail(new Error("The upload was aborted"));
     return await outcome;
@@ -55,16 +62,16 @@ serveRequests<UploadRequest, UploadReply>({
 });
 
 function begin(database: Database, task: UploadTask) {
-  const feed = createFeed<Uint8Array>();
+  const feed = createFeed<Chunk>();
   const outcome = run(database, task, feed);
   // It is reported at the end.
   outcome.catch(() => {});
   return { feed, outcome };
 }
 
-async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
+async function run(database: Database, task: UploadTask, feed: Feed<Chunk>): Promise<UploadOutcome> {
   try {
-    return { uploaded: await store(database, task, feed.items) };
+    return { uploaded: await store(database, task, withRests(feed.items)) };
   } catch (error) {
     if (error instanceof UploadError) return { faults: error.faults, total: error.total };
     if (error instanceof ServiceError) return { refusal: { code: error.code, message: error.message } };
@@ -82,6 +89,28 @@ async function store(
   if (task.kind === "revision") return await uploadRevision(database, task.upload, body);
   if (task.kind === "predictions") return await uploadPredictions(database, task.upload, body);
   return await previewImport(task.upload, body);
+}
+
+const sliceBytes = 64 * 1024;
+/** Timers are no more exact. */
+const shortestRestMs = 1;
+/** What took longer has waited for the store. */
+const longestRestMs = 20;
+
+/** Beside live requests the thread rests as long as it works: of two processors it would take one. */
+async function* withRests(chunks: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array, void> {
+  let owedMs = 0;
+  for await (const { chunk, givesWay } of chunks) {
+    const bytesAtOnce = givesWay ? sliceBytes : chunk.length;
+    for (let at = 0; at < chunk.length; at += bytesAtOnce) {
+      const startedAtMs = performance.now();
+      yield chunk.subarray(at, at + bytesAtOnce);
+      owedMs = givesWay ? owedMs + performance.now() - startedAtMs : 0;
+      if (owedMs < shortestRestMs) continue;
+      await sleep(Math.min(owedMs, longestRestMs));
+      owedMs = 0;
+    }
+  }
 }
 
 interface Feed<Item> {

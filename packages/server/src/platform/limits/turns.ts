@@ -58,6 +58,18 @@ export function createBackgroundTurns(
   };
 }
 
+/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
+const liveForMs = 100;
+
+/** Tells whether there are live requests, or were just now. */
+export function watchLive(inFlight: () => number): () => boolean {
+  let liveAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (inFlight() > 0) liveAtMs = performance.now();
+    return performance.now() - liveAtMs < liveForMs;
+  };
+}
+
 function nextTurnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
