@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
 import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
+import { type Chunk, withRests } from "../platform/limits/turns.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
@@ -20,12 +20,6 @@ export type Uploaded = UploadedRevision | UploadedPredictions | ImportPreview;
 
 /** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
 export type UploadRequest = { begin: UploadTask } | Chunk | "end" | "abort";
-
-interface Chunk {
-  chunk: Uint8Array;
-  /** Whether there are live requests. */
-  givesWay: boolean;
-}
 
 /** How an upload ended, if not with an error of the store. */
 export type UploadOutcome =
@@ -89,28 +83,6 @@ async function store(
   if (task.kind === "revision") return await uploadRevision(database, task.upload, body);
   if (task.kind === "predictions") return await uploadPredictions(database, task.upload, body);
   return await previewImport(task.upload, body);
-}
-
-const sliceBytes = 64 * 1024;
-/** Timers are no more exact. */
-const shortestRestMs = 1;
-/** What took longer has waited for the store. */
-const longestRestMs = 20;
-
-/** Beside live requests the thread rests as long as it works: of two processors it would take one. */
-async function* withRests(chunks: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array, void> {
-  let owedMs = 0;
-  for await (const { chunk, givesWay } of chunks) {
-    const bytesAtOnce = givesWay ? sliceBytes : chunk.length;
-    for (let at = 0; at < chunk.length; at += bytesAtOnce) {
-      const startedAtMs = performance.now();
-      yield chunk.subarray(at, at + bytesAtOnce);
-      owedMs = givesWay ? owedMs + performance.now() - startedAtMs : 0;
-      if (owedMs < shortestRestMs) continue;
-      await sleep(Math.min(owedMs, longestRestMs));
-      owedMs = 0;
-    }
-  }
 }
 
 interface Feed<Item> {
