@@ -62,6 +62,7 @@ const retries = 5;
 const minPauseMs = 250;
 /** A longer pause is not waited for. */
 const maxPauseMs = 60_000;
+const releaseAfterAbortMs = 10;
 
 /** The model, and the limit on concurrent calls to it. */
 export interface JudgeModel {
@@ -116,7 +117,9 @@ export async function completeWithRetries(
         recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
       throw error;
     } finally {
-      release();
+      // Who came with this call is due with it, and leaves the queue before the slot could start a call in vain.
+      if (signal.aborted) setTimeout(release, releaseAfterAbortMs);
+      else release();
     }
   };
   try {
