@@ -98,13 +98,16 @@ async function findResults(
   const faults: { line: number; path: string[]; reason: string }[] = [];
   const labels = new Map<string, NewLabel>();
   for (const { number, line } of lines) {
+    const { label, score = null } = line;
+    // Still to be given.
+    if (label === "") continue;
     const found = resultsOf(line, byId, bySample);
     if (typeof found === "string") faults.push({ line: number, path: [], reason: found });
     else
       for (const { id } of found) {
         const by = annotatorOf(line.annotator, userId);
         const key = JSON.stringify([id, by]);
-        labels.set(key, { resultId: id, by, label: line.label, score: line.score ?? null });
+        labels.set(key, { resultId: id, by, label, score });
       }
   }
   if (faults.length > 0) throw new UploadError(faults.slice(0, mostFaults), faults.length);
