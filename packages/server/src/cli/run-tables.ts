@@ -183,7 +183,7 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
 function describeBases(evaluators: Comparison["evaluators"]): string[] {
   const bases = Map.groupBy(evaluators, ({ candidates: [candidate] }) => {
     const { count = 0, trajectories = 0 } = candidate ?? {};
-    return `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
+    return `${countOf(count, "sample")} in ${countOf(trajectories, "trajectory", "trajectories")}`;
   });
   return Array.from(bases, ([basis, having]) =>
     bases.size === 1 ? `Compared on ${basis}` : `${having.map(nameOf).join(", ")}: compared on ${basis}`,
