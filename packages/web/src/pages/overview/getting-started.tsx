@@ -22,15 +22,16 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
     <Card title="Get started">
       <ul
         aria-label="Ways in"
-        className="grid divide-y divide-line *:first:bg-accent-soft lg:grid-cols-2 *:first:lg:col-span-2 *:last:lg:border-l"
+        className="grid divide-y divide-line *:border-line *:first:bg-accent-soft lg:grid-cols-2 *:first:lg:col-span-2 *:last:lg:border-l"
       >
-        <Way icon={FlaskConical} title="See a finished comparison" action={<ExampleOffer />}>
+        <Way
+          icon={FlaskConical}
+          title="See a finished comparison"
+          action={<ExampleOffer variant="primary" />}
+        >
           <p>
-            Trajectories through rooms of the sandbox: two runs compared, and{" "}
-            <Link to="/worlds" className="text-accent-ink underline underline-offset-2">
-              a world
-            </Link>{" "}
-            that answers from them. It calls no model, and goes again with one click.
+            Trajectories through rooms of the sandbox: two runs compared, and a world that answers from them.
+            It calls no model, and goes again with one click.
           </p>
         </Way>
         <Way

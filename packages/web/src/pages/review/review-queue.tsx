@@ -6,6 +6,7 @@ import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
 import { Agreement } from "../../parts/label-sample.tsx";
+import { NewRunLink } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
@@ -140,7 +141,11 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
 function NothingLeft({ review: { given, skipped, queue, loadMore } }: { review: Review }) {
   if (given + skipped === 0) {
     return (
-      <EmptyState icon={CircleCheck} title="Nothing to label">
+      <EmptyState
+        icon={CircleCheck}
+        title="Nothing to label"
+        actions={queue.data?.considered === 0 && <NewRunLink>New run</NewRunLink>}
+      >
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
           : "Nothing is disputed or uncertain that nobody has labelled. A run's page draws verdicts at random."}

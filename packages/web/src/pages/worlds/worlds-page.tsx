@@ -1,10 +1,11 @@
-import type { World } from "@presage/sdk";
+import type { RunHeadline, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Orbit, Plus } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { referenceOf, worldsQuery } from "../../data/worlds.ts";
+import { headlinesQuery } from "../../data/runs.ts";
+import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
@@ -17,13 +18,17 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { RateCell } from "../../ui/pass-rate.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 
 export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
 
-const columns: DataColumn<World>[] = [
+/** With what its newest run measured. */
+type WorldRow = World & { latest: RunHeadline | null };
+
+const columns: DataColumn<WorldRow>[] = [
   {
     id: "name",
     label: "Name",
@@ -44,6 +49,16 @@ const columns: DataColumn<World>[] = [
     widthPx: 180,
     isElastic: true,
     isFixed: true,
+  },
+  {
+    id: "rate",
+    label: "Pass rate",
+    hint: "Of its newest run, with the 95 % interval",
+    value: ({ latest }) => latest?.pass_rate,
+    cell: ({ latest }) => (
+      <RateCell rate={latest?.pass_rate ?? null} interval={latest?.pass_interval ?? null} />
+    ),
+    widthPx: 212,
   },
   {
     id: "answers",
@@ -98,13 +113,23 @@ const columns: DataColumn<World>[] = [
 function WorldsPage() {
   const navigate = useNavigate();
   const [isNewOpen, setNewOpen] = useState(false);
-  const worlds = useQuery(worldsQuery(usePresage()));
+  const presage = usePresage();
+  const worlds = useQuery(worldsQuery(presage));
+  const { data: headlines } = useQuery(headlinesQuery(presage));
+  const rows = useMemo(
+    () =>
+      worlds.data?.map((world) => {
+        const measured = headlines?.find(({ run }) => isThrough(world.name, run));
+        return { ...world, latest: measured?.run.headline ?? null };
+      }),
+    [worlds.data, headlines],
+  );
   const view = useTableView("worlds", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Worlds",
     view,
     columns,
-    rows: worlds.data,
+    rows,
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),

@@ -198,7 +198,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
       {isNamed && <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>}
-      <span aria-hidden className="min-w-16 flex-1">
+      <span aria-hidden className="min-w-16 flex-1 phone:order-1">
         <IntervalBar
           value={pass_rate}
           lower={pass_interval?.lower ?? pass_rate}

@@ -76,11 +76,15 @@ function NewRunPage() {
   const estimate = useRunEstimate(read.request, datasets, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
-  // Every sample has one.
-  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true }).map((group) => ({
-    ...group,
-    choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
-  }));
+  const isRecommended = (family: string) => Number(recommended.includes(family));
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true })
+    // Every sample has one.
+    .map((group) => ({
+      ...group,
+      choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
+    }))
+    // What is chosen at first is in sight.
+    .sort((one, other) => isRecommended(other.family) - isRecommended(one.family));
 
   function submit() {
     setSent(true);
@@ -157,13 +161,14 @@ function NewRunPage() {
             </div>
           </Card>
         </div>
-        <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-4">
+        <div className="flex min-w-0 flex-col gap-4 max-lg:contents lg:sticky lg:top-4">
           <Card title="The run">
             <RunFields draft={draft} issues={issues} refused={refused} onChange={stored.change} />
           </Card>
           <RunEstimateCard estimate={estimate} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
-          <div className="flex flex-wrap justify-end gap-2">
+          {/* In reach while the form is filled in. */}
+          <div className="flex flex-wrap justify-end gap-2 max-lg:sticky max-lg:bottom-0 max-lg:-mx-4 max-lg:-mb-4 max-lg:border-t max-lg:border-line max-lg:bg-surface max-lg:p-3">
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
             </Link>
