@@ -38,11 +38,7 @@ function EpisodePage() {
     <UnavailablePage
       title="Episode"
       query={episode}
-      actions={
-        <Link to="/environments" className={buttonClass({})}>
-          All environments
-        </Link>
-      }
+      link={{ to: "/environments", children: "All environments" }}
     />
   );
 }

@@ -1,6 +1,6 @@
 import type { World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -15,7 +15,6 @@ import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { answererOf } from "../../parts/worlds.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -38,17 +37,7 @@ function WorldPage() {
   const { name } = route.useParams();
   const world = useQuery(worldQuery(usePresage(), name));
   if (world.data !== undefined) return <LoadedWorld key={name} world={world.data} />;
-  return (
-    <UnavailablePage
-      title="World"
-      query={world}
-      actions={
-        <Link to="/worlds" className={buttonClass({})}>
-          All worlds
-        </Link>
-      }
-    />
-  );
+  return <UnavailablePage title="World" query={world} link={{ to: "/worlds", children: "All worlds" }} />;
 }
 
 function LoadedWorld({ world }: { world: World }) {

@@ -32,15 +32,7 @@ function DatasetPage() {
   const dataset = useQuery(datasetQuery(usePresage(), datasetId));
   if (dataset.data !== undefined) return <LoadedDataset key={datasetId} dataset={dataset.data} />;
   return (
-    <UnavailablePage
-      title="Dataset"
-      query={dataset}
-      actions={
-        <Link to="/datasets" className={buttonClass({})}>
-          All datasets
-        </Link>
-      }
-    />
+    <UnavailablePage title="Dataset" query={dataset} link={{ to: "/datasets", children: "All datasets" }} />
   );
 }
 

@@ -8,7 +8,6 @@ import { counted } from "../../../format/numbers.ts";
 import { exactTime } from "../../../format/times.ts";
 import { TagList } from "../../../parts/datasets.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
@@ -62,11 +61,7 @@ function DatasetTrajectoryPage() {
       <UnavailablePage
         title={trajectoryId}
         query={list}
-        actions={
-          <Link to="/datasets/$datasetId" params={{ datasetId }} className={buttonClass({})}>
-            The dataset
-          </Link>
-        }
+        link={{ to: "/datasets/$datasetId", params: { datasetId }, children: "The dataset" }}
       />
     );
   }

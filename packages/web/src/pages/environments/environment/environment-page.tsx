@@ -40,11 +40,7 @@ function EnvironmentPage() {
     <UnavailablePage
       title="Environment"
       query={environment}
-      actions={
-        <Link to="/environments" className={buttonClass({})}>
-          All environments
-        </Link>
-      }
+      link={{ to: "/environments", children: "All environments" }}
     />
   );
 }

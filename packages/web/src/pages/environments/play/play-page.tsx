@@ -37,11 +37,7 @@ function PlayPage() {
       <UnavailablePage
         title={environment.data === undefined ? "Environment" : "Episode"}
         query={missing}
-        actions={
-          <Link to="/environments" className={buttonClass({})}>
-            All environments
-          </Link>
-        }
+        link={{ to: "/environments", children: "All environments" }}
       />
     );
   }

@@ -15,7 +15,6 @@ import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
@@ -46,11 +45,7 @@ function ProfilePage() {
     <UnavailablePage
       title="Profile"
       query={revisions}
-      actions={
-        <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
-          All evaluators
-        </Link>
-      }
+      link={{ to: "/evaluators", children: "All evaluators" }}
     />
   );
 }

@@ -9,7 +9,6 @@ import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -33,17 +32,7 @@ function RunTrajectoryPage() {
   const run = useQuery(runQuery(usePresage(), runId));
   if (run.data !== undefined)
     return <LoadedTrajectory key={`${runId} ${trajectoryId}`} run={run.data} trajectoryId={trajectoryId} />;
-  return (
-    <UnavailablePage
-      title="Run"
-      query={run}
-      actions={
-        <Link to="/runs" className={buttonClass({})}>
-          All runs
-        </Link>
-      }
-    />
-  );
+  return <UnavailablePage title="Run" query={run} link={{ to: "/runs", children: "All runs" }} />;
 }
 
 function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: string }) {
