@@ -12,8 +12,7 @@ import { describeTarget, withoutVersion } from "../../format/words.ts";
 import { GoalState, NewRunLink } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
 import { IntervalBar } from "../../ui/charts/sparkline.tsx";
-import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Awaited, EmptyState } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -33,13 +32,7 @@ export function HeadlinesCard() {
       }
     >
       {data === undefined ? (
-        error === null ? (
-          <SkeletonRows count={5} className="h-12" />
-        ) : (
-          <div className="p-4">
-            <ErrorNotice error={error} onRetry={refetch} />
-          </div>
-        )
+        <Awaited error={error} onRetry={refetch} count={5} className="h-12" />
       ) : data.length === 0 ? (
         <EmptyState
           icon={FlaskRound}

@@ -178,7 +178,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
       className="flex max-h-60 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
-        {figures === undefined && <SkeletonRows count={3} className="h-9" />}
+        {figures === undefined && <SkeletonRows count={5} className="h-9" />}
         {figures?.length === 0 && (
           <p className="px-4 py-3 text-sm text-ink-2">No run has used this profile.</p>
         )}
