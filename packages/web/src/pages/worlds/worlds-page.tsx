@@ -6,7 +6,6 @@ import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
-import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { answererOf } from "../../parts/worlds.ts";
@@ -19,7 +18,6 @@ import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RateCell } from "../../ui/pass-rate.tsx";
-import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 
@@ -72,7 +70,6 @@ const columns: DataColumn<WorldRow>[] = [
     label: "Examples",
     hint: "Recorded transitions that it finds the most similar ones in",
     value: ({ pinned }) => pinned.examples?.count ?? 0,
-    cell: ({ pinned }) => formatCount(pinned.examples?.count ?? 0),
     isNumber: true,
     widthPx: 96,
   },
@@ -80,7 +77,6 @@ const columns: DataColumn<WorldRow>[] = [
     id: "trajectories",
     label: "Trajectories",
     value: ({ pinned }) => pinned.examples?.trajectories ?? 0,
-    cell: ({ pinned }) => formatCount(pinned.examples?.trajectories ?? 0),
     isNumber: true,
     widthPx: 112,
   },
@@ -104,7 +100,6 @@ const columns: DataColumn<WorldRow>[] = [
     label: "Revised",
     hint: "When its latest revision was made",
     value: ({ revised_at }) => revised_at,
-    cell: ({ revised_at }) => <Time at={revised_at} />,
     isNewestFirst: true,
     widthPx: 128,
   },

@@ -1,6 +1,6 @@
 import type { DatasetSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
+import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
@@ -23,14 +23,12 @@ const path = "/datasets/$datasetId/trajectories/$trajectoryId";
 
 export const datasetTrajectoryRoute = createLazyRoute(path)({ component: DatasetTrajectoryPage });
 
-const route = getRouteApi(path);
-
 const nearEnd = 20;
 
 function DatasetTrajectoryPage() {
-  const { datasetId, trajectoryId } = route.useParams();
-  const { revision, step } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { datasetId, trajectoryId } = datasetTrajectoryRoute.useParams();
+  const { revision, step } = datasetTrajectoryRoute.useSearch();
+  const navigate = datasetTrajectoryRoute.useNavigate();
   const presage = usePresage();
   const dataset = useQuery(datasetQuery(presage, datasetId));
   const shownRevision = revision ?? dataset.data?.latest_revision?.revision;

@@ -7,7 +7,6 @@ import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
@@ -171,7 +170,6 @@ const columns: DataColumn<RunRow>[] = [
     id: "started",
     label: "Started",
     value: ({ run }) => run.started_at ?? run.created_at,
-    cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
     widthPx: 126,
   },
