@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { ExampleOffer } from "../../parts/example.tsx";
+import { emptyDraft, fillPlayground, isPlaygroundEmpty } from "../../parts/playground-draft.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -13,6 +14,16 @@ import type { FirstSteps } from "./first-steps.ts";
 
 const importing = "presage import traces/*.json --name mine";
 const serving = "export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\npresage serve";
+
+/** Something to ask, for who has nothing of their own there. */
+function offerStep(): void {
+  if (isPlaygroundEmpty())
+    fillPlayground({
+      ...emptyDraft,
+      state: "You are in the kitchen. The fridge is closed.",
+      action: "open fridge",
+    });
+}
 
 /** Three ways in, and what is still to be done once. */
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
@@ -50,7 +61,7 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           icon={Cpu}
           title="Connect my model"
           action={
-            <Link to="/playground" className={buttonClass({})}>
+            <Link to="/playground" onClick={offerStep} className={buttonClass({})}>
               {model === undefined ? "Ask the sandbox meanwhile" : `Ask ${model.id}`}
             </Link>
           }
