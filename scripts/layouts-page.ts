@@ -12,20 +12,20 @@ table that fits one of them, and admits all.
 `;
 
 const columns = [
-  ["told by", "recognisedBy"],
+  ["told by", "recognised_by"],
   ["trajectory and its id", "trajectory"],
   ["action", "action"],
   ["answer", "answer"],
   ["task, tools, system", "context"],
   ["also read", "also"],
-  ["left out", "leftOut"],
+  ["left out", "left_out"],
 ] as const;
 
 /** The page's Markdown. */
 export function layoutsPage(): string {
   const names = layouts.map(
     ({ format, about }) =>
-      `| [\`${format}\`](#${format}) | ${cell(about.title)} | ${cell(about.recognisedBy)} |\n`,
+      `| [\`${format}\`](#${format}) | ${cell(about.title)} | ${cell(about.recognised_by)} |\n`,
   );
   const sections = layouts.map(({ format, about }) => {
     const facts = columns.map(([heading, name]) => `- ${heading}: ${about[name]}\n`);

@@ -45,6 +45,7 @@ class ImportOptions(TypedDict, total=False):
     test: float
     calibration: float
     redact: Literal["default", "strict", "none"]
+    redact_rules: str  # What else is redacted, as YAML or JSON.
 
 
 class _ImportArguments(ImportOptions, total=False):

@@ -35,6 +35,13 @@ export type LabelListResponse = z.infer<typeof LabelListResponse>;
 export const LabelLine = z
   .strictObject({
     ...LabelRequest.shape,
+    label: z
+      .union([LabelVerdict, z.literal("")])
+      .nullable()
+      .meta({
+        description:
+          "What the person says of the output. Null takes the label back; an empty one is still to be given, and changes nothing.",
+      }),
     result_id: z
       .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/)])
       .optional()

@@ -9,7 +9,7 @@ import { createRuleRunner, ruleRunnerDefaults } from "../evaluators/rules/run-ru
 import { createEvaluatorRunner } from "../evaluators/run-evaluator.ts";
 import { findLabelledRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
-import { createFairSlots, type FairSlots } from "../platform/limits/turns.ts";
+import { createFairSlots, type FairSlots, watchLive } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { FindRefusal } from "../platform/prices.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
@@ -40,6 +40,7 @@ export function composeDatasets(
   config: Config,
   log: Log,
   { database }: Pick<OpenedDatabase, "database">,
+  liveInFlight: () => number,
 ): EvaluationServices["datasets"] & { dispose(): Promise<void> } {
   const sweeper = startSweeper({
     sweep: (signal) => sweepRevisions(database, signal),
@@ -49,7 +50,7 @@ export function composeDatasets(
   // An in-memory database belongs to its one connection.
   const uploads = isInMemory(config.databaseUrl)
     ? uploadInPlace(database)
-    : uploadInThreads(config.databaseUrl);
+    : uploadInThreads(config.databaseUrl, watchLive(liveInFlight));
   return {
     ...config.datasets,
     floor: diskFloorOf(config),

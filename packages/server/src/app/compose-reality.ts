@@ -5,7 +5,7 @@ import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/judge.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError } from "../platform/errors.ts";
-import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
+import { createBackgroundTurns, createFairSlots, watchLive } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
@@ -82,9 +82,6 @@ export function composeWatch({ logger }: Log, store: Store): RealityWatch {
 
 /** Replays may wait. A step's answer is read outside of its turn, so that little of it is measured. */
 const restPerStep = 40;
-/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
-const liveForMs = 100;
-
 /** A character takes two bytes, and is in a row too before that is stored. */
 const bytesOfLargest = 4 * maxCharacters;
 /** Replays with many texts may take an eighth of the memory budget. */
@@ -93,20 +90,16 @@ const partsForReplays = 8;
 /** Replays what reality checks wait for, behind live requests. */
 export function composeReplays(
   log: Log,
-  services: Omit<ReplayServices, "turns" | "largeReplays" | "askInBackground" | "storeReplayed"> & {
-    store: OpenedStore;
-  } & AskServices,
+  services: Omit<
+    ReplayServices,
+    "turns" | "largeReplays" | "askInBackground" | "storeReplayed" | "onPaused"
+  > & { store: OpenedStore } & AskServices,
   { memoryBytes, ...calls }: BackgroundCalls & { memoryBytes: number },
 ): ReplayRunner {
   const { store } = services;
-  let liveAtMs = Number.NEGATIVE_INFINITY;
-  function hasLive(): boolean {
-    if (calls.liveInFlight() > 0) liveAtMs = performance.now();
-    return performance.now() - liveAtMs < liveForMs;
-  }
   const ofReplays: ReplayServices = {
     ...services,
-    turns: createBackgroundTurns(hasLive, { restPerWork: restPerStep }),
+    turns: createBackgroundTurns(watchLive(calls.liveInFlight), { restPerWork: restPerStep }),
     largeReplays: createFairSlots({
       slots: Math.max(1, Math.floor(memoryBytes / partsForReplays / bytesOfLargest)),
     }),
@@ -115,6 +108,8 @@ export function composeReplays(
     storeReplayed: (requester, checkId, replayed) =>
       store.writers?.background.send("replayed", JSON.stringify([checkId, replayed])) ??
       storeReplayed(store.writer(requester), checkId, replayed),
+    onPaused: ({ id, account_id: accountId, environment }, reason) =>
+      log.logger.warn({ accountId, environment, realityCheck: id, reason }, "a reality check is paused"),
   };
   return startReplays(ofReplays, (error) => {
     if (isStoreUnavailable(error)) log.storeFailed(error);

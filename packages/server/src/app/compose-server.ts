@@ -145,7 +145,12 @@ async function composeFeatures(
     findRefusal: usage.spending.findRefusal,
     recordJudgeCall: usage.recordCallsOf("judge"),
   });
-  const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const { dispose: disposeDatasets, ...datasets } = composeDatasets(
+    config,
+    log,
+    store,
+    limits.predictions.inFlight,
+  );
   const capture = composeCapture(config, log, store, { memory, metrics });
   const worlds = createWorldParts(store, config, (answered) => countWorldAnswer(metrics, answered));
   const runs = composeRuns(config, log, store, {

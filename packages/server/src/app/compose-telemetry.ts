@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
+import { createRedactor } from "../datasets/traces/redaction/redact.ts";
 import type { ModelUse } from "../evaluators/judge/judge-model.ts";
+import { messagesWithParts } from "../exports/otel.ts";
 import type { Use } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
@@ -37,6 +39,15 @@ import { logFailure } from "./storage.ts";
 /** A server that stops has little time before it is killed. */
 const maxStopMs = 10_000;
 
+/** Two thousand spans may wait to be sent. */
+const maxSpanCharacters = 128 * 1024;
+
+/** Texts in spans, as in exports without secrets. */
+function spanTexts(messages: readonly unknown[]): string | undefined {
+  const texts = messagesWithParts(createRedactor("default").redactValue(messages));
+  return texts.length > maxSpanCharacters ? undefined : texts;
+}
+
 /** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
 export async function composeTelemetry(
   { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
@@ -50,7 +61,13 @@ export async function composeTelemetry(
   const tracing =
     traces === undefined
       ? forwardTraces(exported?.chats)
-      : await exportTraces(traces, ofProcess, logEnds(logger, "traces", traces.url), exported?.chats);
+      : await exportTraces(
+          traces,
+          ofProcess,
+          logEnds(logger, "traces", traces.url),
+          exported?.chats,
+          traces.hasTexts ? spanTexts : undefined,
+        );
   return {
     ...tracing,
     async stop() {

@@ -3,6 +3,7 @@ import type { ImportPreview } from "@presage/contract";
 import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
+import { type Chunk, withRests } from "../platform/limits/turns.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
@@ -18,7 +19,7 @@ export type UploadTask =
 export type Uploaded = UploadedRevision | UploadedPredictions | ImportPreview;
 
 /** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
-export type UploadRequest = { begin: UploadTask } | { chunk: Uint8Array } | "end" | "abort";
+export type UploadRequest = { begin: UploadTask } | Chunk | "end" | "abort";
 
 /** How an upload ended, if not with an error of the store. */
 export type UploadOutcome =
@@ -30,7 +31,7 @@ export type UploadOutcome =
 export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
 let database: Database | undefined;
-let current: { feed: Feed<Uint8Array>; outcome: Promise<UploadOutcome> } | undefined;
+let current: { feed: Feed<Chunk>; outcome: Promise<UploadOutcome> } | undefined;
 
 // No more: others wait for its transactions on SQLite, though their pace makes those shorter that wait for a processor.
 workInBackground(5);
@@ -44,7 +45,7 @@ serveRequests<UploadRequest, UploadReply>({
     }
     if (current === undefined) throw new Error("No upload has begun");
     const { feed, outcome } = current;
-    if (typeof request === "object") return { isWanted: await feed.add(request.chunk) };
+    if (typeof request === "object") return { isWanted: await feed.add(request) };
     if (request === "end") feed.end();
     else feed.fail(new Error("The upload was aborted"));
     return await outcome;
@@ -55,16 +56,16 @@ serveRequests<UploadRequest, UploadReply>({
 });
 
 function begin(database: Database, task: UploadTask) {
-  const feed = createFeed<Uint8Array>();
+  const feed = createFeed<Chunk>();
   const outcome = run(database, task, feed);
   // It is reported at the end.
   outcome.catch(() => {});
   return { feed, outcome };
 }
 
-async function run(database: Database, task: UploadTask, feed: Feed<Uint8Array>): Promise<UploadOutcome> {
+async function run(database: Database, task: UploadTask, feed: Feed<Chunk>): Promise<UploadOutcome> {
   try {
-    return { uploaded: await store(database, task, feed.items) };
+    return { uploaded: await store(database, task, withRests(feed.items)) };
   } catch (error) {
     if (error instanceof UploadError) return { faults: error.faults, total: error.total };
     if (error instanceof ServiceError) return { refusal: { code: error.code, message: error.message } };

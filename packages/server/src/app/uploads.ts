@@ -54,7 +54,7 @@ type Thread = ThreadClient<UploadRequest, UploadReply>;
  * Uploads in a thread for each, with a connection of its own, so that other requests wait neither for what is read nor for what is
  * written. Accounts take turns. One thread is kept for a while, for the next upload.
  */
-export function uploadInThreads(databaseUrl: string): UploadRunner {
+export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => boolean): UploadRunner {
   const slots = createFairSlots({ ...turns, queue });
   let idle: Thread | undefined;
   let ending: ReturnType<typeof setTimeout> | undefined;
@@ -83,7 +83,7 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
       const thread = takeThread();
       try {
         await thread.send({ begin: task });
-        return toResult(await feed(thread, body));
+        return toResult(await feed(thread, body, hasLiveRequests));
       } finally {
         if (idle === undefined) keepForAWhile(thread);
         else await thread.end();
@@ -109,11 +109,14 @@ export function uploadInThreads(databaseUrl: string): UploadRunner {
 }
 
 /** One chunk is read while the thread works on the one before. */
-async function feed(thread: Thread, body: Body): Promise<UploadReply> {
+async function feed(thread: Thread, body: Body, hasLiveRequests: () => boolean): Promise<UploadReply> {
   let before: Promise<UploadReply> | undefined;
   try {
     for await (const chunk of body) {
-      const sent = thread.send({ chunk });
+      // Whoever makes a chunk of its own memory needs it no more.
+      const isWhole = chunk.byteLength === chunk.buffer.byteLength;
+      const transferred = isWhole ? [chunk.buffer as ArrayBuffer] : [];
+      const sent = thread.send({ chunk, givesWay: hasLiveRequests() }, transferred);
       // It is looked at with the next chunk, or never if the body fails first.
       sent.catch(() => {});
       const reply = await before;

@@ -35,7 +35,7 @@ describe("--min-pass-rate", () => {
     const minimums = [readMinimum("exact-match=0.8")];
     expect(findShortfalls([of(exact, 0.8), of(change, 0.1)], minimums)).toEqual([]);
     expect(findShortfalls([of(exact, 0.79, 3), of(semantic, null)], minimums)).toEqual([
-      "exact-match: the pass rate 79.0 %, with 3 failed predictions as not passed, is below --min-pass-rate 80.0 %",
+      "exact-match: the pass rate 79.0 %, with 3 predictions without a verdict as not passed, is below --min-pass-rate 80.0 %",
       "exact-match system:mdlm-semantic: the pass rate 0.0 % is below --min-pass-rate 80.0 %",
     ]);
     expect(findShortfalls([of(exact, 0.8), of(change, 0.1)], [readMinimum("0.5")])).toHaveLength(1);

@@ -64,7 +64,9 @@ export function findShortfalls(
       .filter((one) => isOfMinimum(minimum, one) && (one.pass_rate_failures_as_zero ?? 0) < minimum.share)
       .map((one) => {
         const counted =
-          one.failed === 0 ? "" : `, with ${countOf(one.failed, "failed prediction")} as not passed,`;
+          one.failed === 0
+            ? ""
+            : `, with ${countOf(one.failed, "prediction")} without a verdict as not passed,`;
         const rate = percent(one.pass_rate_failures_as_zero ?? 0);
         return `${nameOf(one)}: the pass rate ${rate}${counted} is below --min-pass-rate ${percent(minimum.share)}`;
       }),

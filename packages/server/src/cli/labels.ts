@@ -128,7 +128,7 @@ async function printDrawn(
   const wanted = { size, seed, by, ...calibrationQuery(evaluator) };
   const drawn = await connection.call(({ labels }) => labels.draw(id, wanted));
   for (const { result_id } of drawn.data)
-    process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: null })}\n`);
+    process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: "" })}\n`);
   const left = drawn.left_out > 0 ? `; ${drawn.left_out} equal their gold answers and were left out` : "";
   printNotice(`${countOf(drawn.data.length, "verdict")} drawn of ${drawn.drawn_from}${left}.`);
 }

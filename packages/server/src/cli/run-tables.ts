@@ -32,6 +32,7 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
     ...describeChange(report.previous),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
     ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
+    ...describeBases("Figures of", evaluators),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
     ...evaluators.flatMap(describeLacking),
     ...describeCounts("Failed predictions", failures.predictions),
@@ -170,7 +171,14 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
         return [sentence, ...caveats].join(" ");
       }),
     ),
-    ...describeBases(evaluators),
+    ...describeBases(
+      "Compared on",
+      evaluators.map(({ candidates: [candidate], ...names }) => ({
+        ...names,
+        count: candidate?.count ?? 0,
+        trajectories: candidate?.trajectories ?? 0,
+      })),
+    ),
     ...runs.flatMap(({ name, left_out: count }) =>
       count === 0 ? [] : `${name}: ${count} of its samples are not in every run, and left out`,
     ),
@@ -179,14 +187,20 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
 }
 
-/** How many samples are compared: once, if by all evaluators the same ones. */
-function describeBases(evaluators: Comparison["evaluators"]): string[] {
-  const bases = Map.groupBy(evaluators, ({ candidates: [candidate] }) => {
-    const { count = 0, trajectories = 0 } = candidate ?? {};
-    return `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
-  });
+/** What figures are made of: once, if by all evaluators of the same samples. */
+function describeBases(
+  what: string,
+  evaluators: readonly Pick<ReportRow, "evaluator" | "profile_name" | "count" | "trajectories">[],
+): string[] {
+  const bases = Map.groupBy(
+    evaluators,
+    ({ count, trajectories }) =>
+      `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`,
+  );
   return Array.from(bases, ([basis, having]) =>
-    bases.size === 1 ? `Compared on ${basis}` : `${having.map(nameOf).join(", ")}: compared on ${basis}`,
+    bases.size === 1
+      ? `${what} ${basis}`
+      : `${having.map(nameOf).join(", ")}: ${what.toLowerCase()} ${basis}`,
   );
 }
 

@@ -147,6 +147,7 @@ describe("Each variable", () => {
       OTEL_METRIC_EXPORT_INTERVAL: "15000",
       OTEL_SERVICE_NAME: "worlds",
       OTEL_SDK_DISABLED: "false",
+      PRESAGE_OTEL_CONTENT: "spans",
       OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
       OTEL_TRACES_SAMPLER_ARG: "0.01",
       OTEL_RESOURCE_ATTRIBUTES: "service.name=other, deployment.name=a%2Cb",
@@ -219,6 +220,7 @@ describe("Each variable", () => {
           protocol: "http/protobuf",
           compression: "gzip",
           timeoutMs: 3_000,
+          hasTexts: true,
         },
         metrics: {
           url: "https://metrics.example/otlp",
@@ -481,7 +483,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(74);
+    expect(shown).toHaveLength(75);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -74,7 +74,7 @@ type Signal = "traces" | "metrics";
 
 /** OpenTelemetry's variables: those of one signal come before those of both. */
 function telemetryOf(values: Environment): TelemetryOptions {
-  const metrics = targetOf(values, "metrics");
+  const [traces, metrics] = [targetOf(values, "traces"), targetOf(values, "metrics")];
   return {
     attributes: {
       "service.name": "presage",
@@ -82,7 +82,7 @@ function telemetryOf(values: Environment): TelemetryOptions {
       ...values.OTEL_RESOURCE_ATTRIBUTES,
       ...(values.OTEL_SERVICE_NAME === undefined ? {} : { "service.name": values.OTEL_SERVICE_NAME }),
     },
-    traces: targetOf(values, "traces"),
+    traces: traces && { ...traces, hasTexts: values.PRESAGE_OTEL_CONTENT === "spans" },
     metrics: metrics && { ...metrics, intervalMs: values.OTEL_METRIC_EXPORT_INTERVAL },
   };
 }

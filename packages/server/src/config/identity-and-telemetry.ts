@@ -100,8 +100,13 @@ const protocol = z
   .meta({ expected: `${protocols.join(", ")}; gRPC is not supported` });
 const exporter = oneOf(exporters).default("otlp");
 
-/** OpenTelemetry's own variables, by the names and with the meanings of its specification. */
+/** OpenTelemetry's own variables, by the names and with the meanings of its specification, and one of Presage's. */
 export const telemetryVariables = {
+  PRESAGE_OTEL_CONTENT: oneOf(["off", "spans"])
+    .default("off")
+    .describe(
+      "whether traces have what models are told and answer, without secrets; spans sends it to the collector, which no account's retention and deletion reach",
+    ),
   OTEL_EXPORTER_OTLP_ENDPOINT: url.describe(
     "OpenTelemetry collector for traces (/v1/traces) and metrics (/v1/metrics); if not set, none are sent",
   ),

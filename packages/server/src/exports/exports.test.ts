@@ -4,11 +4,8 @@ import * as fc from "fast-check";
 import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
-import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
-import { toAtif } from "./atif.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
-import { toSft } from "./sft.ts";
-import type { Trajectory } from "./trajectory.ts";
+import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
 
 const call = (input: unknown, tool: string) => JSON.stringify({ input, tool });
 const action = fc.oneof(

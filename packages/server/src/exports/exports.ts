@@ -21,14 +21,10 @@ import { readPredictionFilter } from "../predictions/stored-predictions-route.ts
 import { countPredictions } from "../predictions/stored-predictions-store.ts";
 import { readPredictions, withDataset } from "../runs/run-samples.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
-import { toOpenAiChat, toShareGpt } from "./agent-chat.ts";
-import { toAtif } from "./atif.ts";
-import { inspectLog } from "./inspect-log.ts";
+import { inspectLog } from "./inspect.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
-import { readPredicted, scorerOf, trajectoriesOf } from "./predicted.ts";
-import { readPairs } from "./preference.ts";
-import { toSft } from "./sft.ts";
-import type { Trajectory } from "./trajectory.ts";
+import { readPairs, readPredicted, scorerOf, trajectoriesOf } from "./predicted.ts";
+import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
 
 /** A file that is made as it is read. */
 export type Export = {

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { readInstant, type StoredPredictionDetail } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
+import { isObject } from "../datasets/traces/content.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
-import { actionText, callOf, type Trajectory } from "./trajectory.ts";
+import { actionText, callOf, type Trajectory } from "./trajectories.ts";
 
 type Attribute = string | number | boolean | readonly string[];
 type Attributes = Readonly<Record<string, Attribute | undefined>>;
@@ -124,7 +125,7 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
       "gen_ai.usage.input_tokens": prediction.prompt_tokens ?? undefined,
       "gen_ai.usage.output_tokens": prediction.completion_tokens ?? undefined,
       "gen_ai.usage.cache_read.input_tokens": prediction.cached_tokens ?? undefined,
-      "gen_ai.input.messages": asked ? JSON.stringify(asked.map(toParts)) : undefined,
+      "gen_ai.input.messages": asked ? messagesWithParts(asked) : undefined,
       "gen_ai.output.messages": output === null ? undefined : outputOf(output, reasoning, finish_reason),
       "error.type": error_category ?? undefined,
       "presage.deployment": prediction.deployment ?? undefined,
@@ -139,11 +140,15 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
   return toOtlp(id, [span]);
 }
 
-/** A message in the form of the semantic conventions. */
+/** Messages in the form of the semantic conventions. */
+export function messagesWithParts(messages: readonly unknown[]): string {
+  return JSON.stringify(messages.filter(isObject).map(toParts));
+}
+
 function toParts({ role, content, ...others }: Record<string, unknown>) {
   const parts =
     typeof content === "string" ? [{ type: "text", content }] : Array.isArray(content) ? content : [];
-  return { role, ...(Object.keys(others).length > 0 && others), parts };
+  return { role, ...others, parts };
 }
 
 function outputOf(content: string, reasoning: string | null, finish_reason: string | null): string {

@@ -165,9 +165,9 @@ function endWith(
   call.then(
     ({ body: { usage, choices, model }, model: sentModel, replica, cache }) => {
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
-      const { finish_reason: finishReason } = choices[0];
+      const { finish_reason: finishReason, message } = choices[0];
       const source = cache?.result;
-      chat.end({ model, sentModel, replica, source, finishReason, promptTokens, completionTokens });
+      chat.end({ model, sentModel, replica, source, finishReason, message, promptTokens, completionTokens });
     },
     (error: unknown) => chat.fail(errorType(error, clientSignal)),
   );

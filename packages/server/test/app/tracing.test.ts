@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
-import { startCollector } from "../support/telemetry/collector.ts";
+import { attributesOf, startCollector } from "../support/telemetry/collector.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -67,6 +67,37 @@ test("a prediction creates a request span and a GenAI span in the caller's trace
   );
   const failed = spans.find(({ name }) => name === "chat");
   expect(failed?.attributes).toContainEqual({ key: "error.type", value: { stringValue: "rate_limit" } });
+  await upstream.stop();
+  await collector.stop();
+});
+
+test("with PRESAGE_OTEL_CONTENT=spans a call's span has what was asked and answered, without secrets and without what is long", async () => {
+  const collector = startCollector();
+  const key = `ghp_${"a1B2".repeat(9)}`;
+  const upstream = startUpstream(() => Response.json(completion(`it is ${key}`)));
+  const presage = await startPresage({
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_OTEL_CONTENT: "spans",
+    ...collector.environment("traces"),
+  });
+  for (const content of [`Is ${key} the key?`, "x".repeat(200_000)]) {
+    const body = { messages: [{ role: "user", content }] };
+    expect((await presage.call("POST", "/v1/chat/completions", body)).status).toBe(200);
+  }
+  await presage.stop();
+  const chats = collector.spans().filter(({ name }) => name === "chat test-model");
+  const said = (role: string, content: string, more = {}) =>
+    expect.objectContaining({ role, ...more, parts: [{ type: "text", content }] });
+  const answer = [said("assistant", "it is [redacted:github#1]", { finish_reason: "stop" })];
+  expect(
+    chats.map((span) => {
+      const { "gen_ai.input.messages": told, "gen_ai.output.messages": answered } = attributesOf(span);
+      return [told, answered].map((text) => text && JSON.parse(String(text)));
+    }),
+  ).toEqual([
+    [[said("user", "Is [redacted:github#1] the key?")], answer],
+    [undefined, answer],
+  ]);
   await upstream.stop();
   await collector.stop();
 });

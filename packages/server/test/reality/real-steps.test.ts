@@ -113,6 +113,18 @@ onEachDatabase((database) => {
     expect([steps, wrong]).toEqual([19, 4]);
     expect(report.evaluators[0]?.pass_rate).toBeCloseTo((steps - wrong) / steps, 10);
     expect(run).toMatchObject({ name: check.name, target: { predictions: "imported" } });
+    const exported = await presage.call(
+      "GET",
+      `/v1/runs/${run?.id}/export?format=preference&chosen=reference`,
+    );
+    const pairs = (await exported.text()).trim().split("\n");
+    const told = pairs.map((line) => {
+      const { chosen, rejected, margin } = JSON.parse(line);
+      return `${chosen[0].content} ${rejected[0].content} ${margin}`;
+    });
+    const locked = "It is locked. The chest is now open. 1";
+    const lit = "The lantern flickers. The lantern is now activated. 1";
+    expect(told.sort()).toEqual([locked, locked, locked, lit]);
 
     // All steps are another run.
     const [status, whole] = await send("POST", path, { after_divergence: true });

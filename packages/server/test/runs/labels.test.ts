@@ -222,6 +222,18 @@ onAnyDatabase((database) => {
     ]);
   });
 
+  test("However many draws came after it, the labels of a draw count", async () => {
+    const draw = async (seed: number, evaluator: string) =>
+      (await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 1, seed, evaluator })).body.data[0];
+    const { result_id } = await draw(10_000, "exact-match");
+    for (let at = 0; at < 500; at += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, index) => draw(at + index, "token-f1")));
+    await upload([{ result_id, annotator: "ada", label: "fail" }]);
+    const found = LabelAgreement.parse((await call("GET", "/v1/agreement?evaluator=exact-match")).body);
+    expect(found).toMatchObject({ weighted: true, agreement: { count: 1 } });
+    await upload([{ result_id, annotator: "ada", label: null }]);
+  });
+
   test("Two evaluators of a run are compared on all samples", async () => {
     const found = await agreement("&against=evaluator&other=exact-match");
     expect(found).toMatchObject({
@@ -241,12 +253,20 @@ onAnyDatabase((database) => {
     );
     expect(await presageAt("label", results[1]?.id ?? "", "perhaps")).toMatchObject({ code: 1 });
     const drawn = await presageAt("label", run.id, "--draw", "2", "--seed", "5");
-    expect(
-      drawn.stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line).label),
-    ).toEqual([null, null]);
+    const lines = drawn.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.label)).toEqual(["", ""]);
+    // A line that is not filled in leaves what its person said before.
+    const [filled, empty] = lines;
+    await upload([filled, empty].map((line) => ({ ...line, label: "fail" })));
+    expect((await upload([{ ...filled, label: "pass" }, empty])).body).toEqual({ labels: 1, taken_back: 0 });
+    const labelsOf = async ({ result_id }: { result_id: string }) =>
+      (await call("GET", `/v1/evaluation-results/${result_id}/labels`)).body.data;
+    expect(await labelsOf(filled)).toMatchObject([{ label: "pass" }]);
+    expect(await labelsOf(empty)).toMatchObject([{ label: "fail" }]);
+    await upload(lines.map((line) => ({ ...line, label: null })));
     const { stdout } = await presageAt("agree", run.id, "--against", "exact-match");
     expect(stdout).toContain("token-f1 agrees with exact-match on 70 %");
     expect(stdout.split("\n").find((line) => line.startsWith("precision"))).toMatch(/0\.29 \(.* 17 /);

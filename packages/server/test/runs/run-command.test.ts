@@ -110,6 +110,7 @@ onAnyDatabase((database) => {
         "bleu",
       );
       expect(stderr).toMatch(/1\/1 prediction\b/);
+      expect(stderr).toContain("Figures of 1 sample in 1 trajectory");
     });
 
     test("Ctrl-C pauses the run, and --resume finishes it without asking again for what is there", async () => {

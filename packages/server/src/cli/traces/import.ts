@@ -111,7 +111,7 @@ export function addImportCommands(program: Command): void {
 const layoutColumns: readonly Column<(typeof layouts)[number]>[] = [
   { heading: "FORMAT", text: ({ format }) => format },
   { heading: "WHAT IT IS", text: ({ about }) => about.title, canWrap: true },
-  { heading: "RECOGNISED BY", text: ({ about }) => about.recognisedBy, canWrap: true },
+  { heading: "RECOGNISED BY", text: ({ about }) => about.recognised_by, canWrap: true },
 ];
 
 /** Reads files, says what they hold, and stores them as a revision of the dataset of this name unless it is a preview. */

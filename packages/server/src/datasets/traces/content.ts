@@ -251,19 +251,12 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.join(",")}}`;
 }
 
-/** UTF-16 puts what is above U+FFFF before U+E000. */
+const high = /[\ud800-\uffff]/;
+
+/** UTF-16 puts what is above U+FFFF before U+E000, UTF-8 does not. */
 export function byCodePoints(one: string, other: string): number {
-  const length = Math.min(one.length, other.length);
-  for (let at = 0; at < length; at += 1) {
-    const a = one.charCodeAt(at);
-    const b = other.charCodeAt(at);
-    if (a === b) continue;
-    const areBothHigh = a >= 0xd800 && b >= 0xd800;
-    const isSurrogate = (unit: number) => unit < 0xe000;
-    if (areBothHigh && isSurrogate(a) !== isSurrogate(b)) return isSurrogate(a) ? 1 : -1;
-    return a - b;
-  }
-  return one.length - other.length;
+  if (high.test(one) && high.test(other)) return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  return one < other ? -1 : Number(one > other);
 }
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)(?:[Zz]|([+-]\d\d):?(\d\d))?$/;

@@ -15,18 +15,7 @@ import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { layouts } from "./layouts.ts";
 
 const formats: ImportFormatsResponse = {
-  data: layouts.map(({ format, about }) => ({
-    format,
-    title: about.title,
-    recognised_by: about.recognisedBy,
-    trajectory: about.trajectory,
-    action: about.action,
-    answer: about.answer,
-    context: about.context,
-    also: about.also,
-    left_out: about.leftOut,
-    example: about.example,
-  })),
+  data: layouts.map(({ format, about }) => ({ format, ...about })),
 };
 
 const listFormats = route("GET", "/v1/imports/formats", {

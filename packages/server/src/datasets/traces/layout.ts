@@ -1,6 +1,7 @@
-import type { DatasetFormat } from "@presage/contract";
+import type { DatasetFormat, ImportFormat } from "@presage/contract";
 import { type ReadSample, readChatTrajectory } from "../formats.ts";
-import type { LeftOut } from "./content.ts";
+import { LineError } from "../upload/lines.ts";
+import { isObject, type LeftOut } from "./content.ts";
 import type { Trace } from "./turns.ts";
 
 /** One JSON value of a file. */
@@ -48,7 +49,8 @@ export interface Layout {
   format: DatasetFormat;
   /** Counts the changes of what it makes of a file. */
   version: number;
-  about: LayoutTexts;
+  /** How the table of layouts describes it. */
+  about: Omit<ImportFormat, "format">;
   /** What tells that a document is of this layout; undefined if nothing does. */
   recognises(document: TraceDocument): string | undefined;
   /** Whether a document may stand in a file of this layout. By default only if it is recognised. */
@@ -60,20 +62,6 @@ export interface Layout {
   /** Whether its samples are stored as they are: without redaction unless asked for, under the ids that they have. */
   isVerbatim?: boolean;
   open(options: ReadOptions): TraceReader;
-}
-
-/** How the table of layouts describes it. */
-export interface LayoutTexts {
-  title: string;
-  recognisedBy: string;
-  trajectory: string;
-  action: string;
-  answer: string;
-  context: string;
-  also: string;
-  leftOut: string;
-  /** A small file. */
-  example: string;
 }
 
 /** A reader of documents that have samples as they are. */
@@ -93,4 +81,41 @@ export function eachDocument(
   read: (document: TraceDocument, options: ReadOptions) => Iterable<Recorded>,
 ): Layout["open"] {
   return (options) => ({ read: (document) => read(document, options) });
+}
+
+/** Where a field stands in a document, as faults name it. */
+export type Path = readonly (string | number)[];
+
+/** An object in a document, and where. */
+export interface At {
+  value: Record<string, unknown>;
+  path: Path;
+}
+
+/** A document's value, which must be an object. */
+export function objectAt(value: unknown, path: Path = []): At {
+  if (!isObject(value))
+    throw new LineError(value === undefined ? "Field required" : "Input should be an object", path);
+  return { value, path };
+}
+
+/** The objects of a list, which must be there. */
+export function objectsIn({ value, path }: At, name: string): At[] {
+  const list = value[name];
+  if (list === undefined || list === null) throw new LineError("Field required", [...path, name]);
+  if (!Array.isArray(list)) throw new LineError("Input should be a list", [...path, name]);
+  return list.map((one, index) => objectAt(one, [...path, name, index]));
+}
+
+/** The objects of a list, which may be missing. */
+export function optionalObjectsIn(at: At, name: string): At[] {
+  return at.value[name] === undefined || at.value[name] === null ? [] : objectsIn(at, name);
+}
+
+/** A text that must be there. */
+export function requiredText({ value, path }: At, name: string): string {
+  const text = value[name];
+  if (typeof text === "string" && text !== "") return text;
+  const isMissing = text === undefined || text === null;
+  throw new LineError(isMissing ? "Field required" : "Input should be a text", [...path, name]);
 }

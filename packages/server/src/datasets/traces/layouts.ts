@@ -65,7 +65,7 @@ export class UnrecognisedError extends UploadError {
       ...{ line: undefined, path: [], file },
       type: "unrecognised_layout",
       reason: `No known layout: ${what}. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry`,
-      ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognisedBy })) },
+      ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },
     });
   }
 }

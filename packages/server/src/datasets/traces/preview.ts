@@ -59,6 +59,6 @@ export async function previewImport(
     complete: reading.isComplete,
     other_formats: layouts
       .filter(({ format }) => !told.has(format))
-      .map(({ format, about }) => ({ format, why_not: `It needs ${about.recognisedBy}.` })),
+      .map(({ format, about }) => ({ format, why_not: `It needs ${about.recognised_by}.` })),
   };
 }

@@ -179,10 +179,10 @@ export class LineError extends Error {
   /** The field in the line's JSON. */
   readonly path: (string | number)[];
 
-  constructor(reason: string, path: (string | number)[] = []) {
+  constructor(reason: string, path: readonly (string | number)[] = []) {
     super(reason);
     this.name = "LineError";
-    this.path = path;
+    this.path = [...path];
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBackgroundTurns } from "./turns.ts";
+import { createBackgroundTurns, withRests } from "./turns.ts";
 
 const patient = new AbortController().signal;
 
@@ -59,4 +59,24 @@ test("whoever was aborted meanwhile does not begin", async () => {
   const waiting = turns.take(controller.signal);
   controller.abort(new Error("cancelled"));
   await expect(waiting).rejects.toThrow("cancelled");
+});
+
+test("beside live requests a thread reads chunks in slices, and rests as long as it works on them", async () => {
+  let now = 0;
+  const rests: number[] = [];
+  async function* chunks() {
+    for (const givesWay of [false, true, false]) yield { chunk: new Uint8Array(200_000).fill(7), givesWay };
+  }
+  const slices: number[] = [];
+  const read = withRests(
+    chunks(),
+    () => now,
+    async (ms) => rests.push(ms),
+  );
+  for await (const slice of read) {
+    slices.push(slice.length);
+    now += slice.every((byte) => byte === 7) ? 0.75 : Number.NaN;
+  }
+  expect(slices).toEqual([200_000, 65_536, 65_536, 65_536, 3_392, 200_000]);
+  expect(rests).toEqual([1.5, 1.5]);
 });

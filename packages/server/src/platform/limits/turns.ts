@@ -58,6 +58,18 @@ export function createBackgroundTurns(
   };
 }
 
+/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
+const liveForMs = 100;
+
+/** Tells whether there are live requests, or were just now. */
+export function watchLive(inFlight: () => number): () => boolean {
+  let liveAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (inFlight() > 0) liveAtMs = performance.now();
+    return performance.now() - liveAtMs < liveForMs;
+  };
+}
+
 function nextTurnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -244,6 +256,42 @@ async function restAndRelease(release: () => void): Promise<void> {
   await nextTurn();
   await nextTurn();
   release();
+}
+
+/** A piece of work for another thread. */
+export interface Chunk {
+  chunk: Uint8Array;
+  /** Whether there are live requests. */
+  givesWay: boolean;
+}
+
+const sliceBytes = 64 * 1024;
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/**
+ * The bytes of chunks, of which all that is read is worked on before the next is taken. Beside live requests the thread rests as long as
+ * it works: however nice it is, who wakes up on its processor waits for its turn to end.
+ */
+export async function* withRests(
+  chunks: AsyncIterable<Chunk>,
+  workedMs = threadCpuMs,
+  rest = (ms: number): Promise<unknown> => sleep(ms),
+): AsyncGenerator<Uint8Array, void> {
+  let restedAtMs = workedMs();
+  for await (const { chunk, givesWay } of chunks) {
+    const bytesAtOnce = givesWay ? sliceBytes : chunk.length;
+    for (let at = 0; at < chunk.length; at += bytesAtOnce) {
+      yield chunk.subarray(at, at + bytesAtOnce);
+      const owedMs = workedMs() - restedAtMs;
+      if (givesWay && owedMs < shortestRestMs) continue;
+      if (givesWay) await rest(Math.min(owedMs, longestRestMs));
+      restedAtMs = workedMs();
+    }
+  }
 }
 
 /** Far more than arrives in one turn from clients that wait for answers; they take a few milliseconds. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createNoopMeter } from "@opentelemetry/api";
 import { chatRequestAttributes, chatResponseAttributes, createChatMetrics } from "./recorder.ts";
 
-const end = { model: "m", finishReason: "stop", promptTokens: 1, completionTokens: 1 };
+const end = { model: "m", finishReason: "stop", message: {}, promptTokens: 1, completionTokens: 1 };
 
 /** The models that metrics tell apart. */
 function watch() {

@@ -8,6 +8,7 @@ import {
   readTraceHeaders,
   type TraceHeaders,
   type Tracing,
+  type WriteTexts,
 } from "./tracing.ts";
 
 interface MetricsExport {
@@ -60,6 +61,7 @@ export async function exportTraces(
   attributes: TelemetryOptions["attributes"],
   logExport: LogExport,
   chats?: ChatMetrics,
+  writeTexts?: WriteTexts,
 ): Promise<Tracing> {
   const [sdk, resources, { traceExporter }, { createOpenSpans, recordSpans }] = await Promise.all([
     import("@opentelemetry/sdk-trace-base"),
@@ -73,7 +75,7 @@ export async function exportTraces(
     spanProcessors: [openSpans, new sdk.BatchSpanProcessor(traceExporter(target, logExport))],
   });
   return {
-    ...recordSpans(provider.getTracer("presage"), chats),
+    ...recordSpans(provider.getTracer("presage"), chats, writeTexts),
     async stop() {
       await openSpans.ended();
       await provider.shutdown();

@@ -36,7 +36,7 @@ export type TelemetryOptions = Readonly<{
   /** Of the service in everything that is sent. */
   attributes: Readonly<Record<string, string>>;
   /** Absent: they are not sent. */
-  traces: OtlpTarget | undefined;
+  traces: (OtlpTarget & Readonly<{ hasTexts: boolean }>) | undefined;
   metrics: (OtlpTarget & Readonly<{ intervalMs: number }>) | undefined;
 }>;
 

@@ -27,14 +27,16 @@ import {
   type StepSpan,
   type TraceHeaders,
   type Tracing,
+  type WriteTexts,
 } from "./tracing.ts";
 
 /** Spans of requests and runs, and of what is done for them. */
 export function recordSpans(
   tracer: Tracer,
   chats: ChatMetrics | undefined,
+  writeTexts?: WriteTexts,
 ): Pick<Tracing, "startRequest" | "startRun"> {
-  const recorder: Recorder = { tracer, propagator: new W3CTraceContextPropagator(), chats };
+  const recorder: Recorder = { tracer, propagator: new W3CTraceContextPropagator(), chats, writeTexts };
   return {
     startRequest: (method, headers) => startRequest(recorder, method, headers),
     startRun: (run) => startRun(recorder, run),
@@ -84,6 +86,8 @@ interface Recorder {
   tracer: Tracer;
   propagator: TextMapPropagator;
   chats: ChatMetrics | undefined;
+  /** Absent: spans have no texts. */
+  writeTexts: WriteTexts | undefined;
 }
 
 /** Records the calls to models and the evaluations below a span. */
@@ -115,11 +119,20 @@ function endSpanAfter(span: Span, work: Promise<unknown>): void {
   );
 }
 
-function chatsBelow({ tracer, propagator, chats }: Recorder, parent: Context): ChatParent["startChat"] {
+function chatsBelow(
+  { tracer, propagator, chats, writeTexts }: Recorder,
+  parent: Context,
+): ChatParent["startChat"] {
+  function setTexts(span: Span, name: "input" | "output", messages: unknown): void {
+    const texts = span.isRecording() && Array.isArray(messages) ? writeTexts?.(messages) : undefined;
+    if (texts !== undefined) span.setAttribute(`gen_ai.${name}.messages`, texts);
+  }
+
   return (request) => {
     const measured = chats?.start(request);
     const attributes = chatRequestAttributes(request);
     const span = tracer.startSpan("chat", { kind: SpanKind.CLIENT, attributes }, parent);
+    setTexts(span, "input", request.messages);
     const headers: TraceHeaders = {};
     propagator.inject(trace.setSpan(parent, span), headers, setUnlessEmpty);
     return {
@@ -128,6 +141,7 @@ function chatsBelow({ tracer, propagator, chats }: Recorder, parent: Context): C
         measured?.end(response);
         const model = modelNameOf(response.model);
         if (model !== undefined) span.updateName(`chat ${model}`);
+        setTexts(span, "output", [{ ...response.message, finish_reason: response.finishReason }]);
         span.setAttributes(chatResponseAttributes(response)).end();
       },
       fail(errorType) {

@@ -1,6 +1,6 @@
 import { defined } from "../words.ts";
 
-/** OpenTelemetry spans by the GenAI conventions. They contain no text of a prompt, a completion or a sample. */
+/** OpenTelemetry spans by the GenAI conventions. Only where the operator wants it they contain the text of a prompt or a completion. */
 export interface Tracing {
   /** A span for one request; a child of the caller's if the headers name one. Undefined if there is nothing to trace. */
   startRequest(method: string, headers: Headers): RequestSpan | undefined;
@@ -67,9 +67,13 @@ export interface ChatEnd {
   /** Where it is from, if it was cached. */
   source?: "hit" | "miss" | "shared" | undefined;
   finishReason: unknown;
+  message: object;
   promptTokens: number;
   completionTokens: number;
 }
+
+/** Messages as an attribute has them; undefined if that would be too long. */
+export type WriteTexts = (messages: readonly unknown[]) => string | undefined;
 
 /** Figures of calls to models. */
 export interface ChatMetrics {

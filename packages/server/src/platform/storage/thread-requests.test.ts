@@ -21,6 +21,20 @@ test("A ServiceError of a thread arrives with all its parts", async () => {
   await thread.end();
 });
 
+test("What is transferred to a thread arrives, and is not copied", async () => {
+  const script = `
+    const { serveRequests } = await import(${JSON.stringify(import.meta.resolve("./thread.ts"))});
+    serveRequests({ respond: (bytes) => bytes.length, close() {} });`;
+  const thread = threadClient<Uint8Array, number>(
+    new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`)),
+  );
+  const [copied, transferred] = [new Uint8Array(5), new Uint8Array(7)];
+  expect(await thread.send(copied)).toBe(5);
+  expect(await thread.send(transferred, [transferred.buffer])).toBe(7);
+  expect([copied.length, transferred.length]).toEqual([5, 0]);
+  await thread.end();
+});
+
 test.skipIf(process.platform !== "linux")(
   "a thread in the background leaves the others as they were",
   async () => {

@@ -82,8 +82,8 @@ function servicePartsOf({ code, retryAfterS }: ServiceError) {
 
 export interface ThreadClient<Request, Result> {
   hasEnded(): boolean;
-  /** Requests of one lane are handled one after the other, in their order. */
-  send(request: Request): Promise<Result>;
+  /** Requests of one lane are handled one after the other, in their order. What is transferred is lost to the sender. */
+  send(request: Request, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Lets the thread close its resources, then ends it. */
   end(): Promise<void>;
   /** Rejects all pending and later requests. Resolves when the thread has finished its current request and ended. */
@@ -125,10 +125,13 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     pending.clear();
   }
 
-  async function send(request: Request | "close"): Promise<Result | undefined> {
+  async function send(
+    request: Request | "close",
+    transferred: readonly ArrayBuffer[] = [],
+  ): Promise<Result | undefined> {
     if (ended !== undefined) throw ended;
     lastId += 1;
-    worker.postMessage({ id: lastId, request } satisfies ThreadRequest<Request>);
+    worker.postMessage({ id: lastId, request } satisfies ThreadRequest<Request>, transferred);
     // A busy thread keeps the process alive, an idle one does not.
     worker.ref();
     const response = Promise.withResolvers<Result | undefined>();
@@ -139,7 +142,7 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
   return {
     hasEnded: () => ended !== undefined,
     // Only "close" has no result.
-    send: async (request) => (await send(request)) as Result,
+    send: async (request, transferred) => (await send(request, transferred)) as Result,
     async end() {
       if (ended !== undefined) return;
       // If the thread dies instead, its resources are closed as well.

@@ -66,22 +66,31 @@ export async function insertLabelSample(
   await insertRows(transaction, "label_sample_items", items);
 }
 
-/** An account's draws, of one run or of some results' runs, the newest first. */
+/** A run's draws, the newest first. */
 export async function selectLabelSamples(
   reader: Database,
   accountId: string,
-  runIds: readonly string[],
+  runId: string,
   limit: number,
 ): Promise<LabelSamplesTable[]> {
-  if (runIds.length === 0) return [];
   return await reader
     .selectFrom("label_samples")
     .selectAll()
     .where("account_id", "=", accountId)
-    .where("run_id", "in", runIds)
+    .where("run_id", "=", runId)
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(limit)
+    .execute();
+}
+
+/** All of an account's draws, or of one of its runs: what their probabilities are made of. */
+export async function selectDraws(reader: Database, accountId: string, runId: string | undefined) {
+  return await reader
+    .selectFrom("label_samples")
+    .select(["run_id", "evaluator_id", "is_external", "profile_name", "seed", "strata"])
+    .where("account_id", "=", accountId)
+    .$if(runId !== undefined, (query) => query.where("run_id", "=", runId ?? ""))
     .execute();
 }
 
@@ -99,18 +108,21 @@ export async function selectLabelSample(
     .execute();
 }
 
-/** Which labelled results some draws took. */
+/** Which labelled results these draws took. */
 export async function selectDrawnResults(
   reader: Database,
-  sampleIds: readonly string[],
+  accountId: string,
+  runId: string | undefined,
 ): Promise<Set<number>> {
-  if (sampleIds.length === 0) return new Set();
-  const { rows } = await sql<{ result_id: number }>`
-    select distinct item.result_id from label_sample_items as item
-    where item.sample_id in (${sql.join(sampleIds)})
-      and exists (select 1 from evaluation_labels as label where label.result_id = item.result_id)`.execute(
-    reader,
-  );
+  const rows = await reader
+    .selectFrom("label_samples as sample")
+    .innerJoin("label_sample_items as item", "item.sample_id", "sample.id")
+    .innerJoin("evaluation_labels as label", "label.result_id", "item.result_id")
+    .select("item.result_id")
+    .distinct()
+    .where("sample.account_id", "=", accountId)
+    .$if(runId !== undefined, (query) => query.where("sample.run_id", "=", runId ?? ""))
+    .execute();
   return new Set(rows.map(({ result_id }) => result_id));
 }
 

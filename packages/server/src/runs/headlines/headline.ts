@@ -1,6 +1,6 @@
 import type { HeadlineFigures, ListedRun, ReportEvaluator, RunHeadline } from "@presage/contract";
 import { isMeant } from "@presage/contract/describe-runs";
-import type { Prices } from "../../platform/prices.ts";
+import { type Prices, withoutNoise } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { judgeGoal, type StoredGoal } from "../goals.ts";
@@ -104,6 +104,11 @@ function toHeadline(
   const isWhole = total !== null && unpriced_tokens === 0 && asked > 0;
   return {
     ...main,
-    cost: { currency, total, unpriced_tokens, per_1000: isWhole ? (1000 * total) / asked : null },
+    cost: {
+      currency,
+      total,
+      unpriced_tokens,
+      per_1000: isWhole ? withoutNoise((1000 * total) / asked) : null,
+    },
   };
 }

@@ -16,8 +16,8 @@ import {
   countLabels,
   type LabelledVerdict,
   selectDrawnResults,
+  selectDraws,
   selectLabelledVerdicts,
-  selectLabelSamples,
   selectMostLabelled,
   storedEvaluator,
 } from "../../results/labels/label-samples-store.ts";
@@ -36,8 +36,6 @@ import type { Stratum } from "./label-samples.ts";
 const predictionsAtOnce = 50_000;
 /** Of a label with what it is compared with. */
 const bytesPerLabel = 600;
-/** Draws that are taken into account, the newest first. */
-const mostSamples = 500;
 
 /** How far an evaluator agrees with people, or with another evaluator of its run. */
 export async function agreementOf(
@@ -96,7 +94,7 @@ async function againstPeople(
   const wanted = { runId: run?.id, ...storedEvaluator(of.evaluator), profileName: of.profile_name };
   const labelled = await selectLabelledVerdicts(reader, accountId, wanted);
   const byResult = [...Map.groupBy(labelled, ({ result_id }) => result_id).values()];
-  const weights = await weightsOf(reader, accountId, labelled);
+  const weights = await weightsOf(reader, accountId, labelled, run?.id);
   const pairs = createPairs();
   const all: RatedThing[] = [];
   const people: RatedThing[] = [];
@@ -152,14 +150,10 @@ async function weightsOf(
   reader: Database,
   accountId: string,
   labelled: readonly LabelledVerdict[],
+  runId: string | undefined,
 ): Promise<Map<number, number> | undefined> {
-  const runIds = [...new Set(labelled.flatMap(({ run_id }) => run_id ?? []))];
-  const samples = await selectLabelSamples(reader, accountId, runIds, mostSamples);
-  const drawn = await selectDrawnResults(
-    reader,
-    samples.map(({ id }) => id),
-  );
-  const drawsOf = Map.groupBy(samples, populationOf);
+  const drawn = await selectDrawnResults(reader, accountId, runId);
+  const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
   const weights = new Map<number, number>();
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;

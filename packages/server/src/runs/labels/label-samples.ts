@@ -168,7 +168,7 @@ export async function listLabelSamples(
 ): Promise<LabelSample[]> {
   const run = await findRun(services, requester, runId);
   const reader = services.store.reader(requester);
-  const samples = await selectLabelSamples(reader, requester.accountId, [run.id], mostSamples);
+  const samples = await selectLabelSamples(reader, requester.accountId, run.id, mostSamples);
   return await describeSamples(reader, samples);
 }
 

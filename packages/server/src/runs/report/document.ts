@@ -189,7 +189,7 @@ const figureColumns = [
   "With failures",
   "No change",
   "Samples",
-  "Failed predictions",
+  "Predictions without a verdict",
   "Trajectories",
 ];
 

@@ -140,6 +140,7 @@ test("figures stay readable in Markdown, and rows cannot start lists", () => {
 
 test("a rate of thousands is written without an exponent", () => {
   const document = reportDocument({ ...reportOf("plain"), predictions_per_second: 1_204.7 });
+  expect(toMarkdown(document)).toContain("| Samples | Predictions without a verdict | Trajectories |");
   expect(toMarkdown(document)).toContain("| Predictions a second | 1200 |");
 });
 

@@ -9,9 +9,9 @@ export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", 
 
 type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
 
-/** “120 samples in 12 trajectories, 3 failed predictions” */
+/** “120 samples in 12 trajectories, 3 predictions without a verdict” */
 export function describeBasis({ count, trajectories, failed }: Counted): string {
-  const failures = failed === 0 ? "" : `, ${counted(failed, "failed prediction")}`;
+  const failures = failed === 0 ? "" : `, ${counted(failed, "prediction")} without a verdict`;
   return `${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}${failures}`;
 }
 

@@ -1,6 +1,15 @@
+import { LineError } from "../../../upload/lines.ts";
 import { isObject, statedIn, textIn, timeOf } from "../../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn, requiredText } from "../../fields.ts";
-import { eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
+import {
+  type At,
+  eachDocument,
+  type Layout,
+  objectAt,
+  objectsIn,
+  optionalObjectsIn,
+  requiredText,
+  type TraceDocument,
+} from "../../layout.ts";
 import { rewardIn, usageIn } from "../../messages.ts";
 import type { Trace, Turn } from "../../turns.ts";
 
@@ -40,7 +49,7 @@ function turnsOf(step: At): Turn[] {
   if (source === "system") return [{ by: "system", content: message }, ...answersOf(step, 0)];
   if (source === "user") return [{ by: "environment", content: message, at }, ...answersOf(step, 0)];
   if (source !== "agent")
-    throw fault(source === undefined ? "Field required" : "Input should be system, user or agent", [
+    throw new LineError(source === undefined ? "Field required" : "Input should be system, user or agent", [
       ...step.path,
       "source",
     ]);
@@ -90,14 +99,14 @@ export const atif: Layout = {
   version: 1,
   about: {
     title: "ATIF",
-    recognisedBy: "`schema_version` that begins with `ATIF-v1.`",
+    recognised_by: "`schema_version` that begins with `ATIF-v1.`",
     trajectory:
       "a document; `session_id/trajectory_id`, as far as there. Subagents' are trajectories of their own",
     action: "`steps[].tool_calls[]` of `source: agent`; without calls, `message`",
     answer: "`observation.results[]` by `source_call_id`, else in order",
     context: "first `user` step; `agent.tool_definitions`; `system` steps",
     also: "`timestamp`; `metrics` as usage; `extra.reward` of a step or of `final_metrics`; `extra.done` of a step",
-    leftOut: "`reasoning_content`, token ids, logprobs, steps with `is_copied_context` (states only), media",
+    left_out: "`reasoning_content`, token ids, logprobs, steps with `is_copied_context` (states only), media",
     example: `{"schema_version":"ATIF-v1.7","session_id":"run-88","agent":{"name":"finder","version":"1.0"},"steps":[{"step_id":1,"source":"user","message":"Find the key."},{"step_id":2,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c1","function_name":"shell","arguments":{"cmd":"ls drawer"}}],"observation":{"results":[{"source_call_id":"c1","content":"key.txt"}]}}]}`,
   },
   recognises(document) {
@@ -107,7 +116,7 @@ export const atif: Layout = {
   open: eachDocument(function* (document) {
     const trajectory = objectAt(document.value);
     if (versionOf(document) === undefined)
-      throw fault("Input should begin with `ATIF-v1.`", ["schema_version"]);
+      throw new LineError("Input should begin with `ATIF-v1.`", ["schema_version"]);
     for (const trace of tracesOf(trajectory, undefined)) yield { trace };
   }),
 };

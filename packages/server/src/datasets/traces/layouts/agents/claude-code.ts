@@ -104,7 +104,7 @@ export const claudeCode: Layout = {
   version: 2,
   about: {
     title: "Claude Code's sessions",
-    recognisedBy: "lines with `type`, `uuid` and `sessionId`",
+    recognised_by: "lines with `type`, `uuid` and `sessionId`",
     trajectory: "the lines of one `sessionId`",
     action:
       "a block `tool_use` of the assistant's; without one, its text. Lines of one `message.id` are one turn",
@@ -112,7 +112,7 @@ export const claudeCode: Layout = {
     context:
       "first user text that is neither `isMeta` nor of a command; lines of type `system`, unless they are notices",
     also: "`timestamp`; `input_tokens`, `output_tokens` and `cache_read_input_tokens` of the turn's last line",
-    leftOut: "lines with `isSidechain`, `thinking`, `toolUseResult`, summaries, snapshots and other events",
+    left_out: "lines with `isSidechain`, `thinking`, `toolUseResult`, summaries, snapshots and other events",
     example: [
       `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:00.000Z","message":{"role":"user","content":"Find the key."}}`,
       `{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:01.000Z","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-test","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls drawer"}}],"usage":{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":0}}}`,

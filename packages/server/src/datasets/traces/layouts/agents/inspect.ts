@@ -1,4 +1,5 @@
 import { readChatTrajectory } from "../../../formats.ts";
+import { LineError } from "../../../upload/lines.ts";
 import {
   beginningOf,
   canonicalJson,
@@ -8,8 +9,7 @@ import {
   textIn,
   withTexts,
 } from "../../content.ts";
-import { fault, objectAt } from "../../fields.ts";
-import type { Layout, ReadOptions, Recorded, TraceDocument } from "../../layout.ts";
+import { type Layout, objectAt, type ReadOptions, type Recorded, type TraceDocument } from "../../layout.ts";
 import { rewardIn, turnsOfMessages } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
 
@@ -88,7 +88,9 @@ function traceOf(
 ): Trace {
   const { value } = objectAt(document.value);
   if (!Array.isArray(value.messages))
-    throw fault(value.messages === undefined ? "Field required" : "Input should be a list", ["messages"]);
+    throw new LineError(value.messages === undefined ? "Field required" : "Input should be a list", [
+      "messages",
+    ]);
   const messages = filled(value.messages, value.attachments) as unknown[];
   const ids = [of.task, value.id, value.epoch].map((id) => (typeof id === "number" ? String(id) : id));
   const known = ids.filter((id): id is string => typeof id === "string" && id !== "");
@@ -133,7 +135,7 @@ export const inspect: Layout = {
   joinsEntries: true,
   about: {
     title: "Inspect's logs",
-    recognisedBy:
+    recognised_by:
       "a zip (`.eval`) with `header.json` or `_journal/start.json`, or JSON with `eval` and `samples`",
     trajectory: "a sample and epoch; `eval.task/id/epoch`",
     action:
@@ -141,7 +143,7 @@ export const inspect: Layout = {
     answer: "the message of role `tool` with the call's id, or its `error.message`; after a text, the user's",
     context: "first user message; system messages",
     also: "reward: the first score, or the named one; the others as tags; done: `completed_at` without `error` and `limit`",
-    leftOut: "reasoning, `events`, `store`, what the model's provider did by itself",
+    left_out: "reasoning, `events`, `store`, what the model's provider did by itself",
     example: `{"version":2,"status":"success","eval":{"task":"keys","model":"small"},"samples":[{"id":1,"epoch":1,"input":"Find the key.","target":"key.txt","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":"","tool_calls":[{"id":"c1","function":"shell","arguments":{"cmd":"ls drawer"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}],"scores":{"match":{"value":"C"}}}]}`,
   },
   recognises,
@@ -155,7 +157,7 @@ export const inspect: Layout = {
         const { entry, within } = document;
         known = evalOf(document) ?? known;
         if (entry !== undefined && within === undefined && chunkEntry.test(entry))
-          throw fault("A sample in chunks is not read: convert the log with inspect log convert", []);
+          throw new LineError("A sample in chunks is not read: convert the log with inspect log convert", []);
         const isSample = within === "samples" || (entry !== undefined && sampleEntry.test(entry));
         if (isSample) {
           const trace = traceOf(document, known, options);
@@ -164,7 +166,7 @@ export const inspect: Layout = {
           else if (trace.turns.at(-1)?.by === "agent") yield conversationOf(trace, document.place[1]);
           else options.leftOut.count("call_without_answer");
         } else if (evalOf(document) === undefined && (entry === undefined || !otherEntry.test(entry)))
-          throw fault("Field required", ["eval"]);
+          throw new LineError("Field required", ["eval"]);
       },
     };
   },

@@ -1,5 +1,5 @@
 import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
-import { type At, objectAt, requiredText } from "../../fields.ts";
+import { type At, objectAt, requiredText } from "../../layout.ts";
 import { saidIn } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
 

@@ -1,6 +1,6 @@
+import { LineError } from "../../../upload/lines.ts";
 import { isObject, type LeftOut, textIn } from "../../content.ts";
-import { fault, objectAt } from "../../fields.ts";
-import type { Layout, ReadOptions, Recorded, TraceDocument } from "../../layout.ts";
+import { type Layout, objectAt, type ReadOptions, type Recorded, type TraceDocument } from "../../layout.ts";
 import { joinedTurn, type Turn } from "../../turns.ts";
 import { type Event, eventOf } from "./openhands-events.ts";
 
@@ -77,7 +77,7 @@ function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layou
         return [];
       }
       count += 1;
-      if (count > maxEvents) throw fault(`There are more than ${maxEvents} events`, []);
+      if (count > maxEvents) throw new LineError(`There are more than ${maxEvents} events`, []);
       conversation.events.push(eventOf(at, entry, count, leftOut));
       return [];
     },
@@ -96,7 +96,7 @@ export const openHands: Layout = {
   joinsEntries: true,
   about: {
     title: "OpenHands' events",
-    recognisedBy:
+    recognised_by:
       "events with `kind` (`ActionEvent`, …) and `source`: an array, lines, or a zip of `event-*.json`",
     trajectory: "the file; of several in a zip, the folder",
     action:
@@ -105,7 +105,7 @@ export const openHands: Layout = {
       "`ObservationEvent.observation.content` by `tool_call_id`; `AgentErrorEvent` and `UserRejectObservation` as errors",
     context: "the user's first `MessageEvent`; `SystemPromptEvent.system_prompt` and `.tools`",
     also: "`timestamp`; done: a `finish` call that was answered without an error",
-    leftOut: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
+    left_out: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
     example: `[{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Find the key."}]}},{"kind":"ActionEvent","source":"agent","tool_call_id":"c1","tool_call":{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}},{"kind":"ObservationEvent","source":"environment","tool_call_id":"c1","observation":{"content":[{"type":"text","text":"key.txt"}]}}]`,
   },
   recognises(document) {

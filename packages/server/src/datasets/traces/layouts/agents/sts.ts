@@ -108,14 +108,14 @@ export const sts: Layout = {
   version: 1,
   about: {
     title: "Session traces of Hugging Face's viewer (STS), and Pi's",
-    recognisedBy: "a first line of type `session` with `harness`, or Pi's with `id` and `cwd`",
+    recognised_by: "a first line of type `session` with `harness`, or Pi's with `id` and `cwd`",
     trajectory: "a session; its `id`",
     action: "`message.toolCalls[].function`, or a block `toolCall`; without calls, the assistant's text",
     answer:
       "the message of role `tool` or `toolResult` with the `toolCallId`; after a text, the user's. `isError` marks errors",
     context: "first user text; messages of role `system`",
     also: "`timestamp`; of Pi's also `usage`",
-    leftOut: "`reasoningContent` and thinking, abandoned branches, entries of other types",
+    left_out: "`reasoningContent` and thinking, abandoned branches, entries of other types",
     example: [
       `{"type":"session","harness":"my-agent","id":"run-1","name":"The key"}`,
       `{"type":"message","message":{"role":"user","content":"Find the key.","timestamp":1767261600000}}`,

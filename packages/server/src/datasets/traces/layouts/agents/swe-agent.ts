@@ -1,6 +1,14 @@
+import { LineError } from "../../../upload/lines.ts";
 import { isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../../fields.ts";
-import { eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
+import {
+  type At,
+  eachDocument,
+  type Layout,
+  objectAt,
+  objectsIn,
+  optionalObjectsIn,
+  type TraceDocument,
+} from "../../layout.ts";
 import type { Trace, Turn } from "../../turns.ts";
 
 function recognises({ value }: TraceDocument): string | undefined {
@@ -40,7 +48,7 @@ function textOf({ value, path }: At, name: string): string {
   const text = value[name];
   if (typeof text === "string") return text;
   if (text === null && name === "observation") return "";
-  throw fault(text === undefined ? "Field required" : "Input should be a text", [...path, name]);
+  throw new LineError(text === undefined ? "Field required" : "Input should be a text", [...path, name]);
 }
 
 /** What the run was configured with, which is kept as a text of JSON. */
@@ -55,14 +63,14 @@ export const sweAgent: Layout = {
   version: 1,
   about: {
     title: "SWE-agent's trajectories",
-    recognisedBy: "`trajectory` of `{action, observation}`, and `info`",
+    recognised_by: "`trajectory` of `{action, observation}`, and `info`",
     trajectory: "the file",
     action: "`action`",
     answer: "`observation`",
     context:
       "the last `user` of `history` before the first assistant, apart from demonstrations; its `system`",
     also: "done: `info.exit_status` is `submitted`",
-    leftOut:
+    left_out:
       "`thought` (as reasoning), `response`, `query`, `state`, demonstrations, attempts that were not chosen",
     example: `{"trajectory":[{"action":"ls drawer","observation":"key.txt","response":"I look.\\nls drawer","thought":"I look.","state":{},"execution_time":0.1}],"history":[{"role":"system","content":"You have a shell.","agent":"main"},{"role":"user","content":"Find the key.","agent":"main"}],"info":{"exit_status":"submitted"}}`,
   },

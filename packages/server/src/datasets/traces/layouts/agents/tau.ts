@@ -74,7 +74,7 @@ export const tau: Layout = {
   version: 1,
   about: {
     title: "τ²-bench",
-    recognisedBy:
+    recognised_by:
       "`simulations` of `task_id` and `messages`, with `info` (before them in a file over 4 MiB); or one simulation with `reward_info` and `termination_reason`",
     trajectory: "a simulation; `id`",
     action: "the assistant's `tool_calls`; without calls, its `content`",
@@ -82,7 +82,7 @@ export const tau: Layout = {
       "the message of role `tool` with the call's `id`; after a text, the simulated user's. `error` marks errors",
     context: "first user text; `info.environment_info.policy` and `tool_defs`",
     also: "`reward_info.reward`; the end if `termination_reason` is `user_stop` or `agent_stop`; `timestamp`; `usage`, `cost`",
-    leftOut: "calls of the simulated user's and their answers, `ticks` of voice",
+    left_out: "calls of the simulated user's and their answers, `ticks` of voice",
     example: `{"timestamp":"2026-01-01T10:00:00","info":{"agent_info":{"implementation":"llm_agent","llm":"model-1"},"environment_info":{"domain_name":"telecom","policy":"Be polite."}},"tasks":[],"simulations":[{"id":"sim-1","task_id":"7","termination_reason":"user_stop","reward_info":{"reward":1.0},"messages":[{"role":"user","content":"My phone is offline.","timestamp":"2026-01-01T10:00:01"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","name":"get_line","arguments":{"number":7},"requestor":"assistant"}],"usage":{"prompt_tokens":12,"completion_tokens":5},"cost":0.01},{"role":"tool","id":"c1","content":"off","requestor":"assistant","error":false,"timestamp":"2026-01-01T10:00:03"}]}]}`,
   },
   recognises: reasonOf,

@@ -1,6 +1,14 @@
+import { LineError } from "../../../upload/lines.ts";
 import { isObject, type LeftOut, numberIn, textIn } from "../../content.ts";
-import { type At, fault, objectAt, objectsIn, optionalObjectsIn } from "../../fields.ts";
-import { eachDocument, type Layout, type TraceDocument } from "../../layout.ts";
+import {
+  type At,
+  eachDocument,
+  type Layout,
+  objectAt,
+  objectsIn,
+  optionalObjectsIn,
+  type TraceDocument,
+} from "../../layout.ts";
 import { idIn, type MessageFacts, rewardIn, turnsOfMessage, usageIn } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
 
@@ -38,7 +46,7 @@ function parentOf({ value, path }: At, place: number): number | undefined {
   const { parent } = value;
   if (parent === null || parent === undefined) return undefined;
   if (typeof parent === "number" && Number.isInteger(parent) && parent >= 0 && parent < place) return parent;
-  throw fault("Input should be the number of an earlier node", [...path, "parent"]);
+  throw new LineError("Input should be the number of an earlier node", [...path, "parent"]);
 }
 
 const usageNames = {
@@ -115,14 +123,14 @@ export const verifiers: Layout = {
   version: 1,
   about: {
     title: "verifiers' traces",
-    recognisedBy:
+    recognised_by:
       "`nodes` of `{parent, message}` and `task`; or `prompt` and `completion` (old rows, TRL's; verl's `input`, `output` and `gts`)",
     trajectory: "a line; `id`; of several branches the one with most nodes",
     action: "`message.tool_calls[]` of the assistant; without calls, its text",
     answer: "the message of role `tool` with the call's id; after a text, the user's",
     context: "first user message; `tools`; system messages",
     also: "reward: Σ `rewards.*.score × weight`, or `reward`; done: `is_completed` and not cut short; usage by `calls[].node`",
-    leftOut: "other branches, reasoning, token ids, metrics",
+    left_out: "other branches, reasoning, token ids, metrics",
     example: `{"id":"t1","task":{"type":"Keys","data":{}},"nodes":[{"parent":null,"message":{"role":"user","content":"Find the key."}},{"parent":0,"message":{"role":"assistant","tool_calls":[{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}]}},{"parent":1,"message":{"role":"tool","tool_call_id":"c1","content":"key.txt"}}],"rewards":{"found":{"score":1,"weight":1}},"is_completed":true}`,
   },
   recognises,

@@ -27,13 +27,13 @@ export const agentworld: Layout = {
   version: 1,
   about: {
     title: "AgentWorldBench",
-    recognisedBy: "`system_str`, `prompt`, `response` and `turn_idx`",
+    recognised_by: "`system_str`, `prompt`, `response` and `turn_idx`",
     trajectory: "the lines of one `id`; without it, `line-N`",
     action: "`prompt` at `turn_idx`, with the turns before it and `system_str` as `messages`",
     answer: "`response` at `turn_idx`",
     context: "`system_str`",
     also: "`turn_idx` as the step; the tag `task` from `task`, of which what follows its last `/`",
-    leftOut: "the line's other turns, which other lines have",
+    left_out: "the line's other turns, which other lines have",
     example: `{"task":"bench/terminal","id":7,"system_str":"You are a terminal.","prompt":["ls drawer","cat drawer/key.txt"],"response":["key.txt","4711"],"current_prompt":"cat drawer/key.txt","turn_idx":2,"total_turns":2}`,
   },
   recognises: ({ value }) =>

@@ -17,13 +17,13 @@ export const anthropic: Layout = {
   version: 1,
   about: {
     title: "Anthropic's Messages API",
-    recognisedBy: "`messages` with blocks `tool_use` or `tool_result`",
+    recognised_by: "`messages` with blocks `tool_use` or `tool_result`",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "a block `tool_use`; without one, the assistant's text",
     answer: "the block `tool_result` with the call's id; after a text, the user's. `is_error` marks errors",
     context: "first user text; `tools`; `system`, a text or blocks",
     also: "nothing",
-    leftOut: "`thinking`, media, blocks of the server's own tools",
+    left_out: "`thinking`, media, blocks of the server's own tools",
     example: `{"id":"run-1","system":"Be brief.","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_1","name":"shell","input":{"cmd":"ls drawer"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"key.txt"}]}]}`,
   },
   recognises(document) {

@@ -28,14 +28,14 @@ export const openAiChat: Layout = {
   version: 1,
   about: {
     title: "OpenAI's Chat Completions",
-    recognisedBy:
+    recognised_by:
       "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; AgentBench's `output.history`",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
     context: "first user message; `tools`; `system` and `developer` messages",
     also: "reward from the line's `reward`, `score` or `success`",
-    leftOut: "refusals, `audio`, reasoning, media, turns with `loss: false`",
+    left_out: "refusals, `audio`, reasoning, media, turns with `loss: false`",
     example: `{"id":"run-1","messages":[{"role":"user","content":"Find the key."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"key.txt"}]}`,
   },
   recognises(document) {

@@ -97,13 +97,13 @@ export const sharegpt: Layout = {
   assistantIs: "agent",
   about: {
     title: "ShareGPT (AgentGym, Word2World)",
-    recognisedBy: "`conversations` of `from` and `value`, or of `role` and `content`",
+    recognised_by: "`conversations` of `from` and `value`, or of `role` and `content`",
     trajectory: "a line; `item_id` or `id`",
     action: "a turn of `gpt` or `assistant`; the calls of a turn of `function_call`",
     answer: "the turns of `human`, `user`, `observation` or `function_response` until the next action",
     context: "first human text; `tools`; `system`, a field or turns",
     also: "reward from the line's `reward` or `success`",
-    leftOut: "turns with `loss: false`; before the first action, the human text before them is the task",
+    left_out: "turns with `loss: false`; before the first action, the human text before them is the task",
     example: `{"item_id":"kitchen_1","conversations":[{"from":"human","loss":null,"value":"You are in a kitchen."},{"from":"gpt","loss":false,"value":"OK."},{"from":"human","loss":null,"value":"The fridge is closed."},{"from":"gpt","loss":true,"value":"Thought: I want milk.\\nAction: open fridge"},{"from":"human","loss":null,"value":"The fridge is open. It contains milk."}],"reward":1.0,"success":1}`,
   },
   recognises({ value }) {

@@ -18,14 +18,14 @@ export const langfuse: Layout = {
   version: 1,
   about: {
     title: "Langfuse",
-    recognisedBy: "`observations[]` with `type`, or rows with `traceId` and `type`",
+    recognised_by: "`observations[]` with `type`, or rows with `traceId` and `type`",
     trajectory: "a trace; `id`, or the rows' `traceId`",
     action: "observations `TOOL`, or `SPAN` with the name of a called function, by start: `name`, `input`",
     answer: "`output`; of level `ERROR`, `statusMessage`",
     context:
       "the trace's `input` (a text or its first user), else the first generation's; its system message",
     also: "reward from a score named `reward`; `endTime`; `usageDetails` of the generation that made the call",
-    leftOut: "events, prompts. A trace whose `observations` are ids must be fetched by its id first",
+    left_out: "events, prompts. A trace whose `observations` are ids must be fetched by its id first",
     example: `{"id":"trace-1","input":"Find the key.","observations":[{"id":"o1","traceId":"trace-1","type":"TOOL","name":"shell","startTime":"2026-01-01T00:00:00.000Z","endTime":"2026-01-01T00:00:01.000Z","input":{"cmd":"ls drawer"},"output":"key.txt"}],"scores":[{"name":"reward","value":1}]}`,
   },
   recognises({ value }) {

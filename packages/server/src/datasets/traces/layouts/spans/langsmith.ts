@@ -14,14 +14,14 @@ export const langsmith: Layout = {
   version: 1,
   about: {
     title: "LangSmith",
-    recognisedBy: "`run_type`, and `dotted_order` or `trace_id`",
+    recognised_by: "`run_type`, and `dotted_order` or `trace_id`",
     trajectory: "the runs of one trace; `trace_id`",
     action:
       "runs of `run_type` `tool`, by start: `name`; `inputs`, or the arguments of the model's call of that name if `inputs.input` is no JSON",
     answer: "`outputs.output`, else `outputs`; `error`",
     context: "first human message of `inputs.messages`, or `inputs.input`; the system message; tools",
     also: "time from `end_time`; `prompt_tokens` and `completion_tokens` of the model's run that made the call",
-    leftOut: "chains, retrievers, feedback",
+    left_out: "chains, retrievers, feedback",
     example: `{"id":"r2","name":"shell","run_type":"tool","trace_id":"r1","dotted_order":"20260101T000000000000Zr1.20260101T000001000000Zr2","start_time":"2026-01-01T00:00:01","end_time":"2026-01-01T00:00:02","inputs":{"cmd":"ls drawer"},"outputs":{"output":"key.txt"}}`,
   },
   recognises({ value }) {

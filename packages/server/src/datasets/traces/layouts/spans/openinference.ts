@@ -13,14 +13,14 @@ export const openInference: Layout = {
   version: 1,
   about: {
     title: "OpenInference spans",
-    recognisedBy: "spans with `openinference.span.kind`, or with `span_kind` and `context.trace_id`",
+    recognised_by: "spans with `openinference.span.kind`, or with `span_kind` and `context.trace_id`",
     trajectory: "the spans of one trace; `trace_id`",
     action: "spans of kind `TOOL`, by start: `tool.name`, `input.value`",
     answer: "`output.value`; status `ERROR` is an error",
     context:
       "first user of `llm.input_messages`, else the root's `input.value`; `llm.tools`; the system message",
     also: "time from the span's end; `llm.token_count.prompt` and `completion` of the LLM span that made the call; rows of Braintrust, PostHog and Mastra that carry these attributes",
-    leftOut: "retrievals, documents, embeddings",
+    left_out: "retrievals, documents, embeddings",
     example: `{"name":"shell","context":{"trace_id":"0x7b1e","span_id":"0x01"},"parent_id":null,"start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-01T00:00:01Z","status":{"status_code":"OK"},"attributes":{"openinference.span.kind":"TOOL","tool.name":"shell","input.value":"{\\"cmd\\":\\"ls drawer\\"}","output.value":"key.txt"}}`,
   },
   recognises(document) {

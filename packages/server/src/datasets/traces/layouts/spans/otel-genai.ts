@@ -14,14 +14,14 @@ export const otelGenAi: Layout = {
   version: 1,
   about: {
     title: "OpenTelemetry GenAI spans",
-    recognisedBy: "`resourceSpans`, or spans with `traceId` and any attribute `gen_ai.*`",
+    recognised_by: "`resourceSpans`, or spans with `traceId` and any attribute `gen_ai.*`",
     trajectory: "the spans of one `gen_ai.conversation.id`, else of one `traceId`",
     action:
       "spans of `gen_ai.operation.name` `execute_tool`, by start: `gen_ai.tool.name`, `gen_ai.tool.call.arguments`; if none has a result, the calls and texts of the last chat span's messages",
     answer: "`gen_ai.tool.call.result`; status code 2 is an error",
     context: "first user of `gen_ai.input.messages`; `gen_ai.tool.definitions`; `gen_ai.system_instructions`",
     also: "time from the span's end; usage from the chat span that made the call; names and events of older conventions; rows of Braintrust, PostHog and Mastra that carry these attributes",
-    leftOut: "metrics, other spans",
+    left_out: "metrics, other spans",
     example: `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"7b1e","spanId":"01","name":"execute_tool shell","startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225601000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"shell"}},{"key":"gen_ai.tool.call.arguments","value":{"stringValue":"{\\"cmd\\":\\"ls drawer\\"}"}},{"key":"gen_ai.tool.call.result","value":{"stringValue":"key.txt"}}]}]}]}]}`,
   },
   recognises(document) {

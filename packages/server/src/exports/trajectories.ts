@@ -1,0 +1,282 @@
+import type { DatasetSample } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
+import packageJson from "../../package.json" with { type: "json" };
+import type { ReadSample } from "../datasets/formats.ts";
+import { LeftOut, parsedText, TraceTexts } from "../datasets/traces/content.ts";
+import { exactJson, parseExactly } from "../datasets/traces/documents/exact-json.ts";
+import type { Layout } from "../datasets/traces/layout.ts";
+import { atif } from "../datasets/traces/layouts/agents/atif.ts";
+import { openAiChat } from "../datasets/traces/layouts/messages/openai-chat.ts";
+import { createRedactor } from "../datasets/traces/redaction/redact.ts";
+import { samplesOfTrace } from "../datasets/traces/trace-samples.ts";
+import { lastReActAction } from "../datasets/traces/turns.ts";
+
+/** The samples of one trajectory, by step. */
+export interface Trajectory {
+  id: string;
+  samples: readonly DatasetSample[];
+}
+
+/** A tool's call as an action names it. */
+interface ToolCall {
+  /** Unique in its trajectory. */
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+/** Actions are texts. One of the form `{"input":…,"tool":NAME}` is a tool's call. */
+export function callOf({ interaction }: DatasetSample, index: number): ToolCall | undefined {
+  const { action } = interaction ?? {};
+  if (action === undefined || !action.startsWith('{"input":')) return undefined;
+  try {
+    const { input, tool, ...others } = parseExactly(action) as Record<string, unknown>;
+    if (typeof tool !== "string" || tool === "" || Object.keys(others).length > 0) return undefined;
+    return { id: `call_${index + 1}`, name: tool, input };
+  } catch {
+    return undefined;
+  }
+}
+
+const noAction = "(none)";
+
+/** What the agent did, in a text that an import takes for an action. */
+export function actionText({ interaction, messages }: DatasetSample): string {
+  const text = interaction?.action ?? messages?.at(-1)?.content ?? "";
+  return lastReActAction(text.trim()) === "" ? noAction : text;
+}
+
+/** What stands where a trajectory says nothing before its first action. */
+const noState = "(start)";
+
+/** What the environment said before the first action: the task, and the first state if it is another text. */
+function openingTexts({ samples }: Trajectory): string[] {
+  const [first] = samples;
+  const { task_context: task } = first?.context ?? {};
+  const { state } = first?.interaction ?? {};
+  const texts = [task, state === noState ? undefined : state].filter((text) => typeof text === "string");
+  return [...new Set(texts)].filter((text) => text !== "");
+}
+
+/** The tools that a context lists as JSON. */
+function toolsOf({ samples }: Trajectory): unknown[] | undefined {
+  const text = samples[0]?.context?.tool_schemas;
+  if (typeof text !== "string") return undefined;
+  try {
+    const tools = parseExactly(text);
+    return Array.isArray(tools) && tools.every((tool) => typeof tool === "object" && tool !== null)
+      ? tools
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A message of a chat in which the assistant is the agent. */
+interface AgentMessage {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | null;
+  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+  tool_call_id?: string;
+}
+
+/** The messages of a trajectory: what the environment says is the user's, or a tool's that was called. */
+function agentMessages(trajectory: Trajectory): AgentMessage[] {
+  const { samples } = trajectory;
+  const system = samples[0]?.context?.domain_knowledge;
+  return [
+    ...(system ? [{ role: "system", content: system } as const] : []),
+    ...openingTexts(trajectory).map((content) => ({ role: "user", content }) as const),
+    ...samples.flatMap(exchangeOf),
+  ];
+}
+
+function exchangeOf(sample: DatasetSample, index: number): AgentMessage[] {
+  const { next_state } = sample;
+  const call = callOf(sample, index);
+  if (call === undefined)
+    return [
+      { role: "assistant", content: actionText(sample) },
+      { role: "user", content: next_state },
+    ];
+  const { id, name, input } = call;
+  return [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name, arguments: exactJson(input) } }],
+    },
+    { role: "tool", tool_call_id: id, content: next_state },
+  ];
+}
+
+/** A trajectory as a request of OpenAI's Chat Completions, with what it does not say in `extra.presage`. */
+export function toOpenAiChat(trajectory: Trajectory): object {
+  const tools = toolsOf(trajectory);
+  const reward = trajectory.samples.at(-1)?.reward;
+  const chat = {
+    id: trajectory.id,
+    messages: agentMessages(trajectory),
+    ...(tools !== undefined && tools.length > 0 && { tools }),
+    ...(reward !== undefined && { reward }),
+    extra: { presage: [] as (object | null)[] },
+  };
+  return { ...chat, extra: { presage: statedFor(openAiChat, chat, trajectory) } };
+}
+
+const shareGptRoles = { system: "system", user: "human", assistant: "gpt", tool: "observation" } as const;
+
+/** A trajectory in ShareGPT's form. */
+export function toShareGpt(trajectory: Trajectory): object {
+  const reward = trajectory.samples.at(-1)?.reward;
+  return {
+    id: trajectory.id,
+    conversations: agentMessages(trajectory).map(({ role, content, tool_calls: [call] = [] }) => {
+      if (call === undefined) return { from: shareGptRoles[role], value: content ?? "" };
+      const { name, arguments: input } = call.function;
+      return { from: "function_call", value: exactJson({ name, arguments: parsedText(input) }) };
+    }),
+    ...(toolsOf(trajectory) && { tools: trajectory.samples[0]?.context?.tool_schemas }),
+    ...(reward !== undefined && { reward }),
+  };
+}
+
+/** A trajectory in Harbor's Agent Trajectory Interchange Format, with what it does not say in `extra.presage`. */
+export function toAtif(trajectory: Trajectory, version: string): object {
+  const { id, samples } = trajectory;
+  const tools = toolsOf(trajectory);
+  const system = samples[0]?.context?.domain_knowledge;
+  const { agent = "presage", model } = samples[0]?.tags ?? {};
+  const steps = [
+    ...(system ? [{ source: "system", message: system }] : []),
+    ...openingTexts(trajectory).map((message) => ({ source: "user", message })),
+    ...samples.map(stepOf),
+  ].map((step, index) => ({ step_id: index + 1, ...step }));
+  const document = {
+    schema_version: `ATIF-v${version}`,
+    session_id: id,
+    agent: {
+      name: agent,
+      version: packageJson.version,
+      ...(model && { model_name: model }),
+      ...(tools !== undefined && tools.length > 0 && { tool_definitions: tools }),
+    },
+    steps,
+    extra: { presage: [] as (object | null)[] },
+  };
+  return { ...document, extra: { presage: statedFor(atif, document, trajectory) } };
+}
+
+function stepOf(sample: DatasetSample, index: number) {
+  const { next_state, reward, done, at, usage } = sample;
+  const call = callOf(sample, index);
+  const extra = { ...(reward !== undefined && { reward }), ...(done !== undefined && { done }) };
+  const isCalled =
+    call !== undefined && typeof call.input === "object" && call.input !== null && !Array.isArray(call.input);
+  return {
+    source: "agent",
+    ...(at !== undefined && { timestamp: at }),
+    message: isCalled ? "" : actionText(sample),
+    ...(isCalled && {
+      tool_calls: [{ tool_call_id: call.id, function_name: call.name, arguments: call.input }],
+    }),
+    observation: { results: [{ ...(isCalled && { source_call_id: call.id }), content: next_state }] },
+    ...(usage !== undefined && { metrics: usage }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+}
+
+interface SftOptions {
+  /** Whose turns are learnt: the environment's or the agent's. */
+  direction: "world" | "agent";
+  onlySuccess: boolean;
+  minReward: number | undefined;
+  /** Whether each message says if it is learnt from. */
+  marksLoss: boolean;
+}
+
+/** A trajectory as a conversation to train on: of a world model by default. Undefined if it does not qualify. */
+export function toSft(
+  trajectory: Trajectory,
+  { direction, onlySuccess, minReward, marksLoss }: SftOptions,
+): object | undefined {
+  const last = trajectory.samples.at(-1);
+  if (onlySuccess && !isSuccess(last)) return undefined;
+  if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return undefined;
+  const isAgents = direction === "agent";
+  const messages = isAgents ? agentMessages(trajectory) : worldMessages(trajectory);
+  return {
+    messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
+    // As a text, since a column of objects would have the parameters of all tools.
+    ...(isAgents && toolsOf(trajectory)?.length && { tools: trajectory.samples[0]?.context?.tool_schemas }),
+    trajectory_id: trajectory.id,
+  };
+}
+
+/** An episode tells its outcome; other trajectories end with a reward. */
+function isSuccess(last: DatasetSample | undefined): boolean {
+  const outcome = last?.tags?.outcome;
+  return outcome === undefined ? (last?.reward ?? 0) > 0 : outcome === "success";
+}
+
+/** What a world model is asked, step by step, with what the environment answered in the assistant's place. */
+function worldMessages({ samples }: Trajectory): { role: string; content: string }[] {
+  const last = samples.at(-1);
+  // A conversation's last turn has all turns before it.
+  if (last?.messages) return [...last.messages, { role: "assistant", content: last.next_state }];
+  return samples.flatMap(({ interaction, context, next_state }, index) => {
+    const asked = interaction ? composePrompt(context, interaction) : [];
+    const told = asked.filter(({ role }) => index === 0 || role !== "system");
+    return [...told, { role: "assistant", content: next_state }];
+  });
+}
+
+const fields = [
+  ...["step", "context", "interaction", "messages", "next_state", "reward", "done", "at", "usage", "tags"],
+] as (keyof DatasetSample & keyof ReadSample)[];
+
+/**
+ * What an import of a document would not find in it of the samples that it was made of: an object with the differing fields for each
+ * sample, null where none differ. The document carries it as `extra.presage`, so that an import of an export is what was exported.
+ */
+function statedFor(layout: Layout, document: unknown, { id, samples }: Trajectory): (object | null)[] {
+  const options = {
+    source: undefined,
+    assistantIs: "agent",
+    score: undefined,
+    leftOut: new LeftOut(),
+  } as const;
+  const place = { place: ["document", 1] as ["document", number], bytes: 0 };
+  const texts = new TraceTexts(createRedactor("none"));
+  const [read] = [...layout.open(options).read({ ...place, value: document })];
+  if (read === undefined || !("trace" in read)) throw new Error(`The document is no ${layout.format}`);
+  const found = [
+    ...samplesOfTrace(
+      read.trace,
+      { trajectory_id: id, source: layout.format },
+      { step: "call", keepsThoughts: false },
+      texts,
+    ),
+  ];
+  if (found.length !== samples.length)
+    throw new Error(`Of ${samples.length} samples of ${id}, ${layout.format} has ${found.length}`);
+  return samples.map((sample, index) => differences(sample, found[index] as ReadSample));
+}
+
+function differences(sample: DatasetSample, found: ReadSample): object | null {
+  const stated: Record<string, unknown> = {};
+  for (const field of fields) {
+    const own = present(sample[field]);
+    if (!Bun.deepEquals(own, present(found[field]))) stated[field] = own ?? null;
+  }
+  const usualId = `${sample.trajectory_id}/${sample.step}`;
+  if (sample.dataset_sample_id !== usualId) stated.dataset_sample_id = sample.dataset_sample_id;
+  return Object.keys(stated).length === 0 ? null : stated;
+}
+
+/** Without fields that are not there. */
+function present(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value ?? undefined;
+  const given = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
