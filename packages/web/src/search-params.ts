@@ -56,3 +56,6 @@ export function instantOf(value: unknown): string | undefined {
   const at = new Date(value);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
 }
+
+/** For `navigate`: another view of the same page is no step in the history, and the page stays where it is. */
+export const inPlace = { replace: true, resetScroll: false } as const;

@@ -7,7 +7,7 @@ import { firstPrediction } from "../../parts/predictions.ts";
 import { Button, CopyButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { ConfirmDialog, Dialog, Modal } from "../../ui/dialog.tsx";
-import { focusFirstIssue } from "../../ui/form/form.tsx";
+import { DialogButtons, focusFirstIssue } from "../../ui/form/form.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";
 import { floatingParts } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -66,12 +66,9 @@ function KeySettingsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose(
       />
       <CaptureField value={capture} onChange={setCapture} />
       {error !== null && <ErrorNotice error={error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" isBusy={isPending}>
-          Save
-        </Button>
-      </div>
+      <DialogButtons onCancel={onClose} isBusy={isPending}>
+        Save
+      </DialogButtons>
     </form>
   );
 }

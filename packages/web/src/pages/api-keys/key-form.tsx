@@ -5,10 +5,9 @@ import { flushSync } from "react-dom";
 import { useRole } from "../../data/accounts.ts";
 import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
 import { describeCapture } from "../../format/words.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FieldGroup, SelectField, TextField } from "../../ui/form/fields.tsx";
-import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
+import { DialogButtons, fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
 import { Checkbox } from "../../ui/form/inputs.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import {
@@ -94,12 +93,9 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
         {error !== null && known.name === undefined && known.expires_at === undefined && (
           <ErrorNotice error={error} />
         )}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={isPending}>
-            Create key
-          </Button>
-        </div>
+        <DialogButtons onCancel={onClose} isBusy={isPending}>
+          Create key
+        </DialogButtons>
       </form>
     </Dialog>
   );

@@ -10,6 +10,7 @@ import { counted, formatCount, formatDuration, formatScore } from "../../format/
 import { taskNameOf } from "../../format/words.ts";
 import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
+import { inPlace } from "../../search-params.ts";
 import { buttonClass, CopyButton, IconButton } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -53,9 +54,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   const current = search.step ?? numbers[0];
   const step = steps.find(({ info }) => info.step === current);
   const link = (to: number): LinkProps => ({ to: path, params: { episodeId: id }, search: { step: to } });
-  useStepKeys(numbers, current, (to) =>
-    navigate({ search: { step: to }, replace: true, resetScroll: false }),
-  );
+  useStepKeys(numbers, current, (to) => navigate({ search: { step: to }, ...inPlace }));
   return (
     <Page
       title={`Episode of ${environment}, ${taskNameOf(episode)}`}

@@ -8,6 +8,7 @@ import { usePresage } from "../../data/client.ts";
 import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/taxonomies.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
+import { inPlace } from "../../search-params.ts";
 import { Page } from "../../ui/page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
@@ -56,7 +57,7 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
     others.find(({ revision }) => revision === search.against) ??
     others.find(({ revision }) => revision < shown.revision) ??
     others.at(-1);
-  const change = (next: TaxonomySearch) => navigate({ search: next, replace: true, resetScroll: false });
+  const change = (next: TaxonomySearch) => navigate({ search: next, ...inPlace });
   return (
     <Page
       title={newest.error_taxonomy_name}

@@ -7,6 +7,7 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery, latestProfilesQuery } from "../../data/evaluators.ts";
 import { periodRatesQuery, searchOfRate, summaryRefreshMs } from "../../data/summaries.ts";
 import { defaultPeriod, periodLabels } from "../../format/times.ts";
+import { inPlace } from "../../search-params.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -86,7 +87,7 @@ function EvaluatorsPage() {
       ...(next.unused && { unused: true }),
       ...(next.period !== defaultPeriod && { period: next.period }),
     };
-    void navigate({ search, replace: true, resetScroll: false });
+    void navigate({ search, ...inPlace });
   };
 
   return (

@@ -8,6 +8,7 @@ import { counted } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
+import { DialogButtons } from "../../ui/form/form.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 
 interface AddToDatasetDialogProps {
@@ -86,14 +87,9 @@ function AddForm({ sample, onClose }: Omit<AddToDatasetDialogProps, "isOpen">) {
         onChange={setNextState}
       />
       {add.error !== null && <ErrorNotice error={add.error} />}
-      <div className="flex justify-end gap-2">
-        <Button variant="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button type="submit" variant="primary" isBusy={add.isPending} disabled={!isComplete}>
-          Add sample
-        </Button>
-      </div>
+      <DialogButtons onCancel={onClose} isBusy={add.isPending} disabled={!isComplete}>
+        Add sample
+      </DialogButtons>
     </form>
   );
 }

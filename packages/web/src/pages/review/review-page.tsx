@@ -5,6 +5,7 @@ import { usedRatesQuery } from "../../data/review.ts";
 import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/summaries.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
+import { inPlace } from "../../search-params.ts";
 import { Select } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ReviewQueue } from "./review-queue.tsx";
@@ -16,7 +17,7 @@ function ReviewPage() {
   const search = reviewRoute.useSearch();
   const navigate = reviewRoute.useNavigate();
   const { result: _result, ...filter } = search;
-  const change = (next: ReviewSearch) => navigate({ search: next, replace: true, resetScroll: false });
+  const change = (next: ReviewSearch) => navigate({ search: next, ...inPlace });
   return (
     <Page
       title="Review"

@@ -15,6 +15,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { answererOf } from "../../parts/worlds.ts";
+import { inPlace } from "../../search-params.ts";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -153,9 +154,7 @@ function WorldTabs({ world }: { world: World }) {
     <Tabs<WorldTab>
       label="Parts of the world"
       value={shown}
-      onChange={(next) =>
-        navigate({ search: next === "answer" ? {} : { tab: next }, replace: true, resetScroll: false })
-      }
+      onChange={(next) => navigate({ search: next === "answer" ? {} : { tab: next }, ...inPlace })}
       tabs={tabs}
     />
   );

@@ -1,5 +1,6 @@
 import { type LinkProps, useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { inPlace } from "../../search-params.ts";
 import { compareValues, type DataColumn } from "./columns.ts";
 import type { TableView } from "./table-view.ts";
 
@@ -113,7 +114,7 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
       setLastId(next.id);
       if (openId !== undefined && link !== undefined) {
         // Moving between rows adds nothing to the browser's history.
-        void navigate({ ...link(next.row), replace: true, resetScroll: false });
+        void navigate({ ...link(next.row), ...inPlace });
       } else {
         focusRow(scroller.current, next.id);
       }

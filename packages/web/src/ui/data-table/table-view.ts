@@ -2,6 +2,7 @@
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useState } from "react";
+import { inPlace } from "../../search-params.ts";
 import { type DataColumn, defaultColumnIds } from "./columns.ts";
 
 /** Which columns a table shows and in which order its rows are. */
@@ -37,8 +38,7 @@ export function useTableView<Row>(
     void navigate({
       to: ".",
       search: ({ sort, columns, ...rest }: TableSearch) => ({ ...rest, ...view }),
-      replace: true,
-      resetScroll: false,
+      ...inPlace,
     });
   }
 

@@ -4,7 +4,7 @@ import { PresageError, type ValidationError } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { signedInUserId } from "../../session.ts";
-import { Button } from "../button.tsx";
+import { Button, type ButtonProps } from "../button.tsx";
 
 interface DraftFormProps<Request, Saved> {
   /** Saves the draft. */
@@ -61,6 +61,22 @@ export function DraftForm<Request, Saved>({
         </Button>
       </div>
     </form>
+  );
+}
+
+interface DialogButtonsProps extends ButtonProps {
+  onCancel(): void;
+}
+
+/** The end of a form in a dialog: its submit button, and the way out. */
+export function DialogButtons({ onCancel, ...submit }: DialogButtonsProps) {
+  return (
+    <div className="flex justify-end gap-2">
+      <Button variant="quiet" onClick={onCancel}>
+        Cancel
+      </Button>
+      <Button type="submit" variant="primary" {...submit} />
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { usePresage } from "../../../data/client.ts";
 import { trajectoryPagesQuery } from "../../../data/datasets.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { TagList } from "../../../parts/datasets.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
@@ -39,11 +40,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
   );
   const rows = list.data;
   const search = (text: string) =>
-    navigate({
-      search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }),
-      replace: true,
-      resetScroll: false,
-    });
+    navigate({ search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }), ...inPlace });
   // Those with tags have them early; otherwise the column would be empty.
   const hasTags = rows?.some(({ tags }) => Object.keys(tags ?? {}).length > 0) === true;
   const table = useDataTable({

@@ -8,6 +8,7 @@ import { counted } from "../../../format/numbers.ts";
 import { exactTime } from "../../../format/times.ts";
 import { TagList } from "../../../parts/datasets.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Card, Fact } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
@@ -52,7 +53,7 @@ function DatasetTrajectoryPage() {
     params: { datasetId, trajectoryId },
     search: searchOf(to),
   });
-  useStepKeys(steps, current, (to) => navigate({ search: searchOf(to), replace: true, resetScroll: false }));
+  useStepKeys(steps, current, (to) => navigate({ search: searchOf(to), ...inPlace }));
 
   if (list.data === undefined) {
     return (

@@ -7,6 +7,7 @@ import { environmentRevisionsQuery } from "../../../data/environments.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { stopLabels } from "../../../parts/episodes.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Fact } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../../ui/config-changes.tsx";
@@ -121,7 +122,7 @@ function Changes({ environment }: { environment: Environment }) {
     revisions.data.at(-1);
   if (after === undefined || before === undefined) return null;
   const choose = (part: { before?: number; after?: number }) =>
-    navigate({ search: (current) => ({ ...current, ...part }), replace: true, resetScroll: false });
+    navigate({ search: (current) => ({ ...current, ...part }), ...inPlace });
   const changes = configChanges(before.config, after.config);
   return (
     <section aria-labelledby="what-changed" className="border-t border-line">

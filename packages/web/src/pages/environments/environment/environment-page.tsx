@@ -9,6 +9,7 @@ import { alarmIn } from "../../../data/reality.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -150,8 +151,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
       onChange={(next) =>
         navigate({
           search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
-          replace: true,
-          resetScroll: false,
+          ...inPlace,
         })
       }
       tabs={[
@@ -175,8 +175,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
               onChange={(next) =>
                 navigate({
                   search: ({ by: _, ...rest }) => (next === "revision" ? rest : { ...rest, by: next }),
-                  replace: true,
-                  resetScroll: false,
+                  ...inPlace,
                 })
               }
             />

@@ -8,6 +8,7 @@ import { episodePagesQuery } from "../../../data/episodes.ts";
 import { counted } from "../../../format/numbers.ts";
 import { taskNameOf } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
@@ -56,11 +57,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   });
   const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);
   const filterBy = (part: ChangedFilters) =>
-    navigate({
-      search: (current) => readEnvironmentSearch({ ...current, ...part }),
-      replace: true,
-      resetScroll: false,
-    });
+    navigate({ search: (current) => readEnvironmentSearch({ ...current, ...part }), ...inPlace });
   const clear = () =>
     filterBy({
       status: undefined,

@@ -5,10 +5,9 @@ import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { useMakeDataset } from "../../../data/episodes.ts";
-import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
-import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
+import { DialogButtons, fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { Checkbox } from "../../../ui/form/inputs.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 
@@ -82,19 +81,9 @@ function MakeDatasetForm({ selection, onClose }: Omit<MakeDatasetDialogProps, "i
         />
       )}
       {make.error !== null && nameIssue === undefined && <ErrorNotice error={make.error} />}
-      <div className="flex justify-end gap-2">
-        <Button variant="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          type="submit"
-          variant="primary"
-          isBusy={make.isPending}
-          disabled={id === "" && name.trim() === ""}
-        >
-          Make the revision
-        </Button>
-      </div>
+      <DialogButtons onCancel={onClose} isBusy={make.isPending} disabled={id === "" && name.trim() === ""}>
+        Make the revision
+      </DialogButtons>
     </form>
   );
 }

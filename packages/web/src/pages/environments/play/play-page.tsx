@@ -8,6 +8,7 @@ import { environmentQuery, taskQuery } from "../../../data/environments.ts";
 import { episodeQuery } from "../../../data/episodes.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Button, buttonClass, IconButton } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -103,9 +104,7 @@ function LoadedPlay({ environment, episode }: LoadedPlayProps) {
           environment={environment}
           task={task.data satisfies EnvironmentTask}
           episode={episode}
-          onStarted={(id) =>
-            navigate({ search: { split, index, episode: id }, replace: true, resetScroll: false })
-          }
+          onStarted={(id) => navigate({ search: { split, index, episode: id }, ...inPlace })}
           onAgain={() => begin({ split, index })}
           onNext={count > 1 ? () => begin({ split, index: (index + 1) % count }) : undefined}
         />

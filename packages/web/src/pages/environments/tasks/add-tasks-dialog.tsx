@@ -5,11 +5,10 @@ import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { useAddTasks } from "../../../data/environments.ts";
 import { counted } from "../../../format/numbers.ts";
-import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
-import { fieldIssues } from "../../../ui/form/form.tsx";
+import { DialogButtons, fieldIssues } from "../../../ui/form/form.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { splits } from "../environment/environment-search.ts";
@@ -128,14 +127,9 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
         </p>
       )}
       {add.error !== null && refused === "" && <ErrorNotice error={add.error} />}
-      <div className="flex justify-end gap-2">
-        <Button variant="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button type="submit" variant="primary" isBusy={add.isPending}>
-          Add
-        </Button>
-      </div>
+      <DialogButtons onCancel={onClose} isBusy={add.isPending}>
+        Add
+      </DialogButtons>
     </form>
   );
 }

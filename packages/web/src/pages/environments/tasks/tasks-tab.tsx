@@ -7,6 +7,7 @@ import { usePresage } from "../../../data/client.ts";
 import { taskPagesQuery } from "../../../data/environments.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { inPlace } from "../../../search-params.ts";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
@@ -54,13 +55,7 @@ export function TasksTab({ environment }: { environment: Environment }) {
           label="Split"
           value={split}
           options={splits.map((one) => ({ value: one, label: `${one} ${formatCount(tasks[one] ?? 0)}` }))}
-          onChange={(next) =>
-            navigate({
-              search: (current) => ({ ...current, split: next }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
+          onChange={(next) => navigate({ search: (current) => ({ ...current, split: next }), ...inPlace })}
         />
         <span className="flex-1" />
         {!isBuiltIn && (

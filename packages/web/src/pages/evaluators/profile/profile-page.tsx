@@ -15,6 +15,7 @@ import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Card } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
@@ -76,7 +77,7 @@ function Profile({ revisions, newest }: ProfileProps) {
     revisions[1];
 
   function change(changes: Partial<ProfileSearch>): void {
-    void navigate({ search: { ...search, ...changes }, replace: true, resetScroll: false });
+    void navigate({ search: { ...search, ...changes }, ...inPlace });
   }
 
   return (

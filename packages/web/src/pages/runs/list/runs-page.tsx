@@ -10,6 +10,7 @@ import { formatCount } from "../../../format/numbers.ts";
 import { describeTarget, humanizeName } from "../../../format/words.ts";
 import { ExampleNote, ExampleOffer } from "../../../parts/example.tsx";
 import { NewRunLink } from "../../../parts/runs.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Button, buttonClass } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
@@ -35,11 +36,7 @@ function RunsPage() {
   const { data: runs, error, refetch } = useQuery(runsQuery(presage));
   const { data: datasets = new Map<string, string>() } = useQuery(datasetNamesQuery(presage));
   const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
-    navigate({
-      search: (before) => readRunsSearch({ ...before, ...part }),
-      replace: true,
-      resetScroll: false,
-    });
+    navigate({ search: (before) => readRunsSearch({ ...before, ...part }), ...inPlace });
   const { selected: _, ...savedSearch } = search;
   return (
     <Page

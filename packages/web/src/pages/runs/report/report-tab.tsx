@@ -9,6 +9,7 @@ import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
 import { promptOf, roleLabels } from "../../../parts/prompt.ts";
+import { inPlace } from "../../../search-params.ts";
 import { Button, CopyButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint } from "../../../ui/charts/curve.ts";
@@ -47,7 +48,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
   }
   const survival = report.survival?.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
   const change = (part: { measure?: Measure; evaluator?: string }) =>
-    navigate({ search: (before) => ({ ...before, ...part }), replace: true, resetScroll: false });
+    navigate({ search: (before) => ({ ...before, ...part }), ...inPlace });
   return (
     <div className="flex min-w-0 flex-col gap-4 pt-4">
       {provenance.warnings.length > 0 && (

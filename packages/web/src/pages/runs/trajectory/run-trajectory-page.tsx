@@ -8,6 +8,7 @@ import { storedPredictionQuery } from "../../../data/predictions.ts";
 import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/runs.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -55,9 +56,7 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
     params: { runId: run.id, trajectoryId },
     search: searchOf(step),
   });
-  useStepKeys(outline.steps, current, (step) =>
-    navigate({ search: searchOf(step), replace: true, resetScroll: false }),
-  );
+  useStepKeys(outline.steps, current, (step) => navigate({ search: searchOf(step), ...inPlace }));
 
   return (
     <Page
@@ -78,8 +77,7 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
                   ...(current !== undefined && { step: current }),
                   ...(next !== "0" && { repeat: Number(next) }),
                 },
-                replace: true,
-                resetScroll: false,
+                ...inPlace,
               })
             }
           />
