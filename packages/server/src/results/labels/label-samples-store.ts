@@ -140,26 +140,14 @@ export async function selectSampleItems(
 }
 
 /** A label with the verdict that it is about. */
-export interface LabelledVerdict {
-  result_id: number;
-  user_id: string | null;
-  annotator: string | null;
-  email: string | null;
-  label_pass: number;
-  verdict_pass: number;
-  cluster_id: number | null;
-  run_id: string | null;
-  evaluator_id: string;
-  is_external: number;
-  profile_name: string | null;
-}
+export type LabelledVerdict = Awaited<ReturnType<typeof selectLabelledVerdicts>>[number];
 
 /** The labels of an evaluator's verdicts, those of a result one after the other. */
 export async function selectLabelledVerdicts(
   reader: Database,
   accountId: string,
   { runId, evaluatorId, isExternal, profileName }: VerdictsOf,
-): Promise<LabelledVerdict[]> {
+) {
   let query = reader
     .selectFrom("evaluation_labels as label")
     .innerJoin("evaluation_results as result", "result.id", "label.result_id")
