@@ -90,9 +90,10 @@ const partsForReplays = 8;
 /** Replays what reality checks wait for, behind live requests. */
 export function composeReplays(
   log: Log,
-  services: Omit<ReplayServices, "turns" | "largeReplays" | "askInBackground" | "storeReplayed"> & {
-    store: OpenedStore;
-  } & AskServices,
+  services: Omit<
+    ReplayServices,
+    "turns" | "largeReplays" | "askInBackground" | "storeReplayed" | "onPaused"
+  > & { store: OpenedStore } & AskServices,
   { memoryBytes, ...calls }: BackgroundCalls & { memoryBytes: number },
 ): ReplayRunner {
   const { store } = services;
@@ -107,6 +108,8 @@ export function composeReplays(
     storeReplayed: (requester, checkId, replayed) =>
       store.writers?.background.send("replayed", JSON.stringify([checkId, replayed])) ??
       storeReplayed(store.writer(requester), checkId, replayed),
+    onPaused: ({ id, account_id: accountId, environment }, reason) =>
+      log.logger.warn({ accountId, environment, realityCheck: id, reason }, "a reality check is paused"),
   };
   return startReplays(ofReplays, (error) => {
     if (isStoreUnavailable(error)) log.storeFailed(error);

@@ -4,7 +4,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import {
   countRunsOf,
@@ -169,29 +169,26 @@ export async function deleteDataset(
   { id, withRuns }: { id: string; withRuns: boolean },
 ): Promise<void> {
   const { accountId } = requester;
-  const revisionIds = await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      // A revision that is being sealed is either sealed before this, or finds no dataset.
-      const dataset = await lockDataset(transaction, accountId, id);
-      if (dataset === undefined) throw noSuchDataset();
-      const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
-      if (runs > 0)
-        throw new ServiceError(
-          "conflict",
-          `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
-        );
-      await discardRunsOf(transaction, accountId, id);
-      const discarded = await discardRevisions(transaction, id);
-      await deleteDatasetRow(transaction, accountId, id);
-      await recordChange(transaction, requester, {
-        action: "dataset.delete",
-        objectId: id,
-        detail: { name: dataset.name, with_runs: withRuns },
-      });
-      return discarded;
+  const revisionIds = await inTransaction(store, requester, async (transaction) => {
+    // A revision that is being sealed is either sealed before this, or finds no dataset.
+    const dataset = await lockDataset(transaction, accountId, id);
+    if (dataset === undefined) throw noSuchDataset();
+    const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
+    if (runs > 0)
+      throw new ServiceError(
+        "conflict",
+        `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
+      );
+    await discardRunsOf(transaction, accountId, id);
+    const discarded = await discardRevisions(transaction, id);
+    await deleteDatasetRow(transaction, accountId, id);
+    await recordChange(transaction, requester, {
+      action: "dataset.delete",
+      objectId: id,
+      detail: { name: dataset.name, with_runs: withRuns },
     });
+    return discarded;
+  });
   forgetRevisions?.(revisionIds);
 }
 

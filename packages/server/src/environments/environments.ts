@@ -11,7 +11,7 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
@@ -322,29 +322,26 @@ export async function reviseEnvironment(
   const { accountId } = requester;
   await checkConfig(services, accountId, changes);
   const world = await findPlayedWorld(services, requester, changes);
-  return await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      // Locks it against other revisions until the transaction ends.
-      if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
-      const last = await selectEnvironment(transaction, accountId, { name });
-      if (last === undefined) throw noSuchEnvironment();
-      const revised = withoutNulls({ ...last.config, ...changes });
-      refuseIdleLimit(revised);
-      const config = await withWorld(transaction, revised, world);
-      const now = nowMicros();
-      const revision = last.revision + 1;
-      const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
-      await insertEnvironmentRevision(transaction, row);
-      await updateLastRevision(transaction, last.id, revision);
-      await recordChange(transaction, requester, {
-        action: "environment.revise",
-        objectId: last.id,
-        detail: { name, revision, fields: Object.keys(changes) },
-      });
-      return { ...last, revision, config, revised_at: now };
+  return await inTransaction(services.store, requester, async (transaction) => {
+    // Locks it against other revisions until the transaction ends.
+    if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+    const last = await selectEnvironment(transaction, accountId, { name });
+    if (last === undefined) throw noSuchEnvironment();
+    const revised = withoutNulls({ ...last.config, ...changes });
+    refuseIdleLimit(revised);
+    const config = await withWorld(transaction, revised, world);
+    const now = nowMicros();
+    const revision = last.revision + 1;
+    const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
+    await insertEnvironmentRevision(transaction, row);
+    await updateLastRevision(transaction, last.id, revision);
+    await recordChange(transaction, requester, {
+      action: "environment.revise",
+      objectId: last.id,
+      detail: { name, revision, fields: Object.keys(changes) },
     });
+    return { ...last, revision, config, revised_at: now };
+  });
 }
 
 function withoutNulls(config: EnvironmentConfig): EnvironmentConfig {

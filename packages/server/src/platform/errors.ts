@@ -53,6 +53,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** In place of what was deleted meanwhile. */
+export function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
+}
+
 /** A field of a request that cannot be used, and why. */
 export class InvalidFieldError extends Error {
   readonly path: readonly (string | number)[];

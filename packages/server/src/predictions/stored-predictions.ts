@@ -8,7 +8,7 @@ import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import type { PredictionSource } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import {
   type DeletedPredictions,
   deleteOldest,
@@ -180,19 +180,16 @@ export async function deletePrediction(
   id: string,
 ): Promise<void> {
   const { accountId } = requester;
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const { source } = existing(await lockPrediction(transaction, accountId, id));
-      if (source !== "live")
-        throw new ServiceError(
-          "conflict",
-          `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
-        );
-      await deletePredictions(transaction, accountId, [id]);
-      await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
-    });
+  await inTransaction(store, requester, async (transaction) => {
+    const { source } = existing(await lockPrediction(transaction, accountId, id));
+    if (source !== "live")
+      throw new ServiceError(
+        "conflict",
+        `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
+      );
+    await deletePredictions(transaction, accountId, [id]);
+    await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
+  });
 }
 
 /** Deletes an account's live predictions from before a time that match, a few at a time, for some seconds. */

@@ -16,7 +16,7 @@ import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
@@ -242,14 +242,11 @@ async function changeCheck(
   verb: "cancel" | "resume" | "delete",
   work: (transaction: Database) => Promise<void>,
 ): Promise<void> {
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      await work(transaction);
-      const action = `reality_check.${verb}` as const;
-      await recordChange(transaction, requester, { action, objectId: id, detail: { name } });
-    });
+  await inTransaction(store, requester, async (transaction) => {
+    await work(transaction);
+    const action = `reality_check.${verb}` as const;
+    await recordChange(transaction, requester, { action, objectId: id, detail: { name } });
+  });
 }
 
 /** Ends a check before its time. What was replayed stays. */

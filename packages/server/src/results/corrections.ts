@@ -3,7 +3,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { type Micros, toFlag } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { inTransaction, type Store } from "../platform/storage/store.ts";
 import {
   deleteCorrection,
   insertCorrection,
@@ -97,16 +97,13 @@ export async function withdrawCorrection(
   requester: Changer,
   withdrawal: { userId: string; resultId: number },
 ): Promise<StoredResult> {
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      await takeBack(transaction, requester.accountId, withdrawal);
-      await recordChange(transaction, requester, {
-        action: "evaluation_result.withdraw_correction",
-        objectId: String(withdrawal.resultId),
-      });
+  await inTransaction(services.store, requester, async (transaction) => {
+    await takeBack(transaction, requester.accountId, withdrawal);
+    await recordChange(transaction, requester, {
+      action: "evaluation_result.withdraw_correction",
+      objectId: String(withdrawal.resultId),
     });
+  });
   services.countsMerger.schedule();
   return await getResult(services, requester, withdrawal.resultId);
 }

@@ -20,7 +20,7 @@ import type { Changer } from "../platform/audit.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { forgetOldRequests, type Once, recordRequest } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import type { KeysInFlight } from "./evaluate.ts";
 import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
 import type { NewProject } from "./projects-store.ts";
@@ -188,10 +188,9 @@ async function importResults(
 
 async function nameImport(store: Store, requester: Requester, once: Once): Promise<string> {
   const newName = crypto.randomUUID();
-  const earlier = await store
-    .writer(requester)
-    .transaction()
-    .execute((transaction) => recordRequest(transaction, once, newName));
+  const earlier = await inTransaction(store, requester, (transaction) =>
+    recordRequest(transaction, once, newName),
+  );
   if (earlier !== undefined) return earlier;
   // A failed deletion is made up for by a later request.
   void forgetOldRequests(store.database).catch(() => {});

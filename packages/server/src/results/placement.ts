@@ -3,7 +3,7 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
 import {
   insertProjects,
@@ -53,14 +53,11 @@ export async function placeResults(
     created_by: userId,
     created_at: nowMicros(),
   }));
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      for (const row of rows)
-        if ((await insertProjects(transaction, [row])) > 0)
-          await recordChange(transaction, requester, projectCreated(row));
-    });
+  await inTransaction(store, requester, async (transaction) => {
+    for (const row of rows)
+      if ((await insertProjects(transaction, [row])) > 0)
+        await recordChange(transaction, requester, projectCreated(row));
+  });
   return await findPlacements(services, accountId, wanted);
 }
 

@@ -20,7 +20,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { exampleProject } from "../results/projects.ts";
 import { selectProject } from "../results/projects-store.ts";
 import {
@@ -140,19 +140,16 @@ const updateExperiment = route("POST", "/v1/experiments/:id", {
   },
   async handle({ store }: ExperimentServices, { requester, params: { id }, body }) {
     const metadata = JSON.stringify(body.metadata);
-    const updated = await store
-      .writer(requester)
-      .transaction()
-      .execute(async (transaction) => {
-        const row = await replaceMetadata(transaction, requester.accountId, id, metadata);
-        if (row === undefined) throw noSuchExperiment();
-        await recordChange(transaction, requester, {
-          action: "experiment.update",
-          objectId: id,
-          detail: { name: row.name },
-        });
-        return row;
+    const updated = await inTransaction(store, requester, async (transaction) => {
+      const row = await replaceMetadata(transaction, requester.accountId, id, metadata);
+      if (row === undefined) throw noSuchExperiment();
+      await recordChange(transaction, requester, {
+        action: "experiment.update",
+        objectId: id,
+        detail: { name: row.name },
       });
+      return row;
+    });
     return reply(200, { experiment: toExperiment(updated) });
   },
 });

@@ -5,7 +5,7 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { GoalsTable } from "../platform/storage/schema/runs.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { deleteGoal, upsertGoal } from "./goals-store.ts";
 
 export type StoredGoal = Selectable<GoalsTable>;
@@ -16,27 +16,24 @@ export async function setGoal(
   requester: Changer,
   { runName, userId, ...goal }: GoalRequest & { runName: string; userId: string },
 ): Promise<StoredGoal> {
-  return await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const stored = await upsertGoal(transaction, {
-        id: Bun.randomUUIDv7(),
-        account_id: requester.accountId,
-        run_name: runName,
-        evaluator: goal.evaluator,
-        profile_name: goal.profile_name ?? null,
-        pass_rate: goal.pass_rate,
-        created_by: userId,
-        created_at: nowMicros(),
-      });
-      await recordChange(transaction, requester, {
-        action: "goal.set",
-        objectId: stored.id,
-        detail: { name: runName, ...goal },
-      });
-      return stored;
+  return await inTransaction(store, requester, async (transaction) => {
+    const stored = await upsertGoal(transaction, {
+      id: Bun.randomUUIDv7(),
+      account_id: requester.accountId,
+      run_name: runName,
+      evaluator: goal.evaluator,
+      profile_name: goal.profile_name ?? null,
+      pass_rate: goal.pass_rate,
+      created_by: userId,
+      created_at: nowMicros(),
     });
+    await recordChange(transaction, requester, {
+      action: "goal.set",
+      objectId: stored.id,
+      detail: { name: runName, ...goal },
+    });
+    return stored;
+  });
 }
 
 export async function removeGoal(
@@ -44,18 +41,15 @@ export async function removeGoal(
   requester: Changer,
   runName: string,
 ): Promise<void> {
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const id = await deleteGoal(transaction, requester.accountId, runName);
-      if (id === undefined) throw new ServiceError("not_found", "Runs of this name have no goal.");
-      await recordChange(transaction, requester, {
-        action: "goal.remove",
-        objectId: id,
-        detail: { name: runName },
-      });
+  await inTransaction(store, requester, async (transaction) => {
+    const id = await deleteGoal(transaction, requester.accountId, runName);
+    if (id === undefined) throw new ServiceError("not_found", "Runs of this name have no goal.");
+    await recordChange(transaction, requester, {
+      action: "goal.remove",
+      objectId: id,
+      detail: { name: runName },
     });
+  });
 }
 
 export function toGoal(goal: StoredGoal): Goal {

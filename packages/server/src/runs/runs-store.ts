@@ -106,23 +106,15 @@ export async function insertRun(
   run: Run,
   { placement, heldBy }: InsertedRun = {},
 ): Promise<void> {
-  const { counts, dataset } = run;
+  const { counts, dataset, clientEvaluators: _, ...columns } = run;
   await transaction
     .insertInto("runs")
     .values({
-      id: run.id,
-      account_id: run.account_id,
-      name: run.name,
-      status: run.status,
-      status_reason: null,
-      paused_by: null,
+      ...columns,
       target_kind: kindOf(run.target),
       target: JSON.stringify(run.target),
-      mode: run.mode,
       params: run.params && JSON.stringify(run.params),
       evaluators: JSON.stringify(run.evaluators),
-      repeats: run.repeats,
-      concurrency: run.concurrency,
       tags: run.tags && JSON.stringify(run.tags),
       dataset_id: dataset?.datasetId ?? null,
       revision_id: dataset?.revisionId ?? null,
@@ -135,11 +127,6 @@ export async function insertRun(
       notes: JSON.stringify(run.notes),
       lease_id: heldBy?.leaseId ?? null,
       lease_until: placement === undefined ? (heldBy?.until ?? 0) : never,
-      created_by: run.created_by,
-      api_key_id: run.api_key_id,
-      created_at: run.created_at,
-      started_at: run.started_at,
-      finished_at: null,
       headline: null,
     })
     .execute();

@@ -7,7 +7,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
 import { type HeadedRun, withHeadline } from "./headlines/headlines-store.ts";
 import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, type RunQueue } from "./run.ts";
@@ -164,16 +164,13 @@ async function changeStatus(
   id: string,
   { from, change, isDone, verb, action }: StatusChange,
 ): Promise<Run> {
-  const changed = await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const values = await change(transaction);
-      const updated = await updateStatus(transaction, requester.accountId, id, from, values);
-      if (updated !== undefined)
-        await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });
-      return updated;
-    });
+  const changed = await inTransaction(services.store, requester, async (transaction) => {
+    const values = await change(transaction);
+    const updated = await updateStatus(transaction, requester.accountId, id, from, values);
+    if (updated !== undefined)
+      await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });
+    return updated;
+  });
   if (changed !== undefined) {
     services.runs.wake();
     const [found = changed] = await withClientCounts(services, requester, [changed]);
@@ -207,31 +204,25 @@ export async function addEvaluators(
 ): Promise<Run> {
   const { accountId } = requester;
   const resolved = await toRunEvaluators(services, accountId, wanted);
-  const changed = await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const run = await lockRun(transaction, accountId, id);
-      if (run === undefined) throw noSuchRun();
-      if (run.target.kind === "external")
-        throw new ServiceError(
-          "conflict",
-          "The run's target is external: it has no predictions to evaluate.",
-        );
-      if (run.status === "cancelled" || run.status === "failed")
-        throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
-      const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
-      if (added.length === 0) return run;
-      const evaluators = [...run.evaluators, ...added];
-      if (evaluators.length > maxRunEvaluators)
-        throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
-      await recordChange(transaction, requester, {
-        action: "run.add_evaluators",
-        objectId: id,
-        detail: { name: run.name, evaluators: added.map((one) => one.id) },
-      });
-      return await replaceEvaluators(transaction, run, evaluators);
+  const changed = await inTransaction(services.store, requester, async (transaction) => {
+    const run = await lockRun(transaction, accountId, id);
+    if (run === undefined) throw noSuchRun();
+    if (run.target.kind === "external")
+      throw new ServiceError("conflict", "The run's target is external: it has no predictions to evaluate.");
+    if (run.status === "cancelled" || run.status === "failed")
+      throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
+    const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
+    if (added.length === 0) return run;
+    const evaluators = [...run.evaluators, ...added];
+    if (evaluators.length > maxRunEvaluators)
+      throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+    await recordChange(transaction, requester, {
+      action: "run.add_evaluators",
+      objectId: id,
+      detail: { name: run.name, evaluators: added.map((one) => one.id) },
     });
+    return await replaceEvaluators(transaction, run, evaluators);
+  });
   services.runs.wake();
   return changed;
 }
@@ -243,13 +234,10 @@ export async function deleteRun(
   id: string,
 ): Promise<void> {
   const { accountId } = requester;
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
-      await recordChange(transaction, requester, { action: "run.delete", objectId: id });
-    });
+  await inTransaction(services.store, requester, async (transaction) => {
+    if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
+    await recordChange(transaction, requester, { action: "run.delete", objectId: id });
+  });
   services.runs.wake();
 }
 

@@ -14,7 +14,7 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { inTransaction, type Store } from "../platform/storage/store.ts";
 import {
   countShares,
   deleteShare,
@@ -81,19 +81,16 @@ export async function revokeShare(
   requester: Changer,
   id: string,
 ): Promise<void> {
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const share = await deleteShare(transaction, requester.accountId, id);
-      if (share === undefined) throw new ServiceError("not_found", "There is no such link.");
-      const { kind, object } = share;
-      await recordChange(transaction, requester, {
-        action: "share.revoke",
-        objectId: id,
-        detail: { kind, shown_ids: toIds(object), user_id: share.user_id },
-      });
+  await inTransaction(store, requester, async (transaction) => {
+    const share = await deleteShare(transaction, requester.accountId, id);
+    if (share === undefined) throw new ServiceError("not_found", "There is no such link.");
+    const { kind, object } = share;
+    await recordChange(transaction, requester, {
+      action: "share.revoke",
+      objectId: id,
+      detail: { kind, shown_ids: toIds(object), user_id: share.user_id },
     });
+  });
 }
 
 /** The link with a token, if it works. What is no token is not looked up. */

@@ -4,7 +4,7 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type PriceList, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Store } from "../platform/storage/store.ts";
+import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { deleteBudget, isKeyOf, upsertBudget } from "./budgets-store.ts";
 import { monthAt, resetsAt, type Spending, type SpentBudget, stateOf, usedShare } from "./spending.ts";
 
@@ -62,24 +62,21 @@ async function storeBudget(
 ): Promise<void> {
   const { accountId } = requester;
   const keyId = api_key_id?.toLowerCase() ?? "";
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
-        throw new ServiceError("not_found", "There is no such API key.");
-      const of = { account_id: accountId, api_key_id: keyId };
-      if (limit === null && !(await deleteBudget(transaction, of))) return;
-      if (limit !== null) {
-        const limit_micros = Math.round(limit * microsPerUnit);
-        await upsertBudget(transaction, { ...of, limit_micros, stops: toFlag(stops) });
-      }
-      await recordChange(transaction, requester, {
-        action: limit === null ? "budget.remove" : "budget.set",
-        objectId: keyId === "" ? accountId : keyId,
-        detail: limit === null ? {} : { limit, stops },
-      });
+  await inTransaction(store, requester, async (transaction) => {
+    if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
+      throw new ServiceError("not_found", "There is no such API key.");
+    const of = { account_id: accountId, api_key_id: keyId };
+    if (limit === null && !(await deleteBudget(transaction, of))) return;
+    if (limit !== null) {
+      const limit_micros = Math.round(limit * microsPerUnit);
+      await upsertBudget(transaction, { ...of, limit_micros, stops: toFlag(stops) });
+    }
+    await recordChange(transaction, requester, {
+      action: limit === null ? "budget.remove" : "budget.set",
+      objectId: keyId === "" ? accountId : keyId,
+      detail: limit === null ? {} : { limit, stops },
     });
+  });
 }
 
 /** Its budgets, and what is spent of them. */

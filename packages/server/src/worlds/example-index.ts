@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { eachFeature, type Features, featuresOf, maxBytes, normalForm } from "./features.ts";
+import { eachFeature, featuresOf, maxBytes, normalForm } from "./features.ts";
 import type { Fields } from "./world.ts";
 
 /** A recorded transition. They are added in the order of their positions. */
@@ -176,19 +176,23 @@ function collectTexts() {
 
 const nothing = new Uint32Array();
 
-export function featuresAt({ parts, starts, lengths, norms }: Texts, text: number): Features {
-  const start = starts[text] ?? 0;
-  const from = start & (2 ** chunkBits - 1);
-  const part = parts[start >>> chunkBits] ?? nothing;
-  return { codes: part.subarray(from, from + (lengths[text] ?? 0)), norm: norms[text] ?? 0 };
+/** Where a text's features are: in `codes` from `start` to `end`. */
+export function featuresAt({ parts, starts, lengths }: Texts, text: number) {
+  const at = starts[text] ?? 0;
+  const start = at & (2 ** chunkBits - 1);
+  return { codes: parts[at >>> chunkBits] ?? nothing, start, end: start + (lengths[text] ?? 0) };
 }
 
 function invert(texts: Texts): Postings {
   const lists = new Map<number, number>();
   const sizes = growing();
   const count = texts.norms.length;
+  const eachText = (text: number, visit: Parameters<typeof eachFeature>[1]) => {
+    const { codes, start, end } = featuresAt(texts, text);
+    eachFeature(codes, visit, start, end);
+  };
   for (let text = 0; text < count; text += 1)
-    eachFeature(featuresAt(texts, text).codes, (window, count) => {
+    eachText(text, (window, count) => {
       const list = numberOf(lists, window);
       if (list === sizes.length) sizes.push(0);
       sizes.add(list, count > 255 ? 2 : 1);
@@ -197,7 +201,7 @@ function invert(texts: Texts): Postings {
   const next = starts.slice();
   const entries = shared(starts.at(-1) ?? 0);
   for (let text = 0; text < count; text += 1)
-    eachFeature(featuresAt(texts, text).codes, (window, count) => {
+    eachText(text, (window, count) => {
       const list = lists.get(window) ?? 0;
       let at = next[list] ?? 0;
       entries[at++] = (text << 8) | (count > 255 ? 0 : count);

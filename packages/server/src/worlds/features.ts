@@ -73,9 +73,14 @@ function tableAt(place: 0 | 1 | 2): Uint16Array {
   return table;
 }
 
-/** Calls back with each window and its count. */
-export function eachFeature(codes: Uint32Array, visit: (window: number, count: number) => void): void {
-  for (let at = 0; at < codes.length; at += 1) {
+/** Calls back with each window and its count, of codes that lie within others from `start` to `end`. */
+export function eachFeature(
+  codes: Uint32Array,
+  visit: (window: number, count: number) => void,
+  start = 0,
+  end = codes.length,
+): void {
+  for (let at = start; at < end; at += 1) {
     const code = codes[at] ?? 0;
     visit(code >>> 8, code & 0xff || (codes[++at] ?? 0));
   }
@@ -83,7 +88,8 @@ export function eachFeature(codes: Uint32Array, visit: (window: number, count: n
 
 /** Compares a text with many. At most one with each table at a time, until it is released. */
 export interface Comparison {
-  cosine(other: Features): number;
+  /** With the text whose codes lie within others from `start` to `end`: a view of each would cost as much as comparing it. */
+  cosine(codes: Uint32Array, start: number, end: number, norm: number): number;
   release(): void;
 }
 
@@ -97,9 +103,9 @@ export function compareWith(features: Features, place: 0 | 1): Comparison {
   });
   const weightAt = Float64Array.from(weights);
   return {
-    cosine({ codes, norm }) {
+    cosine(codes, start, end, norm) {
       let sum = 0;
-      for (let at = 0; at < codes.length; at += 1) {
+      for (let at = start; at < end; at += 1) {
         const code = codes[at] ?? 0;
         const count = code & 0xff || (codes[++at] ?? 0);
         sum += (weightAt[table[code >>> 8] ?? 0] ?? 0) * (weightOf[count] ?? 0);

@@ -70,11 +70,13 @@ interface Candidate extends FoundExample {
  * similar action has at most that similarity and all of the other fields.
  */
 export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted): FoundExamples {
-  const weights = scaledWeights(query, wanted.weights ?? defaultWeights);
   const excluded = excludedOf(index, wanted);
-  const ofAction = actionSimilarities(index, featuresOf(normalForm(query.action, maxBytes.action)));
+  const action = featuresOf(normalForm(query.action, maxBytes.action));
+  const ofAction = actionSimilarities(index, action);
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
+  const norms = { action: action.norm, state: states.norm, task: tasks.norm };
+  const weights = scaledWeights(norms, wanted.weights ?? defaultWeights);
   try {
     return search(index, ofAction, { states, tasks, weights, excluded, wanted });
   } finally {
@@ -135,18 +137,23 @@ function rounded(value: number): number {
 }
 
 /** Those of the fields that the query has, of sum 1. */
-function scaledWeights(query: Fields, weights: NonNullable<Wanted["weights"]>): typeof weights {
-  const present = (field: keyof Fields) => (normalForm(query[field], 1).length > 0 ? weights[field] : 0);
+function scaledWeights(norms: Record<keyof Fields, number>, weights: NonNullable<Wanted["weights"]>) {
+  const present = (field: keyof Fields) => (norms[field] > 0 ? weights[field] : 0);
   const [action, state, task] = [present("action"), present("state"), present("task")];
   const sum = action + state + task || 1;
   return { action: action / sum, state: state / sum, task: task / sum };
 }
 
+let sums = new Float64Array();
+
+/** Valid until the next call. */
 function actionSimilarities(
   { actions, lists, postings: { starts, entries } }: ExampleIndex,
   { codes, norm }: Features,
 ): Float64Array {
-  const sums = new Float64Array(actions.norms.length);
+  // The collector would run often for a new one each time.
+  if (sums.length === actions.norms.length) sums.fill(0);
+  else sums = new Float64Array(actions.norms.length);
   eachFeature(codes, (window, count) => {
     const list = lists.get(window);
     if (list === undefined) return;
@@ -171,11 +178,13 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
   const { cosine, release } = compareWith(query, place);
   const known = new Map<number, number>();
   return {
+    norm: query.norm,
     release,
     similarity(text: number): number {
       let similarity = known.get(text);
       if (similarity === undefined) {
-        similarity = cosine(featuresAt(texts, text));
+        const { codes, start, end } = featuresAt(texts, text);
+        similarity = cosine(codes, start, end, texts.norms[text] ?? 0);
         known.set(text, similarity);
       }
       return similarity;
@@ -186,27 +195,31 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
 /** Shares of the greatest similarity. Few actions are above the first, and most searches end there. */
 const stretches = [0.8, 0.6, 0.4, 0.2, 0];
 
-/** Actions of equal rounded similarity together, falling. */
+/** Actions of equal rounded similarity together, falling. Loops within a generator are slow, so it has none over all actions. */
 function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; actions: number[] }, void> {
-  let greatest = 0;
-  for (let action = 0; action < ofAction.length; action += 1)
-    greatest = Math.max(greatest, ofAction[action] ?? 0);
+  const greatest = greatestOf(ofAction);
   let above = Number.POSITIVE_INFINITY;
   for (const share of stretches) {
     const least = rounded(share * greatest);
-    const found: { action: number; similarity: number }[] = [];
-    // It is within rounding of the stretch before it is rounded.
-    for (let action = 0; action < ofAction.length; action += 1) {
-      const exact = ofAction[action] ?? 0;
-      if (exact + slack < least) continue;
-      const similarity = rounded(exact);
-      if (similarity >= least && similarity < above) found.push({ action, similarity });
-    }
-    const groups = Map.groupBy(found, ({ similarity }) => similarity);
-    for (const [similarity, members] of [...groups].sort(([a], [b]) => b - a))
-      yield { similarity, actions: members.map(({ action }) => action) };
+    const groups = Map.groupBy(actionsFrom(least, ofAction), (action) => rounded(ofAction[action] ?? 0));
+    for (const [similarity, actions] of [...groups].sort(([a], [b]) => b - a))
+      if (similarity >= least && similarity < above) yield { similarity, actions };
     above = least;
   }
+}
+
+function greatestOf(numbers: Float64Array): number {
+  let greatest = 0;
+  for (let at = 0; at < numbers.length; at += 1) greatest = Math.max(greatest, numbers[at] ?? 0);
+  return greatest;
+}
+
+/** Those that are as similar, or would be rounded. */
+function actionsFrom(least: number, ofAction: Float64Array): number[] {
+  const found: number[] = [];
+  for (let action = 0; action < ofAction.length; action += 1)
+    if ((ofAction[action] ?? 0) + slack >= least) found.push(action);
+  return found;
 }
 
 function examplesOf(
@@ -215,9 +228,13 @@ function examplesOf(
   excluded: ReadonlySet<number>,
 ): number[] {
   const examples: number[] = [];
-  for (const action of actions)
-    for (const example of numbers.subarray(starts[action], starts[action + 1]))
+  for (const action of actions) {
+    const end = starts[action + 1] ?? 0;
+    for (let at = starts[action] ?? 0; at < end; at += 1) {
+      const example = numbers[at] ?? 0;
       if (!excluded.has(example)) examples.push(example);
+    }
+  }
   return examples;
 }
 

@@ -1,7 +1,7 @@
 import { readWorldReference, type WorldConfig } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { ServiceError, undefinedIfGone } from "../platform/errors.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { ExampleFilter, ExampleSource, ReadyWorld, WorldRevision } from "./world.ts";
 import { selectWorld } from "./worlds-store.ts";
@@ -51,10 +51,7 @@ async function findSource(
 ): Promise<ExampleSource | "gone" | undefined> {
   if (!examples || pinned.examples === null) return undefined;
   const { dataset_id: id, revision: number } = pinned.examples;
-  const revision = await findRevision(services, requester, { id, number }).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  });
+  const revision = await findRevision(services, requester, { id, number }).catch(undefinedIfGone);
   return revision === undefined ? "gone" : { revisionId: revision.id, filter: filterOf(examples) };
 }
 

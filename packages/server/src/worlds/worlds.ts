@@ -5,7 +5,7 @@ import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester, Store } from "../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
 import { isRecords, systemTurnOf, type WorldRevision } from "./world.ts";
@@ -117,25 +117,22 @@ async function insertNext(
 ): Promise<WorldRevision> {
   const { accountId } = requester;
   const { id, name } = before;
-  const revised = await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction): Promise<WorldRevision> => {
-      const locked = await lockWorld(transaction, accountId, name);
-      if (locked === undefined) throw noSuchWorld();
-      if (locked.id !== id || Number(locked.last_revision) !== before.revision)
-        throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
-      const now = nowMicros();
-      const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;
-      await updateArchived(transaction, id, archivedAt);
-      const isRevised = fields.length > 0;
-      const revision = before.revision + (isRevised ? 1 : 0);
-      if (isRevised) await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
-      const detail = { name, revision, fields, archived };
-      await recordChange(transaction, requester, { action: "world.revise", objectId: id, detail });
-      const times = { archived_at: archivedAt, revised_at: isRevised ? now : before.revised_at };
-      return { ...before, revision, config, pinned, ...times };
-    });
+  const revised = await inTransaction(store, requester, async (transaction): Promise<WorldRevision> => {
+    const locked = await lockWorld(transaction, accountId, name);
+    if (locked === undefined) throw noSuchWorld();
+    if (locked.id !== id || Number(locked.last_revision) !== before.revision)
+      throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
+    const now = nowMicros();
+    const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;
+    await updateArchived(transaction, id, archivedAt);
+    const isRevised = fields.length > 0;
+    const revision = before.revision + (isRevised ? 1 : 0);
+    if (isRevised) await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
+    const detail = { name, revision, fields, archived };
+    await recordChange(transaction, requester, { action: "world.revise", objectId: id, detail });
+    const times = { archived_at: archivedAt, revised_at: isRevised ? now : before.revised_at };
+    return { ...before, revision, config, pinned, ...times };
+  });
   knownWorlds.forget(accountId, name);
   return revised;
 }
@@ -152,26 +149,23 @@ export async function deleteWorld(
   requester: Changer,
   name: string,
 ): Promise<void> {
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const world = await lockWorld(transaction, requester.accountId, name);
-      if (world === undefined) throw noSuchWorld();
-      const uses = await services.worldUses(transaction, requester.accountId, name);
-      const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
-      if (uses.length > 0)
-        throw new ServiceError(
-          "conflict",
-          `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
-        );
-      await deleteWorldRows(transaction, world.id);
-      await recordChange(transaction, requester, {
-        action: "world.delete",
-        objectId: world.id,
-        detail: { name },
-      });
+  await inTransaction(services.store, requester, async (transaction) => {
+    const world = await lockWorld(transaction, requester.accountId, name);
+    if (world === undefined) throw noSuchWorld();
+    const uses = await services.worldUses(transaction, requester.accountId, name);
+    const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
+    if (uses.length > 0)
+      throw new ServiceError(
+        "conflict",
+        `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
+      );
+    await deleteWorldRows(transaction, world.id);
+    await recordChange(transaction, requester, {
+      action: "world.delete",
+      objectId: world.id,
+      detail: { name },
     });
+  });
   services.knownWorlds.forget(requester.accountId, name);
 }
 

@@ -15,7 +15,9 @@ import {
   RealityFigures,
 } from "@presage/contract";
 import { sandboxTasks } from "../../src/environments/environment.ts";
+import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
@@ -85,6 +87,9 @@ onEachDatabase((database) => {
       }),
     );
   }
+
+  const addTask = (environment: string) =>
+    call("POST", `/v1/environments/${environment}/tasks`, JSON.stringify({ split: "test", ...lantern }));
 
   async function ended(id: string): Promise<RealityCheckDetail> {
     const read = async () => RealityCheckDetail.parse(await call("GET", `/v1/reality-checks/${id}`));
@@ -162,10 +167,26 @@ onEachDatabase((database) => {
     const body = { environment: "watched", task: lantern };
     const refusal = async () => (await presage.call("POST", "/v1/episodes", body)).status;
     expect(await eventually(refusal, (status) => status === 409)).toBe(409);
+    const why =
+      /^The environment watched refuses new episodes: its false success rate is above the limit of 0.2. Of .* failed in reality: 100.0 %/;
     expect(await (await presage.call("POST", "/v1/episodes", body)).json()).toEqual({
-      detail: expect.stringContaining("failed in reality: 100.0 %"),
+      detail: expect.stringMatching(why),
       category: "reality_alarm",
     });
+    await addTask("watched");
+    const ors = orsClient(presage);
+    const created = { env_name: "watched", split: "test", index: 0 };
+    const refused = await ors.send("POST", "/create", created, await ors.newSession());
+    expect([refused.status, await refused.json()]).toEqual([
+      409,
+      { detail: expect.stringMatching(why), category: "reality_alarm" },
+    ]);
+    const socket = await openEnvSocket(presage.url, "watched");
+    expect(await socket.reset({ split: "test", index: 0 })).toEqual({
+      type: "error",
+      data: { code: "EXECUTION_ERROR", message: expect.stringMatching(why) },
+    });
+    socket.close();
     const metrics = await (await presage.call("GET", "/metrics")).text();
     expect(metrics).toMatch(/presage_reality_alarm\{account="[^"]+",environment="watched"\} 1/);
     // It would be made anew, and draw all episodes again.

@@ -2,6 +2,7 @@ import { afterAll, expect } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expectEventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { fillReality } from "../support/fill-reality.ts";
@@ -78,6 +79,23 @@ dashboardTest("Checks are begun, their trouble is told, and they are ended", asy
   await page.getByRole("button", { name: "Resume" }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("cancelled", { exact: true }).waitFor();
+
+  await client.environments.revise("house", { real: { name: "lab", share: 1, false_success_limit: 0.07 } });
+  const known = { name: "known", environment: "house" };
+  await client.realityChecks.create({ ...known, pairs: [{ task_id: "look", simulated: true, real: true }] });
+  for (let index = 0; index < 20; index++) {
+    const { episode_id } = await client.episodes.start({ environment: "house", index: 0 });
+    await client.episodes.step(episode_id, "look around");
+  }
+  const checks = () => client.realityChecks.list({ environment: "house" });
+  await expectEventually(
+    async () => (await checks()).find(({ source }) => source === "continuous")?.status,
+    "paused",
+  );
+  await page.reload();
+  await page
+    .getByText("What ends now is not checked: the continuous check is paused.")
+    .waitFor({ timeout: 60_000 });
 });
 
 browserTest("The Reality tab says whether to stop in one screen, wide, and fits a phone", async (visitor) => {

@@ -12,7 +12,7 @@ import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/colu
 import type { Keyset, KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
+import { inTransaction, isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
 import { sandboxEnvironment, type Task } from "../environment.ts";
 import { findEnvironment } from "../environments.ts";
 import type { NewStep } from "./episode-writes-store.ts";
@@ -265,14 +265,11 @@ export async function deleteEpisode(
 ): Promise<void> {
   if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
     throw noSuchEpisode();
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      // Somebody else may have deleted it since.
-      if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
-      await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
-    });
+  await inTransaction(services.store, requester, async (transaction) => {
+    // Somebody else may have deleted it since.
+    if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
+    await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
+  });
   services.knownEpisodes.forget(id);
 }
 

@@ -137,7 +137,7 @@ const startEpisodeRoute = route("POST", "/v1/episodes", {
     }),
     "409": errorResponse(
       "Successes in the environment are false too often, and it refuses new episodes then",
-      "Of 40 episodes in 40 tasks that succeeded in simulation, 38 failed in reality: 95.0 %.",
+      "The environment kitchen refuses new episodes: its false success rate is above the limit of 0.1.",
       { category: "reality_alarm" },
     ),
     "404": errorResponse(

@@ -98,7 +98,7 @@ export async function composeEpisode(
   if (reality?.state === "alarm" && environment.config.real?.on_alarm === "refuse")
     throw new ServiceError(
       "reality_alarm",
-      `${reality.sentence} New episodes start again with a new revision of the environment, or once further checks end the alarm.`,
+      `The environment ${environment.name} refuses new episodes: its false success rate is above the limit of ${reality.false_success_limit}. ${reality.sentence} They start again with a new revision of it, or once further checks end the alarm.`,
     );
   const { index, task } =
     wanted.task === undefined

@@ -5,7 +5,7 @@ import { type Caller, keyIdOf } from "../../http/caller.ts";
 import { admit, countUsage, type Exchange } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { validate } from "../../http/validate.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -144,10 +144,7 @@ async function findKnown(
   id: string,
 ): Promise<Episode | undefined> {
   if (!uuid.safeParse(id).success) return undefined;
-  return await findEpisode(services, requester, id).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  });
+  return await findEpisode(services, requester, id).catch(undefinedIfGone);
 }
 
 function refuseOther({ row }: Episode, { environment }: Conversation): void {

@@ -5,7 +5,7 @@ import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Pieces } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Store } from "../../platform/storage/store.ts";
+import { inTransaction, type Store } from "../../platform/storage/store.ts";
 import type { Family } from "../family.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { ConfigCheckTask } from "../rules/run-rule.ts";
@@ -39,16 +39,13 @@ export async function archiveProfile(
   return {
     ...pieces,
     async *read() {
-      await services.store
-        .writer(requester)
-        .transaction()
-        .execute(async (transaction) => {
-          if (await markArchived(transaction, accountId, publicId, nowMicros()))
-            await recordChange(transaction, requester, {
-              action: "evaluator_profile.archive",
-              objectId: publicId,
-            });
-        });
+      await inTransaction(services.store, requester, async (transaction) => {
+        if (await markArchived(transaction, accountId, publicId, nowMicros()))
+          await recordChange(transaction, requester, {
+            action: "evaluator_profile.archive",
+            objectId: publicId,
+          });
+      });
       yield* read();
     },
   };

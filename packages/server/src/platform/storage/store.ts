@@ -32,6 +32,15 @@ export interface Store {
   readonly writer: Writer;
 }
 
+/** Makes a requester's changes, all or none. */
+export async function inTransaction<Result>(
+  { writer }: Pick<Store, "writer">,
+  requester: Requester,
+  change: (transaction: Database) => Promise<Result>,
+): Promise<Result> {
+  return await writer(requester).transaction().execute(change);
+}
+
 /** A database whose schema is up to date. */
 export interface OpenedDatabase extends Store {
   /** The SQLite file, if there is one. */

@@ -7,7 +7,7 @@ import { type StartServices, startEpisode } from "../../environments/episodes/st
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
 import { findEnd, type Turn } from "../../environments/episodes/turns.ts";
 import { matches } from "../../environments/judge.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Requester } from "../../platform/storage/store.ts";
@@ -95,10 +95,7 @@ async function findOrStart(
   task: Task,
 ): Promise<Episode> {
   const id = Bun.randomUUIDv5(`${check.id}/${waiting.position}`, "url");
-  const known = await findEpisode(services, requester, id).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  });
+  const known = await findEpisode(services, requester, id).catch(undefinedIfGone);
   if (known !== undefined && statusOf(known.row) !== "expired") return known;
   // An alarm refuses the episodes of agents, not those that measure whether it is still right.
   const unwatched = { ...services, realityOf: async () => undefined };

@@ -20,6 +20,8 @@ export interface ReplayServices extends PlayServices, ReplayRoom {
   store: Store;
   realEnvironments: Pick<RealEnvironments, "find" | "all">;
   storeReplayed(requester: Requester, checkId: string, replayed: readonly Replayed[]): Promise<void>;
+  /** Until someone resumes a check, no alarm is to be expected of it. */
+  onPaused(check: RealityChecksTable, reason: string): void;
 }
 
 export interface ReplayRunner {
@@ -118,11 +120,11 @@ async function workOnCheck(
   const { database } = services.store;
   const requester = { accountId: check.account_id, signal };
   const real = findReal(services, check);
-  if (check.real !== null && real === undefined) {
-    const reason = `The operator declares no real environment named ${JSON.stringify(check.real)} now.`;
-    await stopCheck(database, check.id, { status: "paused", reason });
-    return;
+  async function pause(reason: string): Promise<void> {
+    if (await stopCheck(database, check.id, { status: "paused", reason })) services.onPaused(check, reason);
   }
+  if (check.real !== null && real === undefined)
+    return await pause(`The operator declares no real environment named ${JSON.stringify(check.real)} now.`);
   const store = doTogether(async (replayed: readonly Replayed[]) => {
     await services.storeReplayed(requester, check.id, replayed);
     return replayed;
@@ -156,7 +158,7 @@ async function workOnCheck(
     replay,
     { concurrency, signal },
   );
-  if (reason !== undefined) await stopCheck(database, check.id, { status: "paused", reason });
+  if (reason !== undefined) await pause(reason);
   else if (check.source !== "continuous")
     await stopCheck(database, check.id, { status: "completed", reason: null });
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../../platform/errors.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Store } from "../../platform/storage/store.ts";
+import { inTransaction, type Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { narrowest, searchIds } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
@@ -134,21 +134,18 @@ export async function deleteResult(
   requester: Changer,
   id: number,
 ): Promise<void> {
-  await store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      const [found] = await selectCandidatesOf(transaction, requester.accountId, [id]);
-      if (found === undefined) throw noSuchResult();
-      if (found.is_of_run)
-        throw new ServiceError(
-          "conflict",
-          "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
-        );
-      // It may have been deleted since.
-      if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
-      const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
-      await recordChange(transaction, requester, change);
-    });
+  await inTransaction(store, requester, async (transaction) => {
+    const [found] = await selectCandidatesOf(transaction, requester.accountId, [id]);
+    if (found === undefined) throw noSuchResult();
+    if (found.is_of_run)
+      throw new ServiceError(
+        "conflict",
+        "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
+      );
+    // It may have been deleted since.
+    if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
+    const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
+    await recordChange(transaction, requester, change);
+  });
   countsMerger.schedule();
 }

@@ -16,7 +16,7 @@ import { ServiceError } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
-import type { Requester, Store } from "../../platform/storage/store.ts";
+import { inTransaction, type Requester, type Store } from "../../platform/storage/store.ts";
 import type { SearchFilter } from "../search/filter.ts";
 import { type FilterServices, readExportQuery, readSearchFilter } from "../search/read-filter.ts";
 import { searchIds } from "../search/search-results.ts";
@@ -195,18 +195,15 @@ async function startDeletion(
     created_at: createdAt,
     finished_at: null,
   };
-  await services.store
-    .writer(requester)
-    .transaction()
-    .execute(async (transaction) => {
-      await insertDeletion(transaction, row);
-      const detail = { deletion: row.id, count };
-      await recordChange(transaction, requester, {
-        action: "evaluation_result.delete",
-        objectId: "many",
-        detail,
-      });
+  await inTransaction(services.store, requester, async (transaction) => {
+    await insertDeletion(transaction, row);
+    const detail = { deletion: row.id, count };
+    await recordChange(transaction, requester, {
+      action: "evaluation_result.delete",
+      objectId: "many",
+      detail,
     });
+  });
   services.deletions.schedule();
   return row;
 }

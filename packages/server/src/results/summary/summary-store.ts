@@ -12,44 +12,29 @@ export interface ClusteredCell extends GroupKey {
   score: number | null;
 }
 
-/** Sums over the clusters of a group; null where it has none. */
-export interface ClusterTotals {
-  /** The results that the other figures are about. */
-  clustered_results: number | null;
-  /** Clusters with verdicts, and their sums: see `ClusteredMoments`. */
-  judged_clusters: number | null;
-  judged_in_clusters: number | null;
-  passed_in_clusters: number | null;
-  passed_squares: number | null;
-  judged_passed: number | null;
-  judged_squares: number | null;
-  /** The same of scores. */
-  scored_clusters: number | null;
-  scored_in_clusters: number | null;
-  score_sum_in_clusters: number | null;
-  /** Of the scores themselves, not of their sums. */
-  scores_squared: number | null;
-  score_squares: number | null;
-  scored_scores: number | null;
-  scored_squares: number | null;
-}
-
 const clusterTotalNames = [
+  // The results that the other figures are about.
   "clustered_results",
+  // Clusters with verdicts, and their sums: see `ClusteredMoments`.
   "judged_clusters",
   "judged_in_clusters",
   "passed_in_clusters",
   "passed_squares",
   "judged_passed",
   "judged_squares",
+  // The same of scores.
   "scored_clusters",
   "scored_in_clusters",
   "score_sum_in_clusters",
+  // Of the scores themselves, not of their sums.
   "scores_squared",
   "score_squares",
   "scored_scores",
   "scored_squares",
-] as const satisfies (keyof ClusterTotals)[];
+] as const;
+
+/** Sums over the clusters of a group; null where it has none. */
+export type ClusterTotals = Record<(typeof clusterTotalNames)[number], number | null>;
 
 /** Another part of a statement: `clusters`, the sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
 function withClusters(
@@ -75,34 +60,25 @@ function withClusters(
     )`;
 }
 
-/** The totals of the results of a group. */
-export interface GroupTotals extends GroupKey {
-  count: number;
-  passed: number;
-  not_passed: number;
-  failed: number;
-  not_applicable: number;
-  /** The number of results with a score, their sums, and the nearest ranks of their quantiles in thousandths. */
-  scored: number;
-  score_sum: number;
-  score_sum_of_squares: number;
-  p10: number | null;
-  p50: number | null;
-  p90: number | null;
-}
-
 const totalNames = [
   "count",
   "passed",
   "not_passed",
   "failed",
   "not_applicable",
+  // The number of results with a score, and their sums.
   "scored",
   "score_sum",
   "score_sum_of_squares",
-] as const satisfies (keyof GroupTotals)[];
+] as const;
 
-const rankNames = ["p10", "p50", "p90"] as const satisfies (keyof GroupTotals)[];
+/** The nearest ranks of the quantiles of scores, in thousandths. */
+const rankNames = ["p10", "p50", "p90"] as const;
+
+/** The totals of the results of a group. */
+export type GroupTotals = GroupKey &
+  Record<(typeof totalNames)[number], number> &
+  Record<(typeof rankNames)[number], number | null>;
 
 /** Results with the same verdict and the same score in thousandths, or -1 without a score. */
 export interface SummaryCell extends GroupKey {

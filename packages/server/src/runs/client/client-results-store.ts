@@ -1,11 +1,18 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { toExternalName } from "../../evaluators/outcome.ts";
-import type {
-  EvaluationPayloadsTable,
-  EvaluationResultsTable,
-} from "../../platform/storage/schema/results.ts";
+import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { EvaluatorNames, Run } from "../run.ts";
+
+const names = [
+  "evaluator_id",
+  "is_external",
+  "profile_name",
+  "profile_public_id",
+  "profile_revision",
+] as const;
+
+export type NamesRow = Pick<EvaluationResultsTable, (typeof names)[number]>;
 
 /** The evaluator of results as the API names it. */
 export function evaluatorNamesOf(row: NamesRow): EvaluatorNames {
@@ -52,21 +59,7 @@ export async function countResults(reader: Database, { id, account_id }: RunIds)
   return count;
 }
 
-export type ClientResultRow = Pick<
-  EvaluationResultsTable,
-  | "id"
-  | "evaluator_id"
-  | "is_external"
-  | "profile_name"
-  | "profile_public_id"
-  | "profile_revision"
-  | "status"
-  | "dataset_id"
-  | "sample_key"
-  | "cluster_id"
-  | "pass"
-  | "score"
-> & { tags: EvaluationPayloadsTable["tags"] };
+export type ClientResultRow = Awaited<ReturnType<typeof selectClientResults>>[number];
 
 /** Some results of a part, in the order of their numbers. Each result is in one part only. */
 export async function selectClientResults(
@@ -74,12 +67,12 @@ export async function selectClientResults(
   { id, account_id }: RunIds,
   { column, hasVerdict }: ResultsPart,
   { after, limit }: { after: number; limit: number },
-): Promise<ClientResultRow[]> {
+) {
   let query = reader
     .selectFrom("evaluation_results")
     .leftJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")
-    .select(["id", "evaluator_id", "is_external", "profile_name", "profile_public_id", "profile_revision"])
-    .select(["status", "dataset_id", "sample_key", "cluster_id", "pass", "score", "tags"])
+    .select(names)
+    .select(["id", "status", "dataset_id", "sample_key", "cluster_id", "pass", "score", "tags"])
     .where("account_id", "=", account_id)
     .where(column, "=", id)
     .where(hasVerdictIs(hasVerdict))
@@ -88,11 +81,6 @@ export async function selectClientResults(
     query = query.where((of) => of.or([of("experiment_id", "is", null), of("experiment_id", "!=", id)]));
   return await query.orderBy("id").limit(limit).execute();
 }
-
-export type NamesRow = Pick<
-  EvaluationResultsTable,
-  "evaluator_id" | "is_external" | "profile_name" | "profile_public_id" | "profile_revision"
->;
 
 /** How many results of one evaluator name a run. */
 export interface ResultCountsRow extends NamesRow {
@@ -105,14 +93,6 @@ export interface ResultCountsRow extends NamesRow {
   /** Results that have a score and nothing else. */
   with_score: number;
 }
-
-const names = [
-  "evaluator_id",
-  "is_external",
-  "profile_name",
-  "profile_public_id",
-  "profile_revision",
-] as const;
 
 /** Results with numbers after `after`, up to and with `end` if there is one. */
 interface NumberRange {

@@ -1,5 +1,5 @@
 import type { RunPrevious } from "@presage/contract";
-import { ServiceError } from "../../platform/errors.ts";
+import { undefinedIfGone } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { compareRuns } from "../compare/compare-runs.ts";
 import { hasSamplesOf, nameOf, type Run } from "../run.ts";
@@ -15,13 +15,10 @@ export async function compareWithPrevious(
   const before = await selectFinishedBefore(store.reader(requester), run);
   const earlier = before.filter(({ provenance }) => hasSamplesOf(provenance, run.provenance));
   const byName = earlier.find(({ name }) => name === run.name);
-  const previous = byName ?? earlier.find((one) => isOfSameLine(one, run));
+  const line = lineOf(run);
+  const previous = byName ?? earlier.find((one) => lineOf(one) === line);
   if (previous === undefined) return null;
-  const compared = await compareRuns({ store }, requester, [previous, run]).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  });
-  // One of them was deleted meanwhile.
+  const compared = await compareRuns({ store }, requester, [previous, run]).catch(undefinedIfGone);
   if (compared === undefined) return null;
   return {
     run_id: previous.id,
@@ -51,12 +48,7 @@ export async function findPrevious(
   return (await selectRun(reader, run.account_id, previous.run_id)) === undefined ? null : previous;
 }
 
-/** Whether two runs are of one target in one mode, whatever its revision: the same row of figures. */
-function isOfSameLine(a: Run, b: Run): boolean {
-  return lineOf(a) === lineOf(b);
-}
-
-/** Of predictions that were made elsewhere, only the run's name says by what. */
+/** The same of runs of one target in one mode, whatever its revision: the same row of figures. Of predictions that were made elsewhere, only the run's name says by what. */
 export function lineOf({ target, mode, name, dataset }: Run): string {
   const what =
     target.kind === "world" ? target.name : target.kind === "imported" ? name : JSON.stringify(target);

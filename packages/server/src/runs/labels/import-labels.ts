@@ -5,6 +5,7 @@ import { type Changer, recordChange } from "../../platform/audit.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { inTransaction } from "../../platform/storage/store.ts";
 import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "../../results/labels/labels.ts";
 import { type NamedResult, selectNamedResults } from "../../results/labels/labels-store.ts";
 
@@ -46,17 +47,14 @@ export async function importLabels(
   for (let at = 0; at < labels.length; at += labelsAtOnce) {
     // Always in the order of results, so that no two imports wait for each other.
     const some = labels.slice(at, at + labelsAtOnce);
-    await services.store
-      .writer(requester)
-      .transaction()
-      .execute(async (transaction) => {
-        for (const label of some) await putLabel(transaction, requester.accountId, label);
-        await recordChange(transaction, requester, {
-          action: "evaluation_result.label",
-          objectId: String(some[0]?.resultId),
-          detail: { labels: some.length },
-        });
+    await inTransaction(services.store, requester, async (transaction) => {
+      for (const label of some) await putLabel(transaction, requester.accountId, label);
+      await recordChange(transaction, requester, {
+        action: "evaluation_result.label",
+        objectId: String(some[0]?.resultId),
+        detail: { labels: some.length },
       });
+    });
   }
   services.countsMerger.schedule();
   const takenBack = labels.filter(({ label }) => label === null).length;

@@ -9,7 +9,7 @@ import {
 import { describeCoverage } from "@presage/contract/describe-runs";
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import { confidenceCard } from "../../platform/statistics/confidence.ts";
 import type { JudgedConfidences } from "../../platform/statistics/sorted-confidences.ts";
@@ -186,10 +186,6 @@ async function fittedOnItsSamples(
   const calibration = world?.pinned.calibration;
   const isOwn = calibration?.dataset_id === dataset.datasetId && calibration.revision === dataset.revision;
   return isOwn ? (calibration ?? undefined) : undefined;
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
 }
 
 /** Each prediction's confidence, those of a sample together; its score, if none has a confidence. NaN without one. */

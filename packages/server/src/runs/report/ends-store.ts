@@ -1,33 +1,13 @@
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { PositionRange } from "./outcomes-store.ts";
+import { type PositionRange, predictionsIn } from "./outcomes-store.ts";
 
-/** A run's prediction of a sample. */
-export interface AnswerRow {
-  position: number;
-  repeat: number;
-  /** Null if it failed. */
-  output: string | null;
-}
-
-/** A run's predictions of some samples, with what was answered. */
-export async function selectAnswers(
-  reader: Database,
-  runId: string,
-  { after, upTo }: PositionRange,
-): Promise<AnswerRow[]> {
-  const rows = await reader
-    .selectFrom("predictions as prediction")
+/** A run's predictions of some samples, with what was answered; null if they failed. */
+export async function selectAnswers(reader: Database, runId: string, range: PositionRange) {
+  const rows = await predictionsIn(reader, runId, range)
     .leftJoin("prediction_payloads as payload", (join) =>
-      join.onRef("payload.prediction_id", "=", "prediction.id").on("prediction.status", "=", "success"),
+      join.onRef("payload.prediction_id", "=", "predictions.id").on("predictions.status", "=", "success"),
     )
-    .select((of) => [
-      of.ref("prediction.position").$notNull().as("position"),
-      of.ref("prediction.repeat").$notNull().as("repeat"),
-      "payload.output",
-    ])
-    .where("prediction.run_id", "=", runId)
-    .where("prediction.position", ">", after)
-    .where("prediction.position", "<=", upTo)
+    .select("payload.output")
     .execute();
   return rows.map((row) => ({ ...row, position: Number(row.position), repeat: Number(row.repeat) }));
 }

@@ -1,10 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type {
-  DatasetSamplesTable,
-  PredictionsTable,
-  RunVerdictsTable,
-  SampleTraitsTable,
-} from "../../platform/storage/schema/runs.ts";
+import type { DatasetSamplesTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 // Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
@@ -80,18 +75,13 @@ export async function selectDigests(
     .execute();
 }
 
-export type VerdictRow = Pick<
-  RunVerdictsTable,
-  "position" | "repeat" | "status" | "pass" | "score" | "unchanged_pass" | "unchanged_score"
->;
-
 /** One evaluator's outcomes on a run's samples. */
 export async function selectVerdicts(
   reader: Database,
   runId: string,
   evaluator: number,
   { after, upTo }: PositionRange,
-): Promise<VerdictRow[]> {
+) {
   return await reader
     .selectFrom("run_verdicts")
     .select(["position", "repeat", "status", "pass", "score", "unchanged_pass", "unchanged_score"])
@@ -104,79 +94,44 @@ export async function selectVerdicts(
     .execute();
 }
 
-export type PredictionRow = Pick<
-  PredictionsTable,
-  | "status"
-  | "error_category"
-  | "finish_reason"
-  | "sent_model"
-  | "prompt_tokens"
-  | "cached_tokens"
-  | "completion_tokens"
-  | "latency_micros"
-  | "created_at"
-> & { position: number; repeat: number };
+/** A run's predictions of some samples, by their places. */
+export function predictionsIn(reader: Database, runId: string, { after, upTo }: PositionRange) {
+  return (
+    reader
+      .selectFrom("predictions")
+      // Both are set if the run is.
+      .select((of) => [
+        of.ref("position").$notNull().as("position"),
+        of.ref("repeat").$notNull().as("repeat"),
+      ])
+      .where("run_id", "=", runId)
+      .where("position", ">", after)
+      .where("position", "<=", upTo)
+  );
+}
 
-/** A run's predictions of some samples. */
-export async function selectPredictions(
-  reader: Database,
-  runId: string,
-  { after, upTo }: PositionRange,
-): Promise<PredictionRow[]> {
-  return await reader
-    .selectFrom("predictions")
-    .select([
-      "status",
-      "error_category",
-      "finish_reason",
-      "sent_model",
-      "prompt_tokens",
-      "cached_tokens",
-      "completion_tokens",
-      "latency_micros",
-      "created_at",
-    ])
-    // Both are set if the run is.
-    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
-    .where("run_id", "=", runId)
-    .where("position", ">", after)
-    .where("position", "<=", upTo)
+export type PredictionRow = Awaited<ReturnType<typeof selectPredictions>>[number];
+
+export async function selectPredictions(reader: Database, runId: string, range: PositionRange) {
+  return await predictionsIn(reader, runId, range)
+    .select(["status", "error_category", "finish_reason", "sent_model", "latency_micros", "created_at"])
+    .select(["prompt_tokens", "cached_tokens", "completion_tokens"])
     .orderBy("position")
     .orderBy("repeat")
     .execute();
 }
 
 /** The confidences of some samples' predictions. */
-export async function selectConfidences(
-  reader: Database,
-  runId: string,
-  { after, upTo }: PositionRange,
-): Promise<(Pick<PredictionsTable, "score" | "confidence"> & { position: number; repeat: number })[]> {
-  return await reader
-    .selectFrom("predictions")
+export async function selectConfidences(reader: Database, runId: string, range: PositionRange) {
+  return await predictionsIn(reader, runId, range)
     .select(["score", "confidence"])
-    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
-    .where("run_id", "=", runId)
     .where("status", "=", "success")
-    .where("position", ">", after)
-    .where("position", "<=", upTo)
     .execute();
 }
 
 /** Where the predictions of some samples failed. */
-export async function selectFailedPredictions(
-  reader: Database,
-  runId: string,
-  { after, upTo }: PositionRange,
-): Promise<{ position: number; repeat: number }[]> {
-  return await reader
-    .selectFrom("predictions")
-    .select((of) => [of.ref("position").$notNull().as("position"), of.ref("repeat").$notNull().as("repeat")])
-    .where("run_id", "=", runId)
-    .where("status", "=", "failed")
-    .where("position", ">", after)
-    .where("position", "<=", upTo)
-    .execute();
+export async function selectFailedPredictions(reader: Database, runId: string, range: PositionRange) {
+  return await predictionsIn(reader, runId, range).where("status", "=", "failed").execute();
 }
 
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */

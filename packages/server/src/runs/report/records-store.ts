@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { hasSamplesOf, type Run, type RunTarget } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import type { PositionRange } from "./outcomes-store.ts";
+import { type PositionRange, predictionsIn } from "./outcomes-store.ts";
 
 /** What a run's predictions through a world have in common. */
 export interface WorldCounts {
@@ -68,20 +68,12 @@ export async function selectWorldCounts(
 export async function selectWorldScores(
   reader: Database,
   runId: string,
-  { after, upTo }: PositionRange,
+  range: PositionRange,
 ): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
-  const rows = await reader
-    .selectFrom("predictions as prediction")
-    .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
-    .select((of) => [
-      of.ref("prediction.position").$notNull().as("position"),
-      of.ref("prediction.repeat").$notNull().as("repeat"),
-      "payload.request",
-    ])
-    .where("prediction.run_id", "=", runId)
-    .where("prediction.status", "=", "success")
-    .where("prediction.position", ">", after)
-    .where("prediction.position", "<=", upTo)
+  const rows = await predictionsIn(reader, runId, range)
+    .innerJoin("prediction_payloads as payload", "payload.prediction_id", "predictions.id")
+    .select("payload.request")
+    .where("status", "=", "success")
     .execute();
   return rows.flatMap(({ position, repeat, request }) => {
     // The runner wrote it.

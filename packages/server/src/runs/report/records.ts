@@ -1,6 +1,6 @@
 import type { RunReport } from "@presage/contract";
 import { describeAgainstRecords } from "@presage/contract/describe-runs";
-import { ServiceError } from "../../platform/errors.ts";
+import { undefinedIfGone } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { recordsName } from "../../worlds/complete-through-world.ts";
@@ -37,11 +37,7 @@ export async function reportAgainstRecords(
   if (!asksDeployment(run)) return {};
   const records = await findRecordsRun(services.store.reader(requester), run);
   if (records === undefined) return {};
-  const compared = await compareRuns(services, requester, [records, run]).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  });
-  // One of them was deleted meanwhile.
+  const compared = await compareRuns(services, requester, [records, run]).catch(undefinedIfGone);
   if (compared === undefined) return {};
   const evaluators = compared.evaluators.flatMap(({ reference: _, candidates: [candidate], ...names }) => {
     if (candidate === undefined) return [];

@@ -1,4 +1,4 @@
-import type { Environment, EnvironmentReality } from "@presage/sdk";
+import type { Environment, EnvironmentReality, RealityCheck } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
@@ -33,7 +33,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
     <>
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-1 text-sm">
-          {isEmpty ? <HowTo environment={environment} /> : <State {...{ environment, figures }} />}
+          {isEmpty ? <HowTo environment={environment} /> : <State {...{ environment, figures, checks }} />}
         </div>
         <NewCheck environment={environment} />
       </div>
@@ -74,9 +74,11 @@ const states: Record<StateName, { tone: Tone; name: string; advice(limit: string
 interface StateProps {
   environment: Environment;
   figures: EnvironmentReality;
+  checks: readonly RealityCheck[];
 }
 
-function State({ environment: { config, revision, is_built_in }, figures: { state, sentence } }: StateProps) {
+function State({ environment: { config, revision, is_built_in }, figures, checks }: StateProps) {
+  const { state, sentence } = figures;
   if (state === null)
     return (
       <>
@@ -91,6 +93,9 @@ function State({ environment: { config, revision, is_built_in }, figures: { stat
   const policy = "policy" in told ? told.policy : undefined;
   const { tone, name, advice } = states[told.state];
   const alarms = state.policies.filter((one) => one.state === "alarm");
+  const isBlind = checks.some(
+    (one) => one.source === "continuous" && one.status === "paused" && one.environment_revision === revision,
+  );
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 font-medium">
@@ -106,6 +111,7 @@ function State({ environment: { config, revision, is_built_in }, figures: { stat
         </Badge>
         {advice(formatShare(state.false_success_limit))}
         {state.state === "alarm" && config.real?.on_alarm === "refuse" && " New episodes are refused."}
+        {isBlind && " What ends now is not checked: the continuous check is paused."}
       </p>
       <p className="text-ink-2">
         Revision {revision}: {state.sentence}
