@@ -14,10 +14,11 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
-import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
+import type { RealityChecksTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
+import { refuseRepeated, toRow } from "./pairs.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
 import type { Recordings } from "./replays/recordings.ts";
@@ -186,41 +187,6 @@ async function beginWithRecordings(
   return {
     check: { name: named, source: "recordings", real: null, recordings: JSON.stringify(recordings) },
     replays: drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
-  };
-}
-
-function refuseRepeated(pairs: readonly RealityPair[]): void {
-  const seen = new Map<string, number>();
-  for (const [index, { task_id, episode_id, policy }] of pairs.entries()) {
-    const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
-    const before = seen.get(key);
-    if (before !== undefined)
-      throw new InvalidFieldError(
-        ["pairs", index],
-        `The same task, episode and policy are in pair ${before + 1}`,
-      );
-    seen.set(key, index);
-  }
-}
-
-function toRow(
-  check_id: string,
-  position: number,
-  { task_id, episode_id, policy, simulated, real, replayed }: RealityPair,
-): RealityEpisodesTable {
-  const flag = (value: boolean) => (value ? 1 : 0);
-  return {
-    ...{ check_id, position, task_id, episode_id: episode_id ?? null, policy: policy ?? null },
-    ...{ simulated: flag(simulated), real: flag(real) },
-    replayed: typeof replayed === "boolean" ? flag(replayed) : null,
-    ...{
-      simulated_reward: null,
-      real_reward: null,
-      steps: null,
-      diverged_at: null,
-      verbs: null,
-      checked_at: nowMicros(),
-    },
   };
 }
 
