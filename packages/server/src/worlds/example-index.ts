@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { eachFeature, featuresOf, maxBytes, normalForm } from "./features.ts";
 import type { Fields } from "./world.ts";
 
@@ -274,7 +274,7 @@ function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
 }
 
 function digestOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64url");
+  return hash("sha256", bytes, "base64url");
 }
 
 /** What it takes in memory, about, and a digest of what is searched. */

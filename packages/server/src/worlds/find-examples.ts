@@ -122,13 +122,18 @@ function excludedOf(
   { excluded = [], excludedTags = {} }: Wanted,
 ): ReadonlySet<number> {
   const examples = new Set<number>();
-  const addGroup = ({ starts, numbers }: Groups, number: number | undefined) => {
-    if (number === undefined) return;
-    for (const example of numbers.subarray(starts[number], starts[number + 1])) examples.add(example);
+  const addGroup = (groups: Groups, number: number | undefined) => {
+    if (number !== undefined) eachOf(groups, number, (example) => examples.add(example));
   };
   for (const id of excluded) addGroup(ofTrajectory, trajectories.get(id));
   for (const [name, value] of Object.entries(excludedTags)) addGroup(ofTag, tags.get(tagOf(name, value)));
   return examples;
+}
+
+/** Without a view of the array, which would cost more than a short group. */
+function eachOf({ starts, numbers }: Groups, group: number, visit: (number: number) => void): void {
+  const end = starts[group + 1] ?? 0;
+  for (let at = starts[group] ?? 0; at < end; at += 1) visit(numbers[at] ?? 0);
 }
 
 /** Half up, to 6 decimals. */
@@ -223,18 +228,15 @@ function actionsFrom(least: number, ofAction: Float64Array): number[] {
 }
 
 function examplesOf(
-  { examplesOf: { starts, numbers } }: ExampleIndex,
+  { examplesOf: groups }: ExampleIndex,
   actions: readonly number[],
   excluded: ReadonlySet<number>,
 ): number[] {
   const examples: number[] = [];
-  for (const action of actions) {
-    const end = starts[action + 1] ?? 0;
-    for (let at = starts[action] ?? 0; at < end; at += 1) {
-      const example = numbers[at] ?? 0;
+  for (const action of actions)
+    eachOf(groups, action, (example) => {
       if (!excluded.has(example)) examples.push(example);
-    }
-  }
+    });
   return examples;
 }
 
