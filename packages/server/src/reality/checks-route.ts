@@ -36,14 +36,7 @@ import type { Store } from "../platform/storage/store.ts";
 import { exampleRun, toRun } from "../runs/run.ts";
 import { toInvalidRequest } from "../runs/runs-route.ts";
 import { type CheckRunServices, runOfCheck } from "./check-run.ts";
-import {
-  type CheckServices,
-  cancelCheck,
-  createCheck,
-  deleteCheck,
-  findCheck,
-  resumeCheck,
-} from "./checks.ts";
+import { type CheckServices, createCheck, deleteCheck, endOrResume, findCheck } from "./checks.ts";
 import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
 import { readPairLines } from "./pairs.ts";
 import { countReplays, selectReplays } from "./replays/replays-store.ts";
@@ -223,7 +216,6 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
 /** Ends a check, or goes on with it. */
 const changeRoute = (
   verb: "cancel" | "resume",
-  change: typeof cancelCheck,
   description: string,
   refusal: Parameters<typeof errorResponse>,
 ) =>
@@ -242,7 +234,11 @@ const changeRoute = (
       ...noSuch("reality check"),
     },
     async handle(services: CheckServices, { requester, params: { id } }) {
-      const changed = await countedCheck(services, requester, await change(services, requester, id));
+      const changed = await countedCheck(
+        services,
+        requester,
+        await endOrResume(services, requester, id, verb),
+      );
       services.replays.wake();
       return reply(200, changed);
     },
@@ -250,13 +246,11 @@ const changeRoute = (
 
 const cancelRealityCheck = changeRoute(
   "cancel",
-  cancelCheck,
   "Ends a reality check before its time. What was replayed stays.",
   ["It has ended", "The reality check has ended."],
 );
 const resumeRealityCheck = changeRoute(
   "resume",
-  resumeCheck,
   "Goes on with a paused reality check. What could not be replayed is tried again.",
   ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
 );

@@ -215,32 +215,24 @@ async function changeCheck(
   });
 }
 
-/** Ends a check before its time. What was replayed stays. */
-export async function cancelCheck(
+/** Ends a check before its time, with what was replayed, or goes on with a paused one and tries again what could not be. */
+export async function endOrResume(
   services: CheckServices,
   requester: Changer,
   id: string,
+  verb: "cancel" | "resume",
 ): Promise<RealityChecksTable> {
   const check = await findCheck(services, requester, id);
-  await changeCheck(services, requester, check, "cancel", async (transaction) => {
+  await changeCheck(services, requester, check, verb, async (transaction) => {
+    if (verb === "resume" && !(await resumeRows(transaction, id)))
+      throw new ServiceError(
+        "conflict",
+        `Only a paused reality check can be resumed; this one is ${check.status}.`,
+      );
+    if (verb === "resume") return;
     if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
       throw new ServiceError("conflict", "The reality check has ended.");
     await deleteWaiting(transaction, id);
-  });
-  return await findCheck(services, requester, id);
-}
-
-/** Goes on with a paused check. What could not be replayed is tried again. */
-export async function resumeCheck(
-  services: CheckServices,
-  requester: Changer,
-  id: string,
-): Promise<RealityChecksTable> {
-  const check = await findCheck(services, requester, id);
-  await changeCheck(services, requester, check, "resume", async (transaction) => {
-    if (await resumeRows(transaction, id)) return;
-    const reason = `Only a paused reality check can be resumed; this one is ${check.status}.`;
-    throw new ServiceError("conflict", reason);
   });
   return await findCheck(services, requester, id);
 }
