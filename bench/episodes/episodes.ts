@@ -90,7 +90,7 @@ const openSome = async (presage: RunningPresage, count: number): Promise<string[
   return ids;
 };
 
-export interface OpenEpisodes {
+interface OpenEpisodes {
   readonly episodes: number;
   readonly startsPerS: number;
   readonly rssBeforeBytes: number;

@@ -13,7 +13,7 @@ import { fewCallers, loadNow, p99, pauseMs, predictWhile } from "../lib/load.ts"
 import type { Part } from "../lib/part.ts";
 import { bun, type ProcessGroup, programFile } from "../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../lib/targets.ts";
-import { readCpuMs, readMemory } from "../lib/usage.ts";
+import { readCpuMs, readMainThread, readMemory } from "../lib/usage.ts";
 import type { SendArray, SentArray } from "../programs/send-array.ts";
 
 const fullPlan = { bytes: 10e9, rounds: 7, secondsEach: 8 };
@@ -69,6 +69,9 @@ interface Round {
   readonly round: number;
   readonly aloneMs: number;
   readonly besideMs: number;
+  /** Parts of the time beside an import in which the server's main thread ran, and waited for a processor. */
+  readonly ran: number;
+  readonly waited: number;
   readonly predictions: number;
   readonly load: number;
 }
@@ -89,12 +92,16 @@ const measureBeside = async (
     const alone = await predictFor(secondsEach);
     const importing = importArray(group, presage, `beside ${round}`, { seconds: secondsEach + 2 });
     await Bun.sleep(1_000);
+    const before = readMainThread(presage.process.pid);
     const beside = await predictFor(secondsEach);
+    const after = readMainThread(presage.process.pid);
+    const ran = (after.ranMs - before.ranMs) / (secondsEach * 1000);
+    const waited = (after.waitedMs - before.waitedMs) / (secondsEach * 1000);
     await importing;
     const [aloneMs, besideMs] = [p99(alone), p99(beside)];
-    measured.push({ round, aloneMs, besideMs, predictions: beside.length, load: loadNow() });
+    measured.push({ round, aloneMs, besideMs, ran, waited, predictions: beside.length, load: loadNow() });
     process.stdout.write(
-      `uploads  round ${round + 1}: p99 ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside an import; load ${loadNow().toFixed(1)}\n`,
+      `uploads  round ${round + 1}: p99 ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside an import, the main thread runs ${(100 * ran).toFixed(0)} % and waits ${(100 * waited).toFixed(0)} %; load ${loadNow().toFixed(1)}\n`,
     );
   }
   return measured;
@@ -141,6 +148,17 @@ ${tableOf(
     ["p99 without an import, ms", (all) => showFigure(figureOf(all, ({ aloneMs }) => aloneMs))],
     ["beside one, ms", (all) => showFigure(figureOf(all, ({ besideMs }) => besideMs))],
     ["times", (all) => showFigure(figureOf(all, ({ aloneMs, besideMs }) => besideMs / aloneMs))],
+    [
+      "main thread runs, waits for a processor, % of the time",
+      (all) =>
+        `${showFigure(
+          figureOf(all, ({ ran }) => ran),
+          100,
+        )}; ${showFigure(
+          figureOf(all, ({ waited }) => waited),
+          100,
+        )}`,
+    ],
     ["predictions a round", (all) => showFigure(figureOf(all, ({ predictions }) => predictions))],
     ["load", (all) => showFigure(figureOf(all, ({ load }) => load))],
   ],

@@ -18,7 +18,7 @@ export interface BenchChoices {
   readonly database: DatabaseName | undefined;
 }
 
-export interface BenchContext extends BenchChoices {
+interface BenchContext extends BenchChoices {
   readonly group: ProcessGroup;
   /** The mock upstream, started when first asked for. */
   readonly upstream: () => Promise<Upstream>;

@@ -13,20 +13,20 @@ export const workDirectory = join(benchDirectory, ".work");
 export const resultsFile = join(benchDirectory, "RESULTS.md");
 export const portkeyPackageDirectory = join(benchDirectory, "node_modules", "@portkey-ai", "gateway");
 
-export interface ServerStart {
+interface ServerStart {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Both outputs are written here, as in production, because logging has a cost. */
   readonly logFile: string;
 }
 
-export interface CommandRun {
+interface CommandRun {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }
 
-export interface CommandOutput {
+interface CommandOutput {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { bun, findFreePort, type ProcessGroup, programFile, untilTrue } from "./processes.ts";
 
-export interface UpstreamCounts {
+interface UpstreamCounts {
   readonly answered: number;
   readonly inFlight: number;
   readonly peakInFlight: number;

@@ -46,6 +46,14 @@ export const readCpuMsOfEach = (pids: readonly number[]): Map<number, number> =>
     ),
   );
 
+/** What a process's main thread ran, and how long it was ready and waited for a processor. */
+export const readMainThread = (pid: number): { readonly ranMs: number; readonly waitedMs: number } => {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8")
+    .split(" ")
+    .map(Number);
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
+};
+
 export interface Memory {
   readonly rssBytes: number;
   /** Pages shared by several processes are divided among them, including those of the program file. */

@@ -69,7 +69,7 @@ export interface Sample extends LoadSample {
   readonly round: number;
 }
 
-export interface StartTimes {
+interface StartTimes {
   /** With nothing on disk: Presage creates its database. */
   readonly firstMs: number;
   readonly againMs: number;

@@ -71,7 +71,7 @@ export const runRuns = async (
   return { imports, live, smallUploads, largeUploads };
 };
 
-export interface ImportSample {
+interface ImportSample {
   readonly database: Database["database"];
   /** From the first byte of the upload until the run is finished. */
   readonly seconds: number;
@@ -148,7 +148,7 @@ const measureReport = async (
   }
 };
 
-export interface LiveSample {
+interface LiveSample {
   readonly round: number;
   readonly idleP99Us: number;
   readonly besideP99Us: number;

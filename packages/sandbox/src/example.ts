@@ -1,7 +1,7 @@
 import { simulateTurn } from "./simulate-turn.ts";
 
 /** A recorded step, as a line of a dataset. */
-export interface ExampleSample {
+interface ExampleSample {
   trajectory_id: string;
   step: number;
   context: { environment_state: string };
@@ -11,7 +11,7 @@ export interface ExampleSample {
 }
 
 /** A prediction of one of them, as a line of an upload. */
-export interface ExamplePrediction {
+interface ExamplePrediction {
   trajectory_id: string;
   step: number;
   prediction: string;
@@ -118,7 +118,7 @@ function chooser(seed: number): <Item>(items: readonly Item[]) => Item {
 }
 
 /** A small world: what the system turn says of it, and where the agent can be. */
-export interface House {
+interface House {
   name: string;
   environment: string;
   rooms: readonly string[];

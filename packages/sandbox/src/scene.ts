@@ -3,7 +3,7 @@ import { parseRooms, parseWorldMap, placeInOrder, type Room, type WorldMap } fro
 import { type Found, findNamed, findThings, type Thing } from "./world/thing.ts";
 
 /** Events described in the state. The sandbox keeps nothing between turns, so they are all it knows. */
-export type Event =
+type Event =
   | { kind: "described"; room: Room }
   | { kind: "listed"; carried: Thing[] }
   | { kind: "entered"; room: string }
@@ -11,7 +11,7 @@ export type Event =
   | { kind: "poured"; from: string; into: string }
   | { kind: "switched"; thing: string; to: Switch };
 
-export type Switch = "open" | "closed" | "activated" | "deactivated";
+type Switch = "open" | "closed" | "activated" | "deactivated";
 
 /** Sentences in observations are short. The patterns below are not tried on longer ones. */
 const maxSentenceCharacters = 300;

@@ -39,7 +39,7 @@ function respond({ name, parameters }: ToolCall, error: string | undefined): unk
 }
 
 /** From each tool's name to its parameters, and from each parameter's name to its JSON type. */
-export type ToolSchemas = Map<string, Map<string, string>>;
+type ToolSchemas = Map<string, Map<string, string>>;
 
 /** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`; undefined if the text is not such a list. */
 function parseToolSchemas(text: string): ToolSchemas | undefined {

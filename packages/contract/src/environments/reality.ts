@@ -2,7 +2,14 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { EvaluatorReference } from "../evaluation/evaluate.ts";
 import { maxRunEvaluators } from "../evaluation/run.ts";
-import { defaultPageLimit, nextCursor, numberedPageQuery, pageQuery } from "../query.ts";
+import {
+  defaultPageLimit,
+  nextCursor,
+  numberedPageQuery,
+  pageQuery,
+  queryInteger,
+  queryNumber,
+} from "../query.ts";
 import { dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
@@ -110,6 +117,16 @@ export type RealityCheckSource = z.infer<typeof RealityCheckSource>;
 
 export const RealityCheckStatus = z.enum(["running", "paused", "cancelled", "completed"]);
 export type RealityCheckStatus = z.infer<typeof RealityCheckStatus>;
+
+/** Query of `POST /v1/reality-checks` whose body is a pair a line: what is beside the pairs. */
+export const RealityPairsQuery = z.object({
+  name: checkName.optional().meta({ description: "A name for people." }),
+  environment: storableText().optional().meta({ description: "The environment that simulated." }),
+  environment_revision: queryInteger({ minimum: 1 }).optional().meta({ description: "Its revision." }),
+  false_success_limit: queryNumber().optional().meta({
+    description: "The share of simulated successes that may fail in reality.",
+  }),
+});
 
 /** A comparison of simulated episodes with the real environment. */
 export const RealityCheck = z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nextCursor, pageQuery } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import { instant, shortText, storableText } from "../text.ts";
 import { Correction, EvaluationLabel, LabelVerdict, score } from "./result.ts";
@@ -129,9 +130,18 @@ export const LabelSample = z
   .meta({ id: "LabelSample" });
 export type LabelSample = z.infer<typeof LabelSample>;
 
+/** The most draws of a page, each with all that it took. */
+export const maxLabelSamples = 100;
+
+/** Query of `GET /v1/runs/{id}/label-samples`. */
+export const LabelSampleListQuery = z.object(
+  pageQuery({ maximum: maxLabelSamples, default: maxLabelSamples }),
+);
+export type LabelSampleListQuery = z.infer<typeof LabelSampleListQuery>;
+
 /** Response of `GET /v1/runs/{id}/label-samples`. */
 export const LabelSampleListResponse = z
-  .object({ data: z.array(LabelSample).meta({ description: "The last 100 draws, the newest first." }) })
+  .object({ data: z.array(LabelSample).meta({ description: "The newest first." }), next: nextCursor })
   .meta({ id: "LabelSampleListResponse" });
 export type LabelSampleListResponse = z.infer<typeof LabelSampleListResponse>;
 

@@ -10,7 +10,7 @@ import {
 } from "../world/thing.ts";
 
 /** An action on the whole scene, or with words that do not name a thing. */
-export interface SceneVerb {
+interface SceneVerb {
   pattern: RegExp;
   /** The next observation; undefined if the world has no such action. */
   observe(scene: Scene, words: readonly string[]): string | undefined;

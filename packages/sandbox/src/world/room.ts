@@ -9,7 +9,7 @@ export interface Room {
   doors: Doorway[];
 }
 
-export interface Doorway {
+interface Doorway {
   to: string;
   isOpen: boolean;
 }

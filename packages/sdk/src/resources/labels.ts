@@ -9,6 +9,7 @@ import type {
   LabelSampleRequest,
 } from "@presage/contract";
 import { type CallOptions, type QueryOf, underOneKey, type WriteOptions } from "../call.ts";
+import { listAllPages } from "../paging.ts";
 import type { Transport } from "../transport.ts";
 import type { DatasetLines } from "./datasets.ts";
 
@@ -57,10 +58,10 @@ export function labels({ json }: Transport): Labels {
       ),
     draw: (id, body, options) =>
       json({ method: "POST", path: ofRun(id, "label-sample"), body, ...underOneKey(options) }, options),
-    async listDrawn(id, options) {
-      const call = { method: "GET", path: ofRun(id, "label-samples") } as const;
-      return (await json<LabelSampleListResponse>(call, options)).data;
-    },
+    listDrawn: (id, options) =>
+      listAllPages((query) =>
+        json<LabelSampleListResponse>({ method: "GET", path: ofRun(id, "label-samples"), query }, options),
+      ),
     agreement: (query, options) =>
       json({ method: "GET", path: "/v1/agreement", query: { ...query } }, options),
   };

@@ -1,9 +1,10 @@
+import { Role } from "@presage/contract";
+import { z } from "zod";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
 import {
-  type AccountUser,
   type Row,
   selectAccountUsers,
   selectResultNumbers,
@@ -24,18 +25,32 @@ function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
 export const accountExportStart = '{"kind":"presage account"';
 
 /** The first line of an export. */
-export interface ExportHeader {
-  kind: "presage account";
+export const ExportHeader = z.strictObject({
+  kind: z.literal("presage account"),
   /** The last migration of the database: others may have other columns. */
-  schema: string;
-  account: string;
+  schema: z.string(),
+  account: z.string().min(1),
   /** Rows name users by their place here. */
-  users: Omit<AccountUser, "id">[];
-  results: { first: number; last: number } | null;
-}
+  users: z.array(
+    z.strictObject({
+      oidc_issuer: z.string(),
+      oidc_subject: z.string(),
+      email: z.string().nullable(),
+      name: z.string().nullable(),
+      role: Role,
+      created_at: z.int(),
+    }),
+  ),
+  /** Between which numbers the results are. */
+  results: z
+    .strictObject({ first: z.int().min(1), last: z.int() })
+    .refine(({ first, last }) => first <= last)
+    .nullable(),
+});
+export type ExportHeader = z.infer<typeof ExportHeader>;
 
 /** A row; the last line is the number of rows. */
-export interface ExportLine {
+interface ExportLine {
   table: string;
   row: Row;
   texts?: Row;

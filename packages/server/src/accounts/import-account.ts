@@ -1,4 +1,3 @@
-import { Role } from "@presage/contract";
 import { z } from "zod";
 import { ServiceError } from "../platform/errors.ts";
 import { insertRows } from "../platform/storage/rows.ts";
@@ -14,7 +13,7 @@ import {
   selectRows,
 } from "./account-tables-store.ts";
 import {
-  type ExportHeader,
+  ExportHeader,
   type ImportedLine,
   type ImportState,
   invalidImport,
@@ -34,28 +33,9 @@ const Line = z.union([
   }),
   z.strictObject({ kind: z.literal("end"), rows: z.int() }),
 ]);
-const Header = z.strictObject({
-  kind: z.literal("presage account"),
-  schema: z.string(),
-  account: z.string().min(1),
-  users: z.array(
-    z.strictObject({
-      oidc_issuer: z.string(),
-      oidc_subject: z.string(),
-      email: z.string().nullable(),
-      name: z.string().nullable(),
-      role: Role,
-      created_at: z.int(),
-    }),
-  ),
-  results: z
-    .strictObject({ first: z.int().min(1), last: z.int() })
-    .refine(({ first, last }) => first <= last)
-    .nullable(),
-}) satisfies z.ZodType<ExportHeader>;
 
 /** A result as it was exported. */
-export interface ImportedResult {
+interface ImportedResult {
   row: Row;
   texts: Row;
 }
@@ -89,7 +69,7 @@ export async function importAccount(
   return await database.transaction().execute(async (transaction) => {
     const read = lines[Symbol.asyncIterator]();
     const first = await read.next();
-    const header = parse(Header, first.done === true ? { number: 1, text: "" } : first.value);
+    const header = parse(ExportHeader, first.done === true ? { number: 1, text: "" } : first.value);
     if (header.schema !== options.schema)
       throw invalidImport(
         `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,

@@ -26,7 +26,7 @@ import type { KeyDigest } from "./verify-api-key.ts";
 /** How people sign in: with a printed address, or with their identity provider. */
 export type SignIn = LocalSignIn | OpenidSignIn;
 
-export interface LocalSignIn {
+interface LocalSignIn {
   kind: "local";
   tokenDigest: KeyDigest;
 }
@@ -127,7 +127,7 @@ function localSignInPage(): Response {
   return pageResponse({ title: "Sign in", body, hasScript: true });
 }
 
-export interface OpenidSignInPage {
+interface OpenidSignInPage {
   /** Of the identity provider. */
   issuer: string;
   /** Of the button. */

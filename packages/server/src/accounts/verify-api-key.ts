@@ -96,7 +96,7 @@ const outageMs = 4_500;
 const maxEntries = 50_000;
 
 /** How a key was checked; `unavailable`: it could not be, because of the database. */
-export type Verification = "cached" | "looked_up" | "refused" | "unavailable";
+type Verification = "cached" | "looked_up" | "refused" | "unavailable";
 
 export interface KeyVerifier {
   /** The caller whose key it is; undefined if it is invalid. Throws `store_unavailable` if it cannot be checked. */

@@ -29,7 +29,7 @@ export type DeletionStep = { limit: number } & (
 
 type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> : never;
 /** What a step deletes, without where it begins and how much it may take. */
-export type DeletionTarget = WithoutPlace<DeletionStep>;
+type DeletionTarget = WithoutPlace<DeletionStep>;
 
 export type Place = AgePosition | Keyset | CountsPosition | true;
 

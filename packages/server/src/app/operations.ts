@@ -43,7 +43,7 @@ import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
 import { runSampleRoutes } from "../runs/samples-route.ts";
 import { shareRoutes } from "../shares/shares-route.ts";
-import { budgetRoutes } from "../usage/budgets-route.ts";
+import { budgetRoutes } from "../usage/budgets.ts";
 import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";

@@ -175,7 +175,7 @@ export interface SupervisorLink {
   readonly closed: Promise<string>;
 }
 
-export interface Answers {
+interface Answers {
   figures(): Promise<Figures>;
   forgetKey(digest: string): void;
   rereadFiles(): Promise<void>;

@@ -1,19 +1,12 @@
 import type { RunCalibration } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../config/config.ts";
-import { countOf, printable, printableJson } from "../platform/words.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { examples, onServer, printNotice } from "./command.ts";
-import { configure } from "./config.ts";
-import { type ConnectionOptions, findRun } from "./connect.ts";
+import { findRun } from "./connect.ts";
 import { nameOf } from "./gate.ts";
-import { withConnection } from "./open-connection.ts";
+import { onConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
-import type { Column } from "./terminal.ts";
-
-interface CalibrateOptions extends ConnectionOptions {
-  evaluator?: string;
-  json?: boolean;
-}
+import { type Column, printJsonOr } from "./terminal.ts";
 
 /** `presage calibrate`. */
 export function addCalibrateCommand(program: Command): void {
@@ -31,21 +24,17 @@ export function addCalibrateCommand(program: Command): void {
       "after",
       examples("presage calibrate nightly", "presage calibrate nightly --evaluator state-change --json"),
     )
-    .action((run: string, options) => calibrateCommand(configure(), run, options));
-}
-
-async function calibrateCommand(
-  config: Config,
-  nameOrId: string,
-  { evaluator, json, ...options }: CalibrateOptions,
-): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const { id } = await findRun(connection, nameOrId);
-    const query = calibrationQuery(evaluator);
-    const card = await connection.call(({ runs }) => runs.calibration(id, query));
-    if (json) process.stdout.write(`${printableJson(card)}\n`);
-    else printCard(card);
-  });
+    .action(
+      onConnection(async (connection, nameOrId: string, options: { evaluator?: string; json?: boolean }) => {
+        const { id } = await findRun(connection, nameOrId);
+        const query = calibrationQuery(options.evaluator);
+        printJsonOr(
+          options.json,
+          await connection.call(({ runs }) => runs.calibration(id, query)),
+          printCard,
+        );
+      }),
+    );
 }
 
 /** The query for an evaluator that is given as NAME or NAME=PROFILE. */
@@ -84,10 +73,9 @@ function printCard(card: RunCalibration): void {
     { name: "coverage", figure: kept, meaning: `kept at a risk of ${100 * kept.risk} %${atLeast}` },
   ]);
   const { count, trajectories } = auroc;
-  const unit = trajectories === 1 ? "trajectory" : "trajectories";
   process.stdout.write(`\n${printable(card.sentence)}\n`);
   const notes = [
-    `${nameOf(card)}: ${countOf(count, "prediction")} in ${trajectories} ${unit}`,
+    `${nameOf(card)}: ${countOf(count, "prediction")} in ${countOf(trajectories, "trajectory", "trajectories")}`,
     ...(of === "score" ? ["The figures are of raw scores, which are no confidences."] : []),
     ...(without_confidence > 0 ? [`${countOf(without_confidence, "prediction")} without a confidence`] : []),
     ...(left_out > 0

@@ -49,6 +49,9 @@ export function examples(...lines: string[]): string {
 /** 128 plus the number of SIGPIPE, as shells report it. */
 export const closedPipeExitCode = 141;
 
+/** 128 plus the number of SIGINT, as shells report it. */
+export const interruptedExitCode = 130;
+
 /** Whether the output's reader has gone, as after `presage config | head -1`. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";

@@ -9,6 +9,7 @@ import { instanceHeader } from "../app/probes.ts";
 import { composeStore, type OpenedStore } from "../app/storage.ts";
 import { type Config, withoutCredentials } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
+import type { Keyset } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { readInstances } from "../platform/storage/settings-store.ts";
 import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
@@ -121,6 +122,13 @@ function createClient(baseUrl: string, apiKey: string): Presage {
 export async function findDataset({ call }: Connection, nameOrId: string): Promise<Dataset | undefined> {
   const all = await call(({ datasets }) => datasets.list());
   return all.find(({ name }) => name === nameOrId) ?? all.find(({ id }) => id === nameOrId.toLowerCase());
+}
+
+/** A dataset by its name or id; throws a `CommandError` if there is none. */
+export async function getDataset(connection: Connection, nameOrId: string): Promise<Dataset> {
+  const dataset = await findDataset(connection, nameOrId);
+  if (dataset !== undefined) return dataset;
+  throw new CommandError(`There is no dataset ${nameOrId}.`);
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -242,6 +250,26 @@ export async function withDatabase(
   } finally {
     await store.destroy();
   }
+}
+
+const pageSize = 1_000;
+
+/** The rows of a list that is read page by page: all of them, or the first `most`. */
+export async function readAll<Row, Position = Keyset>(
+  readPage: (page: {
+    limit: number;
+    after: Position | undefined;
+  }) => Promise<{ rows: Row[]; next: Position | undefined }>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  let after: Position | undefined;
+  do {
+    const { rows, next } = await readPage({ limit: Math.min(pageSize, most - all.length), after });
+    all.push(...rows);
+    after = next;
+  } while (after !== undefined && all.length < most);
+  return all;
 }
 
 /**

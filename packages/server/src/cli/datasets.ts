@@ -5,15 +5,14 @@ import {
   type RealityCheckSelection,
 } from "@presage/contract";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Config } from "../config/config.ts";
-import { printable, printableJson } from "../platform/words.ts";
+import { printable } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
-import { type Client, type Connection, type ConnectionOptions, findDataset } from "./connect.ts";
-import { withConnection } from "./open-connection.ts";
-import { type Column, printList } from "./terminal.ts";
+import { type Client, type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
+import { onConnection, withConnection } from "./open-connection.ts";
+import { type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addDatasetExport } from "./traces/export.ts";
-import { addImportOptions, describeRevision, importTraces } from "./traces/import.ts";
+import { addImportOptions, describeRevision, importTraces, reviseDataset } from "./traces/import.ts";
 
 /** `presage datasets`. */
 export function addDatasetsCommands(program: Command): void {
@@ -49,20 +48,30 @@ export function addDatasetsCommands(program: Command): void {
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
-    .action(async (options) => showDatasets(configure(), options));
+    .action(
+      onConnection(async ({ call }, { json }: { json?: boolean }) =>
+        printList(await call((client) => client.datasets.list()), { columns: datasetColumns, json }),
+      ),
+    );
   datasets
     .command("show <dataset>")
     .description("show a dataset, given by name or id, and its revisions")
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage datasets show kitchen"))
-    .action(async (dataset: string, options) => showDataset(configure(), dataset, options));
+    .action(onConnection(showDataset));
   datasets
     .command("delete <dataset>")
     .description("delete a dataset, given by name or id, with all its revisions")
     .option(...onServer)
     .addHelpText("after", examples("presage datasets delete kitchen"))
-    .action(async (dataset: string, options) => deleteDataset(configure(), dataset, options));
+    .action(
+      onConnection(async (connection, nameOrId: string) => {
+        const { id, name } = await getDataset(connection, nameOrId);
+        await connection.call((client) => client.datasets.delete(id));
+        process.stdout.write(`Deleted ${printable(name)}.\n`);
+      }),
+    );
 }
 
 function addFromEpisodesCommand(datasets: Command): void {
@@ -91,7 +100,7 @@ function addFromEpisodesCommand(datasets: Command): void {
       "after",
       examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
     )
-    .action(async (options) => importEpisodes(configure(), options));
+    .action(importEpisodes);
 }
 
 function addFromRealityCommand(datasets: Command): void {
@@ -109,12 +118,19 @@ function addFromRealityCommand(datasets: Command): void {
         "  019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
       ),
     )
-    .action(async (ids: string[], { untilDivergence, ...options }) => {
-      const selection: RealityCheckSelection = { ids, until_divergence: untilDivergence === true };
-      await reviseNamed(configure(), options, ({ uploadRealityChecks }, id, upload) =>
-        uploadRealityChecks(id, selection, upload),
-      );
-    });
+    .action(
+      onConnection(
+        async (connection, ids: string[], options: RevisionOptions & { untilDivergence?: true }) => {
+          const selection: RealityCheckSelection = {
+            ids,
+            until_divergence: options.untilDivergence === true,
+          };
+          await reviseByEpisodes(connection, options, ({ uploadRealityChecks }, id, upload) =>
+            uploadRealityChecks(id, selection, upload),
+          );
+        },
+      ),
+    );
 }
 
 function readNumber(text: string): number {
@@ -122,107 +138,69 @@ function readNumber(text: string): number {
   return Number(text);
 }
 
-interface RevisionOptions extends ConnectionOptions {
+interface RevisionOptions {
   name: string;
   append?: boolean;
 }
 
-async function importEpisodes(
-  config: Config,
-  { name, append, server, ...selection }: RevisionOptions & EpisodeSelection,
-): Promise<void> {
+async function importEpisodes({
+  name,
+  append = false,
+  server,
+  ...selection
+}: RevisionOptions & ConnectionOptions & EpisodeSelection): Promise<void> {
   const checked = EpisodeSelection.safeParse(selection);
   if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
-  await reviseNamed(config, { name, server, ...(append && { append }) }, ({ uploadEpisodes }, id, upload) =>
-    uploadEpisodes(id, checked.data, upload),
+  await withConnection(configure(), { server }, (connection) =>
+    reviseByEpisodes(connection, { name, append }, ({ uploadEpisodes }, id, upload) =>
+      uploadEpisodes(id, checked.data, upload),
+    ),
   );
 }
 
 /** Makes a revision of the dataset of this name, whose trajectories are episodes. */
-async function reviseNamed(
-  config: Config,
-  { name, append, server }: RevisionOptions,
+async function reviseByEpisodes(
+  connection: Connection,
+  { name, append = false }: RevisionOptions,
   upload: (
     datasets: Client["datasets"],
     id: string,
     options: { append: boolean },
   ) => Promise<DatasetRevision>,
 ): Promise<void> {
-  await withConnection(config, { server }, async (connection) => {
-    const known = await findDataset(connection, name);
-    const dataset = known ?? (await connection.call(({ datasets }) => datasets.create({ name })));
-    try {
-      describeRevision(
-        dataset,
-        await connection.call(({ datasets }) => upload(datasets, dataset.id, { append: append === true })),
-      );
-    } catch (error) {
-      // A dataset that was made for nothing is not left behind.
-      if (known === undefined)
-        await connection.call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
-      throw error;
-    }
-  });
+  const { dataset, revision } = await reviseDataset(connection, name, ({ id }) =>
+    connection.call(({ datasets }) => upload(datasets, id, { append })),
+  );
+  describeRevision(dataset, revision);
 }
 
-/** Prints the datasets, newest first. */
-async function showDatasets(
-  config: Config,
-  { json, ...options }: ConnectionOptions & { json?: boolean },
-): Promise<void> {
-  await withConnection(config, options, async ({ call }) => {
-    printList(await call(({ datasets }) => datasets.list()), {
-      columns: datasetColumns,
-      json: json ? (dataset) => dataset : undefined,
-    });
-  });
+function ofLatest(
+  heading: string,
+  figure: (latest: Dataset["latest_revision"]) => number | string,
+): Column<Dataset> {
+  return { heading, text: ({ latest_revision }) => String(figure(latest_revision)), align: "right" };
 }
 
 const datasetColumns: readonly Column<Dataset>[] = [
   { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
-  {
-    heading: "REVISION",
-    text: ({ latest_revision }) => String(latest_revision?.revision ?? "none"),
-    align: "right",
-  },
-  {
-    heading: "SAMPLES",
-    text: ({ latest_revision }) => String(latest_revision?.samples ?? 0),
-    align: "right",
-  },
-  {
-    heading: "TRAJECTORIES",
-    text: ({ latest_revision }) => String(latest_revision?.trajectories ?? 0),
-    align: "right",
-  },
+  ofLatest("REVISION", (latest) => latest?.revision ?? "none"),
+  ofLatest("SAMPLES", (latest) => latest?.samples ?? 0),
+  ofLatest("TRAJECTORIES", (latest) => latest?.trajectories ?? 0),
   { heading: "ID", text: ({ id }) => id },
 ];
 
-/** Prints a dataset and its revisions. */
 async function showDataset(
-  config: Config,
+  connection: Connection,
   nameOrId: string,
-  { json, ...options }: ConnectionOptions & { json?: boolean },
+  { json }: { json?: boolean },
 ): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const dataset = await getDataset(connection, nameOrId);
-    const revisions = await connection.call(({ datasets }) => datasets.listRevisions(dataset.id));
-    if (json) {
-      process.stdout.write(`${printableJson({ ...dataset, revisions })}\n`);
-      return;
-    }
-    const { name, id, description } = dataset;
-    process.stdout.write(`${printable(name)}\n${id}\n`);
-    if (description !== null) process.stdout.write(`${printable(description)}\n`);
-    process.stdout.write("\n");
-    printList(revisions, { columns: revisionColumns, json: undefined });
+  const dataset = await getDataset(connection, nameOrId);
+  const revisions = await connection.call(({ datasets }) => datasets.listRevisions(dataset.id));
+  printJsonOr(json, { ...dataset, revisions }, ({ name, id, description }) => {
+    const lines = [name, id, ...(description === null ? [] : [description])];
+    process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
+    printList(revisions, { columns: revisionColumns, json: false });
   });
-}
-
-async function getDataset(connection: Connection, nameOrId: string): Promise<Dataset> {
-  const dataset = await findDataset(connection, nameOrId);
-  if (dataset !== undefined) return dataset;
-  throw new CommandError(`There is no dataset ${nameOrId}.`);
 }
 
 const revisionColumns: readonly Column<DatasetRevision>[] = [
@@ -230,19 +208,6 @@ const revisionColumns: readonly Column<DatasetRevision>[] = [
   { heading: "SAMPLES", text: ({ samples }) => String(samples), align: "right" },
   { heading: "TRAJECTORIES", text: ({ trajectories }) => String(trajectories), align: "right" },
   { heading: "BYTES", text: ({ bytes }) => String(bytes), align: "right" },
-  { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
+  { heading: "CREATED", text: ({ created_at }) => dayOf(created_at) },
   { heading: "SHA-256", text: ({ digest }) => digest.slice(0, 12) },
 ];
-
-/** Deletes a dataset with all its revisions. */
-export async function deleteDataset(
-  config: Config,
-  nameOrId: string,
-  options: ConnectionOptions,
-): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const dataset = await getDataset(connection, nameOrId);
-    await connection.call(({ datasets }) => datasets.delete(dataset.id));
-    process.stdout.write(`Deleted ${printable(dataset.name)}.\n`);
-  });
-}

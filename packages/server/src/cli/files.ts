@@ -16,7 +16,7 @@ import { pMapIterable } from "p-map";
 import type { z } from "zod";
 import { InvalidRequestError, validate } from "../http/validate.ts";
 import { countOf, printable } from "../platform/words.ts";
-import { CommandError, defaultMaxHttpRequests, printNotice } from "./command.ts";
+import { CommandError, defaultMaxHttpRequests, interruptedExitCode, printNotice } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
 type Output = { path: string } | "stdout" | "nowhere";
@@ -113,17 +113,27 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
   }
 }
 
+/** Checks what options give, as the API would. `toOption` names the option of a field. */
+export function checkOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  toOption: (field: string) => string,
+): z.input<Schema> {
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError
+      ? new CommandError(describeIssues(error.issues, toOption))
+      : error;
+  }
+}
+
 /** Describes issues in one line, each with its field, or with what `nameField` makes of it. */
 export function describeIssues(
   issues: readonly ValidationError[],
   nameField: (field: string) => string = (field) => field,
 ): string {
-  return issues
-    .map(({ loc, msg }) => {
-      const [, ...path] = loc;
-      return `${nameField(path.join("."))}: ${msg}`;
-    })
-    .join("; ");
+  return issues.map(({ loc: [, ...path], msg }) => `${nameField(path.join("."))}: ${msg}`).join("; ");
 }
 
 function parseJson(text: string): unknown {
@@ -280,9 +290,6 @@ async function readIds(file: string): Promise<Set<string>> {
   for await (const { number, text } of readLines(file)) ids.add(lineId(number, digestOf(text)));
   return ids;
 }
-
-/** 128 plus the number of SIGINT, as shells report it. */
-const interruptedExitCode = 130;
 
 /** Shows a progress bar if standard error is a terminal. */
 function startProgressBar(total: number, noun: string, resumes: boolean): SingleBar | undefined {

@@ -6,10 +6,6 @@ import { CommandError } from "./command.ts";
 import { outcomeName, percent } from "./evaluate/evaluate-line.ts";
 import { readNumber } from "./run-options.ts";
 
-/** Of a command whose gate is not passed, or cannot be decided. */
-export const gateExitCode = 2;
-export const undecidedExitCode = 3;
-
 /** A pass rate that an evaluator must reach. */
 export interface Minimum {
   /** `FAMILY` or `FAMILY=PROFILE`. Absent: all evaluators. */
@@ -134,10 +130,25 @@ export function findRegressions(
   return found;
 }
 
-/** Reads `--undecided`: which exit code a gate has that cannot tell. */
-export function readUndecided(text: string | undefined): "pass" | "fail" | undefined {
+/** What becomes of a gate that cannot tell; undefined: an exit code of its own. */
+export type Undecided = "pass" | "fail" | undefined;
+
+/** Reads `--undecided`. */
+export function readUndecided(text: string | undefined): Undecided {
   if (text === undefined || text === "pass" || text === "fail") return text;
   throw new CommandError("--undecided takes pass or fail");
+}
+
+const missedExitCode = 2;
+const untoldExitCode = 3;
+
+/** Sets the exit code of a command with a gate: whether it is missed, and whether something cannot be told. */
+export function setGateExitCode(
+  { isMissed, isUntold }: { isMissed: boolean; isUntold: boolean },
+  undecided: Undecided,
+): void {
+  if (isMissed || (isUntold && undecided === "fail")) process.exitCode = missedExitCode;
+  else if (isUntold && undecided === undefined) process.exitCode = untoldExitCode;
 }
 
 /** A p-value for people. */

@@ -1,14 +1,13 @@
 import type { LabelAgreement } from "@presage/contract";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Config } from "../config/config.ts";
-import { countOf, printable, printableJson } from "../platform/words.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { calibrationQuery } from "./calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
-import { withConnection } from "./open-connection.ts";
+import { onConnection, withConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
-import type { Column } from "./terminal.ts";
+import { type Column, printJsonOr } from "./terminal.ts";
 
 interface LabelOptions extends ConnectionOptions {
   annotator?: string;
@@ -18,7 +17,7 @@ interface LabelOptions extends ConnectionOptions {
   evaluator?: string;
 }
 
-interface AgreeOptions extends ConnectionOptions {
+interface AgreeOptions {
   evaluator?: string;
   against?: string;
   json?: boolean;
@@ -61,7 +60,7 @@ export function addLabelCommands(program: Command): void {
     )
     .action(([what = "", label, ...more]: string[], options) => {
       if (more.length > 0) throw new CommandError("label takes a file, a run, or an id and pass or fail");
-      return labelCommand(configure(), what, label, options);
+      return labelCommand(what, label, options);
     });
   program
     .command("agree <run>")
@@ -72,17 +71,12 @@ export function addLabelCommands(program: Command): void {
     .option("--json", "print the figures as JSON")
     .option(...onServer)
     .addHelpText("after", examples("presage agree nightly --evaluator judge=system:matches-gold"))
-    .action((run: string, options) => agreeCommand(configure(), run, options));
+    .action(onConnection(printAgreementOf));
 }
 
-async function labelCommand(
-  config: Config,
-  what: string,
-  verdict: string | undefined,
-  options: LabelOptions,
-): Promise<void> {
+async function labelCommand(what: string, verdict: string | undefined, options: LabelOptions): Promise<void> {
   if (options.draw !== undefined) refuseBesideDraw(verdict, options);
-  await withConnection(config, options, async (connection) => {
+  await withConnection(configure(), options, async (connection) => {
     if (options.draw !== undefined) return await printDrawn(connection, what, options.draw, options);
     if (verdict !== undefined) return await labelOne(connection, what, verdict, options);
     const file = Bun.file(what);
@@ -133,24 +127,20 @@ async function printDrawn(
   printNotice(`${countOf(drawn.data.length, "verdict")} drawn of ${drawn.drawn_from}${left}.`);
 }
 
-async function agreeCommand(
-  config: Config,
+async function printAgreementOf(
+  connection: Connection,
   nameOrId: string,
-  { evaluator, against, json, ...options }: AgreeOptions,
+  { evaluator, against, json }: AgreeOptions,
 ): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const { id } = await findRun(connection, nameOrId);
-    const other = calibrationQuery(against);
-    const query = {
-      run: id,
-      ...calibrationQuery(evaluator),
-      ...(against !== undefined && { against: "evaluator" as const, other: other.evaluator }),
-      ...(other.profile_name !== undefined && { other_profile_name: other.profile_name }),
-    };
-    const found = await connection.call(({ labels }) => labels.agreement(query));
-    if (json) process.stdout.write(`${printableJson(found)}\n`);
-    else printAgreement(found);
-  });
+  const { id } = await findRun(connection, nameOrId);
+  const other = calibrationQuery(against);
+  const query = {
+    run: id,
+    ...calibrationQuery(evaluator),
+    ...(against !== undefined && { against: "evaluator" as const, other: other.evaluator }),
+    ...(other.profile_name !== undefined && { other_profile_name: other.profile_name }),
+  };
+  printJsonOr(json, await connection.call(({ labels }) => labels.agreement(query)), printAgreement);
 }
 
 interface Row {

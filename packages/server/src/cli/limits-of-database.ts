@@ -1,14 +1,13 @@
 import { composeDeployments, composePrices, servedModels } from "../app/compose-deployments.ts";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
-import { readKeysetPage } from "../http/request.ts";
 import type { Changer } from "../platform/audit.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { removeGoal, setGoal, toGoal } from "../runs/goals.ts";
 import { selectGoals } from "../runs/goals-store.ts";
 import { changeBudget, showBudgets } from "../usage/budgets.ts";
 import { createSpending } from "../usage/spending.ts";
-import type { Client } from "./connect.ts";
+import { type Client, readAll } from "./connect.ts";
 
 /** Goals and budgets of the owner's account in an opened database. Servers read them again within seconds. */
 export function limitsOfDatabase(
@@ -31,14 +30,8 @@ export function limitsOfDatabase(
   return {
     goals: {
       async list() {
-        const all: ReturnType<typeof toGoal>[] = [];
-        let page = readKeysetPage({ limit: "1000" });
-        for (;;) {
-          const { rows, next } = await selectGoals(store.database, accountId, page);
-          all.push(...rows.map(toGoal));
-          if (next === undefined) return all;
-          page = { ...page, after: next };
-        }
+        const all = await readAll((page) => selectGoals(store.database, accountId, page));
+        return all.map(toGoal);
       },
       set: async (runName, goal) =>
         toGoal(await setGoal({ store }, requester, { ...goal, runName, userId: store.owner.id })),

@@ -8,7 +8,6 @@ import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import { composeDeployments, needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
-import { InvalidRequestError, validate } from "../http/validate.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { countOf } from "../platform/words.ts";
@@ -19,8 +18,8 @@ import { connectToServer } from "./connect.ts";
 import {
   checkFiles,
   checkLine,
+  checkOptions,
   collectFailureReasons,
-  describeIssues,
   InvalidLineError,
   type NumberedLine,
   type OutputLine,
@@ -198,13 +197,7 @@ function readRequest({ state, action, context, params }: PredictOptions): WorldM
     ...(context !== undefined && { context: readJson("--context", context) }),
     ...(params !== undefined && { params: readJson("--params", params) }),
   };
-  try {
-    return validate(WorldModelRequest, request, "body");
-  } catch (error) {
-    throw error instanceof InvalidRequestError
-      ? new CommandError(describeIssues(error.issues, toOption))
-      : error;
-  }
+  return checkOptions(WorldModelRequest, request, toOption);
 }
 
 /** `--state` for `interaction.state`, `--params temperature` for `params.temperature`. */

@@ -7,17 +7,17 @@ import {
 } from "@presage/contract";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
-import { countOf, printable, printableJson } from "../platform/words.ts";
+import { countOf, printable } from "../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import type { Connection, ConnectionOptions } from "./connect.ts";
 import { checkFiles, checkLine, InvalidLineError, parseLine, readLines } from "./files.ts";
-import { gateExitCode, readUndecided, undecidedExitCode } from "./gate.ts";
+import { readUndecided, setGateExitCode, type Undecided } from "./gate.ts";
 import { withConnection, withRunConnection } from "./open-connection.ts";
 import { findSamples } from "./run.ts";
 import { readNumber } from "./run-options.ts";
 import { printTable, withInterval } from "./run-tables.ts";
-import type { Column } from "./terminal.ts";
+import { type Column, printJsonOr } from "./terminal.ts";
 
 interface RealityOptions extends ConnectionOptions {
   pairs?: string;
@@ -92,8 +92,7 @@ async function realityCommand(
             { ...wanted, environment, name: options.name, false_success_limit: limit },
             timeoutS * 1000,
           );
-    if (options.json) process.stdout.write(`${printableJson(figures)}\n`);
-    else printFigures(figures);
+    printJsonOr(options.json, figures, printFigures);
     if (limit !== undefined) setExitCode(figures, limit, undecided);
   });
 }
@@ -254,12 +253,11 @@ function describeExploits({ exploits: { verbs, ...all } }: RealityFigures): Row[
 function setExitCode(
   { false_success_rate: { interval } }: RealityFigures,
   limit: number,
-  undecided: "pass" | "fail" | undefined,
+  undecided: Undecided,
 ): void {
   if (interval !== null && interval.upper < limit) return;
   const isAbove = interval !== null && interval.lower > limit;
   const what = isAbove ? "is above" : "is neither shown to be above nor below";
   printNotice(`False success ${what} --max-false-success ${limit}.`);
-  if (isAbove || undecided === "fail") process.exitCode = gateExitCode;
-  else if (undecided === undefined) process.exitCode = undecidedExitCode;
+  setGateExitCode({ isMissed: isAbove, isUntold: !isAbove }, undecided);
 }

@@ -1,11 +1,10 @@
 import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
 import type { Command } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { InvalidRequestError, validate } from "../http/validate.ts";
 import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { toReference } from "./evaluate/evaluators.ts";
-import { describeIssues } from "./files.ts";
+import { checkOptions } from "./files.ts";
 
 /** The options of `presage run`, as Commander reads them. */
 export interface RunOptions extends ConnectionOptions {
@@ -216,14 +215,9 @@ export function readWantedRun(
     ...(tag !== undefined && { tags: readTags(tag) }),
   };
   const request = { ...wanted, dataset_id: "unknown", evaluators: evaluators.map(toReference) };
-  try {
-    const { dataset_id: _, evaluators: __, ...checked } = validate(RunCreateRequest, request, "body");
-    return checked;
-  } catch (error) {
-    throw error instanceof InvalidRequestError
-      ? new CommandError(describeIssues(error.issues, (field) => toOption(field, target)))
-      : error;
-  }
+  const checked = checkOptions(RunCreateRequest, request, (field) => toOption(field, target));
+  const { dataset_id: _, evaluators: __, ...run } = checked;
+  return run;
 }
 
 /** `--params temperature` for `params.temperature`. */

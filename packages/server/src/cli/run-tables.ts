@@ -195,7 +195,7 @@ function describeBases(
   const bases = Map.groupBy(
     evaluators,
     ({ count, trajectories }) =>
-      `${countOf(count, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`,
+      `${countOf(count, "sample")} in ${countOf(trajectories, "trajectory", "trajectories")}`,
   );
   return Array.from(bases, ([basis, having]) =>
     bases.size === 1

@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
-import { CommandError, examples, nextSignal, printNotice } from "./command.ts";
+import { CommandError, examples, interruptedExitCode, nextSignal, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, findDataset, findRun, hasEnded } from "./connect.ts";
 import { readEvaluator } from "./evaluate/evaluators.ts";
@@ -16,12 +16,12 @@ import {
   checkMinimums,
   findRegressions,
   findShortfalls,
-  gateExitCode,
   type Minimum,
   readMaxRegression,
   readMinimum,
   readUndecided,
-  undecidedExitCode,
+  setGateExitCode,
+  type Undecided,
 } from "./gate.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
 import {
@@ -56,14 +56,10 @@ export function addRunCommand(program: Command): void {
     .action((options: RunOptions) => runCommand(configure(), options));
 }
 
-/** For a gate that falls short, and for one that cannot tell. */
-/** 128 plus the number of SIGINT, as shells report it. */
-const interruptedExitCode = 130;
-
 interface Gates {
   minimums: readonly Minimum[];
   maxRegression: number | undefined;
-  undecided: "pass" | "fail" | undefined;
+  undecided: Undecided;
   against: Run | undefined;
 }
 
@@ -321,8 +317,7 @@ async function conclude(
   const compared = against === undefined ? `/runs/${run.id}` : `/compare?runs=${against.id},${run.id}`;
   await printAddress(connection, compared);
   if (missed.length + untold.length > 0) printNotice([...missed, ...untold].join("\n"));
-  if (missed.length > 0 || (untold.length > 0 && undecided === "fail")) process.exitCode = gateExitCode;
-  else if (untold.length > 0 && undecided === undefined) process.exitCode = undecidedExitCode;
+  setGateExitCode({ isMissed: missed.length > 0, isUntold: untold.length > 0 }, undecided);
   if (run.status !== "finished") throw new CommandError(`The run is ${run.status}.`);
   if (report.evaluators.every(({ count }) => count === 0)) throw new CommandError("The run has no verdict.");
 }

@@ -2,23 +2,31 @@ import { writeFile } from "node:fs/promises";
 import type { Run } from "@presage/contract";
 import { describeFailures, describeTarget } from "@presage/contract/describe-runs";
 import type { Command } from "commander";
-import type { Config } from "../config/config.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
-import { type ConnectionOptions, findRun } from "./connect.ts";
+import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
 import { explainFileError } from "./errors.ts";
 import { checkOutputFile } from "./files.ts";
-import { withConnection } from "./open-connection.ts";
+import { onConnection, withConnection } from "./open-connection.ts";
 import { printAddress } from "./run.ts";
 import { printComparison, printReport } from "./run-tables.ts";
-import { type Column, printList } from "./terminal.ts";
+import { type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addRunExport } from "./traces/export.ts";
 
+/** Verbs, what they do, and what is said of a run afterwards. */
 const changes = [
-  ["resume", "resume a paused run, given by id or name; a deployment that failed is tried again at once"],
-  ["finish", "end a paused run, given by id or name; predictions that are missing count as failed"],
-  ["cancel", "end a run, given by id or name; what it has done stays"],
+  [
+    "resume",
+    "resume a paused run, given by id or name; a deployment that failed is tried again at once",
+    "Resumed",
+  ],
+  [
+    "finish",
+    "end a paused run, given by id or name; predictions that are missing count as failed",
+    "Finished without what is missing:",
+  ],
+  ["cancel", "end a run, given by id or name; what it has done stays", "Cancelled"],
 ] as const;
 
 /** `presage compare`, `report` and `runs`. */
@@ -38,7 +46,7 @@ export function addRunsCommands(program: Command): void {
         "presage compare before after --format html --out comparison.html",
       ),
     )
-    .action(async (runs: string[], options) => compareCommand(configure(), runs, options));
+    .action(compareCommand);
   program
     .command("report <run>")
     .description("write the report of a run")
@@ -52,7 +60,7 @@ export function addRunsCommands(program: Command): void {
         "presage report nightly --format md >> $GITHUB_STEP_SUMMARY",
       ),
     )
-    .action(async (run: string, options) => reportCommand(configure(), run, options));
+    .action(reportCommand);
   addManagingCommands(program);
 }
 
@@ -68,40 +76,43 @@ function addManagingCommands(program: Command): void {
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage runs list", "presage runs list --json"))
-    .action(async (options) => showRuns(configure(), options));
+    .action(
+      onConnection(async ({ call }, { json }: { json?: boolean }) =>
+        printList(await call((client) => client.runs.list()), { columns: runColumns, json }),
+      ),
+    );
   runs
     .command("show <run>")
     .description("show a run, given by id or name, and its figures so far")
     .option("--json", "print the run as JSON")
     .option(...onServer)
     .addHelpText("after", examples("presage runs show nightly"))
-    .action(async (run: string, options) => showRun(configure(), run, options));
-  for (const [change, description] of changes)
+    .action(onConnection(showRun));
+  for (const [change, description, done] of changes)
     runs
       .command(`${change} <run>`)
       .description(description)
       .option(...onServer)
       .addHelpText("after", examples(`presage runs ${change} nightly`))
-      .action(async (run: string, options) => changeRunCommand(configure(), change, run, options));
+      .action(
+        onConnection(async (connection, nameOrId: string) => {
+          const { id, name } = await findRun(connection, nameOrId);
+          await connection.call((client) => client.runs[change](id));
+          process.stdout.write(`${done} ${printable(name)}.\n`);
+        }),
+      );
   runs
     .command("delete <run>")
     .description("delete a run, given by id or name, with its predictions; evaluation results stay")
     .option(...onServer)
     .addHelpText("after", examples("presage runs delete nightly"))
-    .action(async (run: string, options) => deleteRunCommand(configure(), run, options));
-}
-
-/** Prints the runs, newest first. */
-async function showRuns(
-  config: Config,
-  { json, ...options }: ConnectionOptions & { json?: boolean },
-): Promise<void> {
-  await withConnection(config, options, async ({ call }) => {
-    printList(await call(({ runs }) => runs.list()), {
-      columns: runColumns,
-      json: json ? (run) => run : undefined,
-    });
-  });
+    .action(
+      onConnection(async (connection, nameOrId: string) => {
+        const { id, name } = await findRun(connection, nameOrId);
+        await connection.call((client) => client.runs.delete(id));
+        process.stdout.write(`Deleted ${printable(name)}.\n`);
+      }),
+    );
 }
 
 const runColumns: readonly Column<Run>[] = [
@@ -110,27 +121,24 @@ const runColumns: readonly Column<Run>[] = [
   { heading: "DONE", text: ({ progress }) => `${progress.evaluated}/${progress.samples}`, align: "right" },
   { heading: "ID", text: ({ id }) => id },
   { heading: "TARGET", text: ({ target }) => printable(describeTarget(target)), canWrap: true },
-  { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
+  { heading: "CREATED", text: ({ created_at }) => dayOf(created_at) },
 ];
 
 /** Prints a run and its figures so far. */
 async function showRun(
-  config: Config,
+  connection: Connection,
   nameOrId: string,
-  { json, ...options }: ConnectionOptions & { json?: boolean },
+  { json }: { json?: boolean },
 ): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const run = await findRun(connection, nameOrId);
-    if (json) {
-      process.stdout.write(`${printableJson(run)}\n`);
-      return;
-    }
-    const lines = describe(run);
-    process.stdout.write(`${lines.map(printable).join("\n")}\n\n`);
-    // A client's run has results, and no figures of its own.
-    if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
-    await printAddress(connection, `/runs/${run.id}`);
-  });
+  const run = await findRun(connection, nameOrId);
+  if (json) {
+    process.stdout.write(`${printableJson(run)}\n`);
+    return;
+  }
+  process.stdout.write(`${describe(run).map(printable).join("\n")}\n\n`);
+  // A client's run has results, and no figures of its own.
+  if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
+  await printAddress(connection, `/runs/${run.id}`);
 }
 
 function describe(run: Run): string[] {
@@ -147,31 +155,6 @@ function describe(run: Run): string[] {
   ];
 }
 
-const done = { cancel: "Cancelled", resume: "Resumed", finish: "Finished without what is missing:" };
-
-/** Ends a run, or lets a paused one go on; what it has done stays. */
-async function changeRunCommand(
-  config: Config,
-  change: keyof typeof done,
-  nameOrId: string,
-  options: ConnectionOptions,
-): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const { id, name } = await findRun(connection, nameOrId);
-    await connection.call(({ runs }) => runs[change](id));
-    process.stdout.write(`${done[change]} ${printable(name)}.\n`);
-  });
-}
-
-/** Deletes a run with its predictions and verdicts. */
-async function deleteRunCommand(config: Config, nameOrId: string, options: ConnectionOptions): Promise<void> {
-  await withConnection(config, options, async (connection) => {
-    const { id, name } = await findRun(connection, nameOrId);
-    await connection.call(({ runs }) => runs.delete(id));
-    process.stdout.write(`Deleted ${printable(name)}.\n`);
-  });
-}
-
 interface CompareOptions extends ConnectionOptions {
   json?: boolean;
   format?: "html" | "md";
@@ -180,7 +163,6 @@ interface CompareOptions extends ConnectionOptions {
 
 /** Prints how runs differ from the first one, or writes it as a report. */
 async function compareCommand(
-  config: Config,
   names: readonly string[],
   { json, format, out, ...options }: CompareOptions,
 ): Promise<void> {
@@ -188,15 +170,14 @@ async function compareCommand(
   if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
   if (json && format !== undefined) throw new CommandError("--json cannot be combined with --format");
   if (out !== undefined) checkOutputFile(out);
-  await withConnection(config, options, async (connection) => {
+  await withConnection(configure(), options, async (connection) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findRun(connection, name)).id);
     if (new Set(ids).size < ids.length) throw new CommandError("compare needs runs that are not the same");
     if (format !== undefined)
       return await write(await connection.call(({ comparisons }) => comparisons.getAs(ids, format)), out);
     const comparison = await connection.call(({ comparisons }) => comparisons.get(ids));
-    if (json) process.stdout.write(`${printableJson(comparison)}\n`);
-    else printComparison(comparison);
+    printJsonOr(json, comparison, printComparison);
     await printAddress(connection, `/compare?runs=${ids.join(",")}`);
   });
 }
@@ -216,13 +197,9 @@ interface ReportOptions extends ConnectionOptions {
 }
 
 /** Writes a run's report into a file, or to standard output. */
-async function reportCommand(
-  config: Config,
-  nameOrId: string,
-  { format, out, ...options }: ReportOptions,
-): Promise<void> {
+async function reportCommand(nameOrId: string, { format, out, ...options }: ReportOptions): Promise<void> {
   if (out !== undefined) checkOutputFile(out);
-  await withConnection(config, options, async (connection) => {
+  await withConnection(configure(), options, async (connection) => {
     const { id } = await findRun(connection, nameOrId);
     const text =
       format === "json"

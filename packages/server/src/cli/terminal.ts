@@ -11,6 +11,21 @@ export interface Column<Row> {
   canWrap?: boolean;
 }
 
+/** The day of an instant, in UTC. */
+export function dayOf(instant: string): string {
+  return instant.slice(0, "2026-01-31".length);
+}
+
+/** Prints a value as JSON if that is wanted, otherwise as people read it. */
+export function printJsonOr<Value>(
+  json: boolean | undefined,
+  value: Value,
+  print: (value: Value) => void,
+): void {
+  if (json) process.stdout.write(`${printableJson(value)}\n`);
+  else print(value);
+}
+
 interface TextTable {
   text: string;
   /** Headings of columns for which there was no room. */
@@ -91,13 +106,21 @@ const noLines = {
   middle: " ".repeat(gap),
 };
 
+interface ListOptions<Row> {
+  columns: readonly Column<Row>[];
+  /** Whether JSON lines are wanted in place of a table. */
+  json: boolean | undefined;
+  /** What JSON lines have of a row; absent: the row itself. */
+  toJson?: (row: Row) => unknown;
+}
+
 /** Prints rows as a table that fits the terminal, or as JSON lines. */
 export function printList<Row>(
   rows: readonly Row[],
-  { columns, json }: { columns: readonly Column<Row>[]; json: ((row: Row) => unknown) | undefined },
+  { columns, json, toJson = (row) => row }: ListOptions<Row>,
 ): void {
-  if (json !== undefined) {
-    for (const row of rows) process.stdout.write(`${printableJson(json(row))}\n`);
+  if (json) {
+    for (const row of rows) process.stdout.write(`${printableJson(toJson(row))}\n`);
     return;
   }
   const { text, leftOut } = textTable(columns, rows, process.stdout.columns);

@@ -52,7 +52,7 @@ const upstreamCode = {
 } as const;
 
 /** Tells errors apart that have the same status. */
-export type ErrorCode =
+type ErrorCode =
   | ServiceErrorCode
   | (typeof upstreamCode)[ErrorCategory]
   | "invalid_request"

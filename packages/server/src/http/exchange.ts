@@ -17,7 +17,7 @@ export const deploymentHeader = "x-presage-deployment";
 export const cacheHeader = "x-presage-cache";
 
 /** Its values: cached, shared with a concurrent equal request, requested, or not cacheable. */
-export type CacheResult = "hit" | "shared" | "miss" | "off";
+type CacheResult = "hit" | "shared" | "miss" | "off";
 
 /** Process phase, as `/ready` reports it. */
 export type Phase = "starting" | "ready" | "stopping";

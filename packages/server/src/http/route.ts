@@ -28,7 +28,7 @@ interface OpenRoute {
  * `program` is for protocols whose programs may have no way to send a header: the key may also be a URL's password, and neither
  * sessions nor requests of web pages are let in.
  */
-export type Access = "caller" | "key" | "program";
+type Access = "caller" | "key" | "program";
 
 interface CallerRoute {
   access: Access;

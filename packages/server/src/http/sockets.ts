@@ -18,7 +18,7 @@ export const closeCode = {
   tryAgainLater: 1013,
 } as const;
 
-export type Socket = Bun.ServerWebSocket<SocketEvents>;
+type Socket = Bun.ServerWebSocket<SocketEvents>;
 
 /** What happens on a WebSocket that a route accepted. */
 export interface SocketEvents {

@@ -5,8 +5,8 @@ import { toStorableText } from "./storage/columns.ts";
 export const commandName: string = "npx presage";
 
 /** `1 line`, `3 lines`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 type Defined<Fields> = {

@@ -44,7 +44,7 @@ const soonBytes = 4_000_000;
 const transaction = { maxIds: 200, maxBytes: 500_000 };
 
 /** Memory that is held for a prediction that may be stored. */
-export interface CaptureHold {
+interface CaptureHold {
   bytes: number;
 }
 

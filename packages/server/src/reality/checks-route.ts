@@ -17,15 +17,18 @@ import {
   RealityEpisodeListResponse,
   type RealityFigure,
   type RealityFigures,
+  RealityPair,
+  RealityPairsQuery,
   Run,
 } from "@presage/contract";
 import { bytesOfEpisode } from "../datasets/upload/upload-route.ts";
 import type { RealityServices } from "../environments/environments.ts";
 import { readReferences } from "../evaluators/old-names.ts";
 import { keepOpen } from "../http/call.ts";
-import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { errorResponse, idempotencyHeader, noSuch, page, response } from "../http/describe.ts";
+import type { HttpServices } from "../http/exchange.ts";
 import { reserveStored } from "../http/memory.ts";
-import { readKeysetPage, toCursor } from "../http/request.ts";
+import { readBody, readKeysetPage, readOnce, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
@@ -33,15 +36,9 @@ import type { Store } from "../platform/storage/store.ts";
 import { exampleRun, toRun } from "../runs/run.ts";
 import { toInvalidRequest } from "../runs/runs-route.ts";
 import { type CheckRunServices, runOfCheck } from "./check-run.ts";
-import {
-  type CheckServices,
-  cancelCheck,
-  createCheck,
-  deleteCheck,
-  findCheck,
-  resumeCheck,
-} from "./checks.ts";
+import { type CheckServices, createCheck, deleteCheck, endOrResume, findCheck } from "./checks.ts";
 import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
+import { readPairLines } from "./pairs.ts";
 import { countReplays, selectReplays } from "./replays/replays-store.ts";
 import {
   countedCheck,
@@ -128,13 +125,29 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   summary: "Compare simulated with real outcomes",
   description:
     "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is none, and its episodes are counted apart.",
-  body: RealityCheckRequest,
-  bodyExample: { name: example.name, environment: "sandbox", false_success_limit: 0.1, pairs: [pair] },
-  once: "create reality check",
+  query: RealityPairsQuery,
+  refusesUnknown: true,
+  more: {
+    requestParams: { query: RealityPairsQuery, header: idempotencyHeader },
+    requestBody: {
+      required: true,
+      description: "Or a pair a line, with what is beside the pairs in the query; these may be gzip.",
+      content: {
+        "application/json": {
+          schema: RealityCheckRequest,
+          example: { name: example.name, environment: "sandbox", false_success_limit: 0.1, pairs: [pair] },
+        },
+        "application/x-ndjson": { schema: RealityPair, example: pair },
+      },
+    },
+  },
   responses: { "201": response("The reality check", RealityCheck, { ...example, episodes: 1 }) },
-  async handle(services: CheckServices, { call, requester, body, once }) {
-    const wanted = { ...body, userId: call.caller.userId };
-    const check = await createCheck(services, requester, wanted, once);
+  async handle(services: CheckServices & Pick<HttpServices, "settings">, { call, requester, query }) {
+    const body =
+      (await readPairLines(call, query)) ??
+      (await readBody(call, RealityCheckRequest, services.settings.maxShortBodyBytes));
+    const once = readOnce(call, "create reality check", body);
+    const check = await createCheck(services, requester, { ...body, userId: call.caller.userId }, once);
     return reply(201, await countedCheck(services, requester, check));
   },
 });
@@ -203,7 +216,6 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
 /** Ends a check, or goes on with it. */
 const changeRoute = (
   verb: "cancel" | "resume",
-  change: typeof cancelCheck,
   description: string,
   refusal: Parameters<typeof errorResponse>,
 ) =>
@@ -222,7 +234,11 @@ const changeRoute = (
       ...noSuch("reality check"),
     },
     async handle(services: CheckServices, { requester, params: { id } }) {
-      const changed = await countedCheck(services, requester, await change(services, requester, id));
+      const changed = await countedCheck(
+        services,
+        requester,
+        await endOrResume(services, requester, id, verb),
+      );
       services.replays.wake();
       return reply(200, changed);
     },
@@ -230,13 +246,11 @@ const changeRoute = (
 
 const cancelRealityCheck = changeRoute(
   "cancel",
-  cancelCheck,
   "Ends a reality check before its time. What was replayed stays.",
   ["It has ended", "The reality check has ended."],
 );
 const resumeRealityCheck = changeRoute(
   "resume",
-  resumeCheck,
   "Goes on with a paused reality check. What could not be replayed is tried again.",
   ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
 );

@@ -14,10 +14,11 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
-import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
+import type { RealityChecksTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
+import { refuseRepeated, toRow } from "./pairs.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
 import type { Recordings } from "./replays/recordings.ts";
@@ -189,41 +190,6 @@ async function beginWithRecordings(
   };
 }
 
-function refuseRepeated(pairs: readonly RealityPair[]): void {
-  const seen = new Map<string, number>();
-  for (const [index, { task_id, episode_id, policy }] of pairs.entries()) {
-    const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
-    const before = seen.get(key);
-    if (before !== undefined)
-      throw new InvalidFieldError(
-        ["pairs", index],
-        `The same task, episode and policy are in pair ${before + 1}`,
-      );
-    seen.set(key, index);
-  }
-}
-
-function toRow(
-  check_id: string,
-  position: number,
-  { task_id, episode_id, policy, simulated, real, replayed }: RealityPair,
-): RealityEpisodesTable {
-  const flag = (value: boolean) => (value ? 1 : 0);
-  return {
-    ...{ check_id, position, task_id, episode_id: episode_id ?? null, policy: policy ?? null },
-    ...{ simulated: flag(simulated), real: flag(real) },
-    replayed: typeof replayed === "boolean" ? flag(replayed) : null,
-    ...{
-      simulated_reward: null,
-      real_reward: null,
-      steps: null,
-      diverged_at: null,
-      verbs: null,
-      checked_at: nowMicros(),
-    },
-  };
-}
-
 export async function findCheck(
   { store }: { store: Store },
   requester: Requester,
@@ -249,32 +215,24 @@ async function changeCheck(
   });
 }
 
-/** Ends a check before its time. What was replayed stays. */
-export async function cancelCheck(
+/** Ends a check before its time, with what was replayed, or goes on with a paused one and tries again what could not be. */
+export async function endOrResume(
   services: CheckServices,
   requester: Changer,
   id: string,
+  verb: "cancel" | "resume",
 ): Promise<RealityChecksTable> {
   const check = await findCheck(services, requester, id);
-  await changeCheck(services, requester, check, "cancel", async (transaction) => {
+  await changeCheck(services, requester, check, verb, async (transaction) => {
+    if (verb === "resume" && !(await resumeRows(transaction, id)))
+      throw new ServiceError(
+        "conflict",
+        `Only a paused reality check can be resumed; this one is ${check.status}.`,
+      );
+    if (verb === "resume") return;
     if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
       throw new ServiceError("conflict", "The reality check has ended.");
     await deleteWaiting(transaction, id);
-  });
-  return await findCheck(services, requester, id);
-}
-
-/** Goes on with a paused check. What could not be replayed is tried again. */
-export async function resumeCheck(
-  services: CheckServices,
-  requester: Changer,
-  id: string,
-): Promise<RealityChecksTable> {
-  const check = await findCheck(services, requester, id);
-  await changeCheck(services, requester, check, "resume", async (transaction) => {
-    if (await resumeRows(transaction, id)) return;
-    const reason = `Only a paused reality check can be resumed; this one is ${check.status}.`;
-    throw new ServiceError("conflict", reason);
   });
   return await findCheck(services, requester, id);
 }

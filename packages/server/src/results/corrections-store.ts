@@ -149,20 +149,10 @@ export async function findCorrections(
 }
 
 /** How many results of a revision and a cluster have this pair of verdicts, the evaluator's and a person's. */
-export interface AgreementCell {
-  revision: number | null;
-  evaluator_pass: number | null;
-  person_pass: number;
-  cluster_id: number | null;
-  count: number;
-}
+export type AgreementCell = Awaited<ReturnType<typeof selectAgreementCells>>[number];
 
 /** Compares the latest corrections of an account's results of a profile with the evaluator's verdicts. */
-export async function selectAgreementCells(
-  reader: Database,
-  accountId: string,
-  publicId: string,
-): Promise<AgreementCell[]> {
+export async function selectAgreementCells(reader: Database, accountId: string, publicId: string) {
   return await reader
     .selectFrom("evaluation_corrections as correction")
     .innerJoin("evaluation_results as result", "result.id", "correction.result_id")

@@ -1,6 +1,6 @@
-import type { PredictionFailure, RunSampleOrder } from "@presage/contract";
+import type { RunSampleOrder } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { PredictionsTable, RunVerdictsTable } from "../platform/storage/schema/runs.ts";
+import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Run, RunDataset } from "./run.ts";
 
@@ -44,24 +44,8 @@ export interface RunSampleFilter {
   isChanged?: boolean | undefined;
 }
 
-/** A prediction of a run without its texts. */
-export interface RunSampleRow extends RunPosition {
-  sample_id: string;
-  trajectory_id: string;
-  step: number;
-  changes: number | null;
-  verb: string | null;
-  prediction_id: string;
-  status: PredictionsTable["status"];
-  error_category: PredictionFailure | null;
-  finish_reason: string | null;
-  prompt_tokens: number;
-  completion_tokens: number;
-  latency_micros: number | null;
-  confidence: number | null;
-  /** What the page is sorted by; null if that is the place. */
-  ordered_by: number | null;
-}
+/** A prediction of a run without its texts. `ordered_by`: what the page is sorted by; null if that is the place. */
+export type RunSampleRow = Awaited<ReturnType<typeof selectRunSamples>>[number];
 
 type OfRun = Pick<Run, "id"> & { dataset: RunDataset };
 
@@ -157,7 +141,7 @@ export async function selectRunSamples(
   run: OfRun,
   filter: RunSampleFilter,
   { limit, after, order, evaluator: ordering }: RunSamplePage,
-): Promise<RunSampleRow[]> {
+) {
   const isDescending = order.startsWith("-");
   const figure = figures[isDescending ? order.slice(1) : order];
   let query = whereMatching(joinSamples(reader, run, ordering), run, filter).select([
@@ -192,17 +176,12 @@ export async function selectRunSamples(
   }));
 }
 
-export type RunSampleVerdict = Pick<
-  RunVerdictsTable,
-  "evaluator" | "position" | "repeat" | "status" | "pass" | "score" | "result_id"
->;
-
 /** The verdicts on some samples of a run. */
 export async function selectRunVerdicts(
   reader: Database,
   { id, evaluators }: Pick<Run, "id" | "evaluators">,
   positions: readonly number[],
-): Promise<RunSampleVerdict[]> {
+) {
   if (positions.length === 0) return [];
   return await reader
     .selectFrom("run_verdicts")

@@ -83,7 +83,7 @@ export interface SingleFlight<Value> {
   ): Promise<Landed<Value>>;
 }
 
-export interface Landed<Value> {
+interface Landed<Value> {
   value: Value;
   /** Whether no other caller has been given this value. */
   isFirst: boolean;
@@ -256,18 +256,18 @@ function isWhole({ body }: UpstreamCompletion): boolean {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A completion as other processes store it, and when that was. */
-export interface StoredCompletion {
+interface StoredCompletion {
   bytes: Bytes;
   storedAtMs: number;
 }
 
 /** A completion in memory, which need not be parsed again. */
-export interface KeptCompletion extends StoredCompletion {
+interface KeptCompletion extends StoredCompletion {
   reading: CompletionReading;
 }
 
 /** The meaning of a body that an account has sent. */
-export interface KnownBody {
+interface KnownBody {
   /** The completion's key. */
   key: string;
   deployment: string;

@@ -33,7 +33,7 @@ export interface NamedDeploymentSettings {
 
 /** What an answer with control tokens of a chat template is, where it would be fed back to the model: a failure, or text. */
 export const controlTokenRules = ["fail", "accept"] as const;
-export type ControlTokens = (typeof controlTokenRules)[number];
+type ControlTokens = (typeof controlTokenRules)[number];
 
 export interface Deployment {
   readonly name: string;

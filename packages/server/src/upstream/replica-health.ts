@@ -6,7 +6,7 @@ const maxOutMs = 60_000;
 /** A replica that was up for this long is ejected for the shortest time again. */
 const forgivenAfterMs = 60_000;
 
-export interface Failure {
+interface Failure {
   /** Whether the replica may be ejected now. */
   mayEject(): boolean;
   /** Whether a kept connection may be to blame. */

@@ -33,7 +33,7 @@ export interface UpstreamCompletion {
  * Where a completion is from: kept (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
  * (`miss`).
  */
-export type CacheOutcome = { result: "hit"; ageS: number } | { result: "miss" | "shared" };
+type CacheOutcome = { result: "hit"; ageS: number } | { result: "miss" | "shared" };
 
 /** The parts of a completion that are certain to be present; all others are read leniently. */
 export interface CompletionBody extends Record<string, unknown> {

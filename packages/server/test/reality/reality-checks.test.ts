@@ -95,6 +95,40 @@ onAnyDatabase((database) => {
     expect(reused.status).toBe(422);
   });
 
+  test("pairs may be sent a line each, with what is beside them in the query", async () => {
+    const headers = { authorization: `Bearer ${testKey}`, "content-type": "application/x-ndjson" };
+    const send = (query: string, lines: string, more = {}) =>
+      fetch(`${presage.url}/v1/reality-checks?${query}`, {
+        ...{ method: "POST", headers: { ...headers, ...more }, body: lines },
+      });
+    const lines = pairs.map((pair) => JSON.stringify(pair)).join("\n\n");
+    const query = "name=of+lines&environment=sandbox&environment_revision=1&false_success_limit=0.1";
+    const once = { "idempotency-key": "lines" };
+    const made = await send(query, lines, once);
+    const check = RealityCheck.parse(await made.json());
+    expect([made.status, check]).toMatchObject([
+      201,
+      { name: "of lines", environment: "sandbox", environment_revision: 1, false_success_limit: 0.1 },
+    ]);
+    expect([check.source, check.episodes]).toEqual(["pairs", 60]);
+    expect(await (await send(query, lines, once)).json()).toEqual(check);
+    const wrong = async (query: string, body: string) => {
+      const refused = await send(query, body);
+      const { detail } = (await refused.json()) as { detail: { loc: unknown[] }[] };
+      return [refused.status, detail[0]?.loc];
+    };
+    expect(await wrong("name=lab", `${lines}\n{"task_id": "t", "simulated": 1, "real": true}`)).toEqual([
+      422,
+      ["body", "line", 120, "simulated"],
+    ]);
+    expect(await wrong("name=lab", "")).toEqual([422, ["body", "pairs"]]);
+    expect(await wrong("", lines)).toEqual([422, ["body", "name"]]);
+    expect(await wrong("name=lab&false_success_limit=x", lines)).toEqual([
+      422,
+      ["query", "false_success_limit"],
+    ]);
+  });
+
   test("a pair that is there twice is named, and a check that is deleted is gone", async () => {
     const twice = [pairs[0], pairs[1], pairs[0]];
     const refused = await presage.call("POST", "/v1/reality-checks", { name: "lab", pairs: twice });

@@ -226,11 +226,21 @@ onAnyDatabase((database) => {
     const draw = async (seed: number, evaluator: string) =>
       (await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 1, seed, evaluator })).body.data[0];
     const { result_id } = await draw(10_000, "exact-match");
+    const listed = async (query: string) =>
+      (await call("GET", `/v1/runs/${run.id}/label-samples?${query}`)).body;
     for (let at = 0; at < 500; at += 20)
       await Promise.all(Array.from({ length: 20 }, (_, index) => draw(at + index, "token-f1")));
     await upload([{ result_id, annotator: "ada", label: "fail" }]);
     const found = LabelAgreement.parse((await call("GET", "/v1/agreement?evaluator=exact-match")).body);
     expect(found).toMatchObject({ weighted: true, agreement: { count: 1 } });
+    const seen = new Set<string>();
+    for (let after = ""; after !== null; ) {
+      const { data, next } = await listed(`limit=100${after && `&after=${after}`}`);
+      for (const { id } of data) seen.add(id);
+      after = next;
+    }
+    expect(seen.size).toBeGreaterThan(500);
+    expect((await listed("limit=101")).detail[0].loc).toEqual(["query", "limit"]);
     await upload([{ result_id, annotator: "ada", label: null }]);
   });
 

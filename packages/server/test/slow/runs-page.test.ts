@@ -13,7 +13,9 @@ test("the commands of docs/runs.md run in their order against the sandbox, and t
   const { failure, stdout, stderr } = await runBlocks(presage, blocksOf(page), { folder });
   expect(failure).toBe("");
   expect(stdout).toContain("exit code 2\n");
-  expect(stderr).toContain("the pass rate 33.3 %, with 12 predictions without a verdict as not passed, is below");
+  expect(stderr).toContain(
+    "the pass rate 33.3 %, with 12 predictions without a verdict as not passed, is below",
+  );
   expect(stderr).toContain("points lower than the reference's");
   expect(stdout).toMatch(/^exact-match +66\.7 % \(.+\) .+ 36\/36 +0\.0 %$/m);
   expect(stdout).toContain('"pass":false');

@@ -4,12 +4,19 @@ import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../data/client.ts";
 import { exampleQuery, useLoadExample, useRemoveExample } from "../data/example.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
+import { Button, type ButtonProps, buttonClass } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 
 /** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
-export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
+export function ExampleOffer({
+  onRemoved,
+  variant,
+}: {
+  onRemoved?: () => void;
+  /** Of the button that loads it. */
+  variant?: ButtonProps["variant"];
+}) {
   const presage = usePresage();
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
@@ -30,7 +37,12 @@ export function ExampleOffer({ onRemoved }: { onRemoved?: () => void }) {
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
         {example === null || load.isPending ? (
-          <Button icon={<FlaskConical aria-hidden />} isBusy={load.isPending} onClick={() => load.mutate()}>
+          <Button
+            variant={variant}
+            icon={<FlaskConical aria-hidden />}
+            isBusy={load.isPending}
+            onClick={() => load.mutate()}
+          >
             {load.isPending ? "Loading the example…" : "Open the example"}
           </Button>
         ) : (

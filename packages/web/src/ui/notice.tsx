@@ -2,9 +2,10 @@
 
 import { PresageError } from "@presage/sdk";
 import { CircleAlert, type LucideIcon } from "lucide-react";
-import type { MouseEvent, ReactNode } from "react";
+import type { ComponentProps, MouseEvent, ReactNode } from "react";
 import { explainError } from "../format/errors.ts";
 import { Button, CopyButton } from "./button.tsx";
+import { SkeletonRows } from "./skeleton.tsx";
 
 /** What went wrong, what to do about it, and the request ID to find in the log. */
 export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -58,6 +59,21 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
           Try again
         </Button>
       )}
+    </div>
+  );
+}
+
+interface AwaitedProps extends ComponentProps<typeof SkeletonRows> {
+  error: unknown;
+  onRetry(): void;
+}
+
+/** In the place of what a card shows: rows while it loads, or why it could not be loaded. */
+export function Awaited({ error, onRetry, ...rows }: AwaitedProps) {
+  if (error === null) return <SkeletonRows {...rows} />;
+  return (
+    <div className="p-4">
+      <ErrorNotice error={error} onRetry={onRetry} />
     </div>
   );
 }

@@ -10,7 +10,7 @@ const kitchen = { environment_state: "A kitchen with a fridge. The fridge door i
 dashboardTest("An empty log says how predictions come into it", async ({ visit }) => {
   const page = await visit("/predictions");
   await page.getByText("No predictions are stored").waitFor();
-  await page.getByText("PRESAGE_CAPTURE=all npm start").waitFor();
+  await page.getByText("PRESAGE_CAPTURE=all presage serve").waitFor();
 });
 
 browserTest(

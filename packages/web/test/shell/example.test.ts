@@ -30,3 +30,18 @@ dashboardTest(
     expect(await client.runs.list()).toEqual([]);
   },
 );
+
+dashboardTest("Who asked the sandbox first still has the other ways in", async ({ visit, client }) => {
+  const page = await visit("/");
+  await page.getByRole("link", { name: "Ask the sandbox meanwhile" }).click();
+  await page.getByRole("button", { name: "Predict", exact: true }).click();
+  await page.getByRole("region", { name: "Response 1" }).waitFor();
+  await client.evaluate({
+    evaluators: [{ evaluator: "exact-match" }],
+    evaluated_model_output: "open",
+    evaluated_model_gold_answer: "open",
+  });
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("link", { name: "Import traces" }).waitFor();
+  await page.getByRole("button", { name: "Open the example" }).waitFor();
+});

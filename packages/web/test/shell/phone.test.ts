@@ -77,3 +77,14 @@ browserTest("Keys are named where there is a keyboard", async ({ visit, client }
   await page.setViewportSize(phone.viewport);
   await page.getByText("J and K go through them").waitFor({ state: "hidden" });
 });
+
+browserTest("A page that is exactly as wide as a tablet has one layout", async ({ visit }) => {
+  const upright = await visit("/evaluators", { viewport: { width: 768, height: 1024 } });
+  await upright.getByRole("columnheader", { name: "Uses" }).waitFor();
+
+  const across = await visit("/runs/new", { viewport: { width: 1024, height: 768 } });
+  const edgeOf = async (name: string) =>
+    (await across.getByRole("heading", { name, exact: true }).boundingBox())?.x ?? 0;
+  await across.getByRole("heading", { name: "Estimate" }).waitFor();
+  expect(await edgeOf("Estimate")).toBe(await edgeOf("The run"));
+});

@@ -6,11 +6,10 @@ import { selectAccountByName } from "../../accounts/users-store.ts";
 import type { Config } from "../../config/config.ts";
 import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../../platform/audit.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import type { Keyset } from "../../platform/storage/lists.ts";
 import { defined, printable } from "../../platform/words.ts";
 import { CommandError, examples, json } from "../command.ts";
 import { configure } from "../config.ts";
-import { withDatabase } from "../connect.ts";
+import { readAll, withDatabase } from "../connect.ts";
 import { type Column, printList } from "../terminal.ts";
 
 /** `presage audit`. */
@@ -48,9 +47,7 @@ interface AuditOptions {
   json?: boolean;
 }
 
-const pageSize = 1_000;
-
-export async function listAuditEvents(config: Config, options: AuditOptions): Promise<void> {
+async function listAuditEvents(config: Config, options: AuditOptions): Promise<void> {
   const wanted = readWanted(options);
   const limit = readLimit(options.limit);
   await withDatabase(config, async ({ database, owner }) => {
@@ -61,15 +58,8 @@ export async function listAuditEvents(config: Config, options: AuditOptions): Pr
       throw new CommandError(`There is no account ${accountName}.`);
     const accountId = account?.id ?? user?.account_id ?? owner.account_id;
     const filter: AuditFilter = defined({ ...wanted, actorUserId: user?.id });
-    const events: StoredAuditEvent[] = [];
-    let after: Keyset | undefined;
-    do {
-      const page = { limit: Math.min(pageSize, limit - events.length), after };
-      const { rows, next } = await selectAuditEvents(database, accountId, filter, page);
-      events.push(...rows);
-      after = next;
-    } while (after !== undefined && events.length < limit);
-    printList(events, { columns, json: options.json ? toAuditEvent : undefined });
+    const events = await readAll((page) => selectAuditEvents(database, accountId, filter, page), limit);
+    printList(events, { columns, json: options.json, toJson: toAuditEvent });
   });
 }
 

@@ -1,14 +1,12 @@
 import { type Budget, type BudgetListResponse, BudgetRequest } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
-import { printableJson } from "../../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import type { ConnectionOptions } from "../connect.ts";
-import { withConnection } from "../open-connection.ts";
+import { onConnection, withConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { printTable } from "../run-tables.ts";
-import type { Column } from "../terminal.ts";
+import { type Column, dayOf, printJsonOr } from "../terminal.ts";
 
 interface BudgetOptions extends ConnectionOptions {
   key?: string;
@@ -32,7 +30,11 @@ export function addBudgetCommands(program: Command): void {
     .option(...asJson)
     .option(...onServer)
     .addHelpText("after", examples("presage budget show", "presage budget show --json"))
-    .action((options: BudgetOptions) => showBudgets(configure(), options));
+    .action(
+      onConnection(async ({ call }, { json }: BudgetOptions) =>
+        printJsonOr(json, await call((client) => client.budgets.list()), print),
+      ),
+    );
   budget
     .command("set <amount>")
     .description("set a budget, in the currency of the price list (PRESAGE_PRICES)")
@@ -48,7 +50,7 @@ export function addBudgetCommands(program: Command): void {
       ),
     )
     .action((amount: string, options: BudgetOptions) =>
-      changeBudget(configure(), readNumber("The amount", amount), options),
+      changeBudget(readNumber("The amount", amount), options),
     );
   budget
     .command("clear")
@@ -60,18 +62,11 @@ export function addBudgetCommands(program: Command): void {
       "after",
       examples("presage budget clear", "presage budget clear --server http://127.0.0.1:8080"),
     )
-    .action((options: BudgetOptions) => changeBudget(configure(), null, options));
-}
-
-async function showBudgets(config: Config, { json, ...options }: BudgetOptions): Promise<void> {
-  await withConnection(config, options, async ({ call }) => {
-    print(await call(({ budgets }) => budgets.list()), json);
-  });
+    .action((options: BudgetOptions) => changeBudget(null, options));
 }
 
 /** Sets a budget, or removes it if `limit` is null, and shows all that there are then. */
 async function changeBudget(
-  config: Config,
   limit: number | null,
   { key, stop = false, json, ...options }: BudgetOptions,
 ): Promise<void> {
@@ -80,24 +75,18 @@ async function changeBudget(
   if (!BudgetRequest.shape.api_key_id.safeParse(key).success)
     throw new CommandError("--key takes the id of an API key: presage keys list");
   const request = { limit, ...(key !== undefined && { api_key_id: key }), ...(stop && { stops: true }) };
-  await withConnection(config, options, async ({ call }) => {
-    print(await call(({ budgets }) => budgets.set(request)), json);
+  await withConnection(configure(), options, async ({ call }) => {
+    printJsonOr(json, await call(({ budgets }) => budgets.set(request)), print);
   });
 }
 
-function print(list: BudgetListResponse, json: boolean | undefined): void {
-  if (json) {
-    process.stdout.write(`${printableJson(list)}\n`);
-    return;
-  }
-  const { data, currency, since, resets_at } = list;
+function print({ data, currency, since, resets_at }: BudgetListResponse): void {
   if (data.length === 0) {
     process.stdout.write("There is no budget.\n");
     return;
   }
   printTable(columnsIn(currency ?? ""), data);
-  const day = (instant: string) => instant.slice(0, "2026-01-31".length);
-  printNotice(`Spent since ${day(since)}; the next month begins on ${day(resets_at)} (UTC).`);
+  printNotice(`Spent since ${dayOf(since)}; the next month begins on ${dayOf(resets_at)} (UTC).`);
   if (currency === null) printNotice("Without a price list (PRESAGE_PRICES), what is spent is not known.");
 }
 

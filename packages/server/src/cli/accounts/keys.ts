@@ -28,12 +28,11 @@ import { lockUsers, type User } from "../../accounts/users-store.ts";
 import type { OpenedStore } from "../../app/storage.ts";
 import type { Config } from "../../config/config.ts";
 import { type Micros, nowMicros, toIsoInstant } from "../../platform/storage/columns.ts";
-import type { Keyset } from "../../platform/storage/lists.ts";
 import { defined, printable } from "../../platform/words.ts";
 import { CommandError, changerFor, examples, json, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
-import { withDatabase } from "../connect.ts";
-import { type Column, printList } from "../terminal.ts";
+import { readAll, withDatabase } from "../connect.ts";
+import { type Column, dayOf, printList } from "../terminal.ts";
 
 const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
 const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
@@ -114,8 +113,6 @@ export function addKeysCommands(program: Command): void {
     .action(async (id: string, options) => revokeKey(configure(), id, options));
 }
 
-const pageSize = 1_000;
-
 async function createKey(
   config: Config,
   options: { name: string; expiresAt?: string; scopes?: string } & SettingOptions & UserOption,
@@ -158,18 +155,8 @@ async function updateKey(config: Config, id: string, options: SettingOptions & U
 async function listKeys(config: Config, options: { json?: boolean } & UserOption): Promise<void> {
   await withDatabase(config, async (store) => {
     const user = await userOf(store, options);
-    const keys: ApiKey[] = [];
-    let after: Keyset | undefined;
-    do {
-      const { rows, next } = await selectApiKeys(
-        store.database,
-        { userId: user.id },
-        { limit: pageSize, after },
-      );
-      keys.push(...rows);
-      after = next;
-    } while (after !== undefined);
-    printList(keys, { columns: keyColumns, json: options.json ? toApiKeyResponse : undefined });
+    const keys = await readAll((page) => selectApiKeys(store.database, { userId: user.id }, page));
+    printList(keys, { columns: keyColumns, json: options.json, toJson: toApiKeyResponse });
   });
 }
 
@@ -230,15 +217,8 @@ function readLimit(name: string, text: string | undefined): number | null | unde
   throw new CommandError(`${name} takes a whole number from 1 to 1000000000, or none for the server's limit`);
 }
 
-const minuteMs = 60_000;
-
-const unitMs: Record<string, number> = {
-  m: minuteMs,
-  h: 60 * minuteMs,
-  d: 24 * 60 * minuteMs,
-  w: 7 * 24 * 60 * minuteMs,
-  y: 365 * 24 * 60 * minuteMs,
-};
+const dayMs = 86_400_000;
+const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs, y: 365 * dayMs };
 
 /** The instant of `--expires-at`: from now, as in `30d`; a date, which is its first moment in UTC; or a date-time. */
 function readExpiry(text: string): Date {
@@ -283,5 +263,5 @@ function limitsOf({ rate_limit_rpm, max_in_flight }: ApiKey): string {
 }
 
 function day(instant: Micros | null): string {
-  return instant === null ? "never" : toIsoInstant(instant).slice(0, "2026-01-31".length);
+  return instant === null ? "never" : dayOf(toIsoInstant(instant));
 }

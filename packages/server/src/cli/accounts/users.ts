@@ -13,7 +13,7 @@ import { countOf, printable } from "../../platform/words.ts";
 import { CommandError, changerFor, examples, json, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import { findServer, withDatabase } from "../connect.ts";
-import { type Column, printList } from "../terminal.ts";
+import { type Column, dayOf, printList } from "../terminal.ts";
 
 /** `presage users`. */
 export function addUsersCommands(program: Command): void {
@@ -96,7 +96,7 @@ async function showUsers(config: Config, options: { json?: boolean }): Promise<v
   await withDatabase(config, async ({ database }) => {
     const live = livenessNow(sessionRules(config.identity));
     const users = await selectUsersAccess(database, live);
-    printList(users, { columns: userColumns, json: options.json ? toJson : undefined });
+    printList(users, { columns: userColumns, json: options.json, toJson });
   });
 }
 
@@ -108,7 +108,7 @@ const userColumns: readonly Column<UserAccess>[] = [
   { heading: "SESSIONS", text: ({ live_sessions }) => String(live_sessions), align: "right" },
   { heading: "KEYS", text: ({ active_keys }) => String(active_keys), align: "right" },
   { heading: "NAME", text: ({ name }) => printable(name ?? "none"), canWrap: true },
-  { heading: "CREATED", text: ({ created_at }) => toIsoInstant(created_at).slice(0, "2026-01-31".length) },
+  { heading: "CREATED", text: ({ created_at }) => dayOf(toIsoInstant(created_at)) },
   { heading: "ACCOUNT", text: ({ account_name }) => printable(account_name), canWrap: true },
   { heading: "PROVIDER", text: ({ oidc_issuer }) => printable(oidc_issuer), canWrap: true },
 ];
@@ -121,7 +121,7 @@ const maxName = 200;
 const maxEmail = 320;
 
 /** Adds a user to the owner's account and prints their id. */
-export async function addUser(
+async function addUser(
   config: Config,
   name: string,
   { role: wanted, email }: { role: string; email?: string },

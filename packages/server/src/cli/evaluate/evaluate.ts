@@ -5,7 +5,6 @@ import { composeEvaluator } from "../../app/compose-runs.ts";
 import type { Config } from "../../config/config.ts";
 import { hasFailed } from "../../evaluators/outcome.ts";
 import type { WantedEvaluator } from "../../evaluators/resolve-evaluators.ts";
-import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { createLog } from "../../platform/observability/logger.ts";
 import { isInMemory } from "../../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../../platform/storage/store.ts";
@@ -15,8 +14,8 @@ import { configure } from "../config.ts";
 import { connectToServer, databaseName, findServer, openOrCreate } from "../connect.ts";
 import {
   checkFiles,
+  checkOptions,
   collectFailureReasons,
-  describeIssues,
   type OutputLine,
   type ProcessLinesOptions,
   processLines,
@@ -182,13 +181,13 @@ function describeRun(runId: string, origin: Origin): string {
   return `Run ${runId}, in the dashboard:\n  ${origin}${path}`;
 }
 
-const optionOfField = new Map([
-  ["app", "--app"],
-  ["tags", "--tag"],
-  ["dataset_id", "--dataset"],
-  ["evaluated_model_name", "--model"],
-  ["evaluation_run_id", "--run-id"],
-]);
+const optionOfField: Readonly<Record<string, string>> = {
+  app: "--app",
+  tags: "--tag",
+  dataset_id: "--dataset",
+  evaluated_model_name: "--model",
+  evaluation_run_id: "--run-id",
+};
 
 /** Metadata of all results, checked as the API would. */
 function readMetadata(
@@ -202,14 +201,7 @@ function readMetadata(
     ...(dataset !== undefined && { dataset_id: dataset }),
     ...(model !== undefined && { evaluated_model_name: model }),
   };
-  try {
-    return validate(metadataFields, metadata, "body");
-  } catch (error) {
-    if (!(error instanceof InvalidRequestError)) throw error;
-    throw new CommandError(
-      describeIssues(error.issues, (field) => optionOfField.get(field.split(".")[0] ?? "") ?? field),
-    );
-  }
+  return checkOptions(metadataFields, metadata, (field) => optionOfField[field.split(".")[0] ?? ""] ?? field);
 }
 
 function readShare(text: string | undefined): number | undefined {

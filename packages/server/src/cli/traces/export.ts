@@ -13,9 +13,9 @@ import type { QueryOf } from "@presage/sdk";
 import type { Command } from "commander";
 import { CommandError, choice, examples, type FlagsOf, onServer, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
-import { type ConnectionOptions, findDataset, findRun } from "../connect.ts";
+import { type ConnectionOptions, findRun, getDataset } from "../connect.ts";
 import { checkOutputFile } from "../files.ts";
-import { withConnection } from "../open-connection.ts";
+import { onConnection, withConnection } from "../open-connection.ts";
 
 /** What is written and where, as Commander reads it. */
 interface CommonFlags extends ConnectionOptions {
@@ -50,14 +50,13 @@ export function addDatasetExport(datasets: Command): void {
       "after",
       examples("presage datasets export shop --format sft --only success --out train.jsonl"),
     )
-    .action(async (name: string, flags: ExportFlags<DatasetExportQuery>) => {
-      await withConnection(configure(), flags, async (connection) => {
-        const dataset = await findDataset(connection, name);
-        if (dataset === undefined) throw new CommandError(`There is no dataset ${name}.`);
+    .action(
+      onConnection(async (connection, name: string, flags: ExportFlags<DatasetExportQuery>) => {
+        const { id } = await getDataset(connection, name);
         const query = exportQuery<DatasetExportQuery>(flags);
-        await connection.call(({ datasets }) => write(datasets.export(dataset.id, query), flags.out));
-      });
-    });
+        await connection.call((client) => write(client.datasets.export(id, query), flags.out));
+      }),
+    );
 }
 
 /** `presage runs export`. */
@@ -76,14 +75,14 @@ export function addRunExport(runs: Command): void {
         "presage runs export nightly --format preference --evaluator exact-match --out pairs.jsonl",
       ),
     )
-    .action(async (name: string, flags: ExportFlags<RunExportQuery>) => {
-      await withConnection(configure(), flags, async (connection) => {
+    .action(
+      onConnection(async (connection, name: string, flags: ExportFlags<RunExportQuery>) => {
         const { id } = await findRun(connection, name);
         const against = flags.against && { against: (await findRun(connection, flags.against)).id };
         const query = exportQuery<RunExportQuery>({ ...flags, ...(against || {}) });
-        await connection.call(({ runs }) => write(runs.export(id, query), flags.out));
-      });
-    });
+        await connection.call((client) => write(client.runs.export(id, query), flags.out));
+      }),
+    );
 }
 
 /** `presage episodes export`. */

@@ -42,7 +42,7 @@ function figuresOf({ trajectories, samples, tools, with: having }: ImportPreview
       : `${count} of ${samples} ${count === 1 ? "has" : "have"} ${what}`;
   };
   const parts = [
-    `${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}, ${countOf(samples, "sample")}`,
+    `${countOf(trajectories, "trajectory", "trajectories")}, ${countOf(samples, "sample")}`,
     ...(named.length === 0 ? [] : [`tools: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`]),
     [
       share(having.time, "a time"),

@@ -11,6 +11,7 @@ import { accountExportStart } from "../../accounts/export-account.ts";
 import type { Config } from "../../config/config.ts";
 import { layouts } from "../../datasets/traces/layouts.ts";
 import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
+import { previewsHere } from "../client-of-database.ts";
 import {
   CommandError,
   choice,
@@ -24,7 +25,7 @@ import {
 import { configure } from "../config.ts";
 import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "../connect.ts";
 import { checkFiles } from "../files.ts";
-import { previewsHere, withConnection } from "../open-connection.ts";
+import { withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
 import { bodyOf, type ImportFile, mayHoldTraces, withFiles } from "./import-files.ts";
 import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
@@ -103,7 +104,8 @@ export function addImportCommands(program: Command): void {
     .action((options: { json?: boolean }) =>
       printList(layouts, {
         columns: layoutColumns,
-        json: options.json ? ({ format, about }) => ({ format, ...about }) : undefined,
+        json: options.json,
+        toJson: ({ format, about }) => ({ format, ...about }),
       }),
     );
 }
@@ -156,8 +158,26 @@ export function describeRevision(
   { revision, samples, trajectories, digest }: DatasetRevision,
 ): void {
   process.stdout.write(
-    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
+    `Revision ${revision} of ${printable(dataset.name)}: ${countOf(samples, "sample")} in ${countOf(trajectories, "trajectory", "trajectories")}.\nDataset ${dataset.id}, SHA-256 ${digest}\n`,
   );
+}
+
+/** Makes a revision of the dataset of this name, which is created if there is none. */
+export async function reviseDataset(
+  connection: Connection,
+  name: string,
+  revise: (dataset: Dataset) => Promise<DatasetRevision>,
+): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
+  const { call } = connection;
+  const found = await findDataset(connection, name);
+  const dataset = found ?? (await call(({ datasets }) => datasets.create({ name })));
+  try {
+    return { dataset, revision: await revise(dataset) };
+  } catch (error) {
+    // A dataset that was made for nothing is not left behind.
+    if (found === undefined) await call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
+    throw error;
+  }
 }
 
 /** Uploads files as a revision of the dataset of this name, which is created if there is none. */
@@ -167,21 +187,16 @@ export async function importFiles(
   files: readonly ImportFile[],
   options: ImportOptions & { append?: boolean | undefined } = {},
 ): Promise<{ dataset: Dataset; revision: DatasetRevision }> {
-  const { call } = connection;
-  const found = await findDataset(connection, name);
-  const dataset = found ?? (await call(({ datasets }) => datasets.create({ name })));
   const { body, ...about } = bodyOf(files);
-  try {
-    const revision = await call(({ datasets }) =>
-      datasets.upload(dataset.id, body, { ...options, ...about }),
-    );
-    for (const warning of revision.warnings ?? []) printNotice(warning);
-    return { dataset, revision };
-  } catch (error) {
-    // A dataset that was made for nothing is not left behind.
-    if (found === undefined) await call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
-    throw refusal(error, files);
-  }
+  const imported = await reviseDataset(connection, name, async ({ id }) =>
+    connection
+      .call(({ datasets }) => datasets.upload(id, body, { ...options, ...about }))
+      .catch((error: unknown) => {
+        throw refusal(error, files);
+      }),
+  );
+  for (const warning of imported.revision.warnings ?? []) printNotice(warning);
+  return imported;
 }
 
 async function readFlags({ redact, ...flags }: ReadingFlags): Promise<ImportOptions> {

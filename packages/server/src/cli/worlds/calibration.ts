@@ -1,13 +1,12 @@
 import type { RunCalibration, WorldCalibration } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
 import { countOf, printable } from "../../platform/words.ts";
 import { calibrationQuery } from "../calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun } from "../connect.ts";
 import { percent } from "../evaluate/evaluate-line.ts";
-import { withRunConnection } from "../open-connection.ts";
+import { onRunConnection, type RunConnection, withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 
 /** `presage worlds calibrate` and `threshold`. */
@@ -23,7 +22,7 @@ export function addCalibrationVerbs(worlds: Command): void {
     .option("--evaluator <name>", "an evaluator of the run, whose pass is right", "exact-match")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds calibrate shop --run shop@1 --split calibration"))
-    .action((name: string, options) => calibrateCommand(configure(), name, options));
+    .action(onRunConnection(calibrateWorld));
   worlds
     .command("threshold <name>")
     .summary("propose what confidence a world should need")
@@ -33,37 +32,28 @@ export function addCalibrationVerbs(worlds: Command): void {
     .option("--evaluator <name[=profile]>", "whose pass is right; by default the calibration's")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds threshold shop --run held-out --risk 0.05"))
-    .action((name: string, options) => thresholdCommand(configure(), name, options));
+    .action(thresholdCommand);
 }
 
-interface CalibrateOptions extends ConnectionOptions {
-  run: string;
-  split?: string;
-  evaluator: string;
-}
-
-async function calibrateCommand(
-  config: Config,
+async function calibrateWorld(
+  connection: RunConnection,
   name: string,
-  { run, split, evaluator, ...options }: CalibrateOptions,
+  { run, split, evaluator }: { run: string; split?: string; evaluator: string },
 ): Promise<void> {
-  await withRunConnection(config, options, async (connection) => {
-    const { id } = await findRun(connection, run);
-    const request = { run_id: id, evaluator, ...(split !== undefined && { split }) };
-    const world = await connection.call(({ worlds }) => worlds.calibrate(name, request));
-    const { calibration } = world.pinned;
-    if (calibration === null) throw new Error("The revision has no calibration");
-    process.stdout.write(`${world.name}@${world.revision} is ${describeCalibration(calibration)}\n`);
-    printNotice(`To see what that is worth, run it on other samples, and then:\n  presage calibrate RUN`);
-  });
+  const { id } = await findRun(connection, run);
+  const request = { run_id: id, evaluator, ...(split !== undefined && { split }) };
+  const world = await connection.call(({ worlds }) => worlds.calibrate(name, request));
+  const { calibration } = world.pinned;
+  if (calibration === null) throw new Error("The revision has no calibration");
+  process.stdout.write(`${world.name}@${world.revision} is ${describeCalibration(calibration)}\n`);
+  printNotice("To see what that is worth, run it on other samples, and then:\n  presage calibrate RUN");
 }
 
 /** What was fitted, on what. */
 export function describeCalibration(calibration: WorldCalibration): string {
   const { samples, trajectories, table, evaluator, methods, split } = calibration;
   const fit = table.kind === "isotonic" ? "isotonic regression" : "logistic regression";
-  const unit = trajectories === 1 ? "trajectory" : "trajectories";
-  const on = `${countOf(samples, "sample")} in ${trajectories} ${unit}${split === null ? "" : ` of the split ${split}`}`;
+  const on = `${countOf(samples, "sample")} in ${countOf(trajectories, "trajectory", "trajectories")}${split === null ? "" : ` of the split ${split}`}`;
   return printable(`calibrated by ${fit} of ${methods.join(", ")} on ${on}; right is a pass of ${evaluator}`);
 }
 
@@ -74,13 +64,12 @@ interface ThresholdOptions extends ConnectionOptions {
 }
 
 async function thresholdCommand(
-  config: Config,
   name: string,
   { run: named, risk: share, evaluator, ...options }: ThresholdOptions,
 ): Promise<void> {
   const risk = readNumber("--risk", share);
   if (!(risk >= 0 && risk <= 1)) throw new CommandError("--risk takes a share, from 0 to 1");
-  await withRunConnection(config, options, async (connection) => {
+  await withRunConnection(configure(), options, async (connection) => {
     const { call } = connection;
     const world = await call(({ worlds }) => worlds.get(name));
     const { calibration } = world.pinned;
@@ -125,7 +114,7 @@ function describeThreshold(card: Card, risk: number): string {
   if (card.of === "score") return "There is none: the predictions have scores, and no confidences.";
   if (value === null) return note ?? "There are no figures.";
   const found = proposedThreshold(card, risk);
-  const counted = `${countOf(count, "prediction")} in ${trajectories} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
+  const counted = `${countOf(count, "prediction")} in ${countOf(trajectories, "trajectory", "trajectories")}`;
   if (found?.interval == null)
     return `There is none: of no share, however sure it is, is it shown that at most ${percent(risk)} are wrong (${counted}).`;
   const { threshold, coverage, interval } = found;

@@ -8,7 +8,7 @@ import { CommandError, printNotice } from "../command.ts";
 import type { RunConnection } from "../open-connection.ts";
 import { findStart, withoutOwn } from "./samples.ts";
 
-interface PlayOptions {
+export interface PlayOptions {
   state?: string;
   sample?: string;
   explain?: boolean;

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { DatasetSample, World, WorldPreviewRequest } from "@presage/contract";
 import { CommandError } from "../command.ts";
-import { type Connection, findDataset } from "../connect.ts";
+import { type Connection, getDataset } from "../connect.ts";
 
 /** Which revision of a dataset, by its name or id; the latest if no number is given. */
 export interface WantedSamples {
@@ -15,10 +15,9 @@ export async function* linesOf(
   connection: Connection,
   { dataset, revision }: WantedSamples,
 ): AsyncGenerator<string> {
-  const found = await findDataset(connection, dataset);
-  if (found === undefined) throw new CommandError(`There is no dataset ${dataset}.`);
+  const { id } = await getDataset(connection, dataset);
   const chunks = await connection.call(async ({ datasets }) =>
-    datasets.export(found.id, revision === undefined ? {} : { revision: String(revision) }),
+    datasets.export(id, revision === undefined ? {} : { revision: String(revision) }),
   );
   const input = Readable.from(chunks);
   try {

@@ -5,10 +5,9 @@ import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
 import { printable } from "../../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
-import { configure } from "../config.ts";
 import { findDataset } from "../connect.ts";
 import { checkFiles, type NumberedLine, readLines } from "../files.ts";
-import { type RunConnection, withRunConnection } from "../open-connection.ts";
+import { onRunConnection, type RunConnection } from "../open-connection.ts";
 import { linesOf, type WantedSamples } from "./samples.ts";
 
 /** `presage worlds export` and `import`: a world as a line of JSON, then the lines of its dataset. */
@@ -18,8 +17,8 @@ export function addFileVerbs(worlds: Command): void {
     .description("print a world, or its revision NAME@NUMBER, and its dataset as JSON lines")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds export shop@3 > shop.world.jsonl"))
-    .action((name: string, options) =>
-      withRunConnection(configure(), options, async (connection) => {
+    .action(
+      onRunConnection(async (connection, name: string) => {
         const world = await connection.call((client) => client.worlds.get(name));
         await print(JSON.stringify({ world }));
         const from = datasetOf(world);
@@ -33,11 +32,7 @@ export function addFileVerbs(worlds: Command): void {
     .option("--dataset <name>", "what its dataset is called; by default as it was")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds import shop.world.jsonl --name shop-copy"))
-    .action((file: string, { name, dataset, ...options }) =>
-      withRunConnection(configure(), options, (connection) =>
-        importWorld(connection, file, { name, dataset }),
-      ),
-    );
+    .action(onRunConnection(importWorld));
 }
 
 function datasetOf({ pinned: { examples: of } }: World): WantedSamples | undefined {
@@ -51,7 +46,7 @@ async function print(line: string): Promise<void> {
 async function importWorld(
   connection: RunConnection,
   file: string,
-  named: { name: string | undefined; dataset: string | undefined },
+  named: { name?: string; dataset?: string },
 ): Promise<void> {
   checkFiles(file, undefined);
   const lines = readLines(file);

@@ -1,7 +1,6 @@
-import type { World, WorldModelRequest } from "@presage/contract";
+import type { WorldModelRequest } from "@presage/contract";
 import type { Presage } from "@presage/sdk";
 import type { Changer } from "../../platform/audit.ts";
-import type { Keyset } from "../../platform/storage/lists.ts";
 import { predictThrough } from "../../predictions/through-world.ts";
 import { calibrateWorld } from "../../runs/calibrate-world.ts";
 import { createClientCounts } from "../../runs/client/client-counts.ts";
@@ -19,6 +18,7 @@ import {
 import { findByReference, findReady, previewThrough, toWorld } from "../../worlds/worlds-route.ts";
 import { selectWorldRevisions, selectWorlds } from "../../worlds/worlds-store.ts";
 import { CommandError } from "../command.ts";
+import { readAll } from "../connect.ts";
 
 /** What commands use of worlds. */
 export interface WorldCalls {
@@ -31,25 +31,17 @@ interface WorldServices extends WorldVerbServices, WorldParts {
   worldUses: WorldUses;
 }
 
-const pageSize = 1_000;
-
 /** The owner's worlds in an opened database, as a server has them. */
 export function worldsOfDatabase(services: WorldServices, requester: Changer, userId: string): WorldCalls {
   const { store } = services;
   const { accountId } = requester;
   return {
     worlds: {
-      async list() {
-        const all: World[] = [];
-        let after: Keyset | undefined;
-        do {
-          const page = { limit: pageSize, after };
-          const found = await selectWorlds(store.briefReader(requester), accountId, page);
-          all.push(...found.worlds.map(toWorld));
-          after = found.next;
-        } while (after !== undefined);
-        return all;
-      },
+      list: () =>
+        readAll(async (page) => {
+          const { worlds, next } = await selectWorlds(store.briefReader(requester), accountId, page);
+          return { rows: worlds.map(toWorld), next };
+        }),
       get: async (name) => toWorld(await findByReference(services, requester, name)),
       async create({ name, pinned: copied, ...config }) {
         const wanted = { name, config, copied, userId };

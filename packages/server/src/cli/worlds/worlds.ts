@@ -7,25 +7,22 @@ import {
   WorldCreateRequest,
 } from "@presage/contract";
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
 import { validate } from "../../http/validate.ts";
-import { countOf, printable, printableJson } from "../../platform/words.ts";
+import { countOf, printable } from "../../platform/words.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
-import { configure } from "../config.ts";
-import type { ConnectionOptions } from "../connect.ts";
 import { checkFiles } from "../files.ts";
-import { type RunConnection, withRunConnection } from "../open-connection.ts";
+import { onRunConnection, type RunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
-import { type Column, printList } from "../terminal.ts";
+import { type Column, dayOf, printJsonOr, printList } from "../terminal.ts";
 import { addCalibrationVerbs, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { type EvaluateFlags, evaluateWorld } from "./evaluate-world.ts";
-import { describeExamples, playWorld, showText } from "./play.ts";
+import { describeExamples, type PlayOptions, playWorld, showText } from "./play.ts";
 import { samplesOf } from "./samples.ts";
 import { addFileVerbs } from "./world-files.ts";
 
 /** What a world is made of, as Commander reads it. */
-interface WorldFlags extends ConnectionOptions {
+interface WorldFlags {
   examples?: string;
   split?: string;
   model?: string;
@@ -82,14 +79,14 @@ export function addWorldsCommands(program: Command): void {
         "  --instructions shop.md --exclude-by tag:task --evaluate",
       ),
     )
-    .action((name: string, options) => createCommand(configure(), name, options));
+    .action(onRunConnection(createWorld));
   addConfigOptions(worlds.command("revise <name>").description("make a revision of a world"))
     .option(...onServer)
     .addHelpText(
       "after",
       examples("presage worlds revise shop --k 4", "presage worlds revise shop --examples shop"),
     )
-    .action((name: string, options) => reviseCommand(configure(), name, options));
+    .action(onRunConnection(reviseWorld));
   worlds
     .command("evaluate <name>")
     .summary("measure a world on recorded samples")
@@ -100,8 +97,8 @@ export function addWorldsCommands(program: Command): void {
     .option(...curveOption)
     .option(...onServer)
     .addHelpText("after", examples("presage worlds evaluate shop --curve"))
-    .action((name: string, options) =>
-      withRunConnection(configure(), options, async (connection) => {
+    .action(
+      onRunConnection(async (connection, name: string, options: EvaluateFlags) => {
         const world = await connection.call((client) => client.worlds.get(name));
         await evaluateWorld(connection, world, options);
       }),
@@ -123,11 +120,10 @@ function addReadingCommands(worlds: Command): void {
     .option(...json)
     .option(...onServer)
     .addHelpText("after", examples("presage worlds list"))
-    .action((options) =>
-      withRunConnection(configure(), options, async ({ call }) => {
-        const all = await call((client) => client.worlds.list());
-        printList(all, { columns: worldColumns, json: options.json ? (world) => world : undefined });
-      }),
+    .action(
+      onRunConnection(async ({ call }, { json }: { json?: boolean }) =>
+        printList(await call((client) => client.worlds.list()), { columns: worldColumns, json }),
+      ),
     );
   worlds
     .command("show <name>")
@@ -135,19 +131,18 @@ function addReadingCommands(worlds: Command): void {
     .option("--json", "print it as JSON")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds show shop@2"))
-    .action((name: string, options) =>
-      withRunConnection(configure(), options, async ({ call }) => {
-        const world = await call((client) => client.worlds.get(name));
-        process.stdout.write(options.json ? `${printableJson(world)}\n` : describe(world));
-      }),
+    .action(
+      onRunConnection(async ({ call }, name: string, { json }: { json?: boolean }) =>
+        printJsonOr(json, await call((client) => client.worlds.get(name)), printWorld),
+      ),
     );
   worlds
     .command("diff <before> <after>")
     .description("say what differs between two revisions, or two worlds")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds diff shop@2 shop@3"))
-    .action((before: string, after: string, options) =>
-      withRunConnection(configure(), options, async ({ call }) => {
+    .action(
+      onRunConnection(async ({ call }, before: string, after: string) => {
         const [first, second] = await call((client) =>
           Promise.all([client.worlds.get(before), client.worlds.get(after)]),
         );
@@ -163,39 +158,41 @@ function addReadingCommands(worlds: Command): void {
     .option("--json", "print it as JSON")
     .option(...onServer)
     .addHelpText("after", examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
-    .action((name: string, { state, action, ...options }) =>
-      withRunConnection(configure(), options, async ({ call }) => {
-        const preview = await call(({ worlds }) => worlds.preview(name, { interaction: { state, action } }));
-        if (options.json) process.stdout.write(`${printableJson(preview)}\n`);
-        else {
-          for (const { role, content } of preview.messages)
-            process.stdout.write(`── ${role}\n${showText(content)}\n`);
-          printNotice(describeExamples(preview).join("\n"));
-        }
-      }),
-    );
+    .action(onRunConnection(previewWorld));
+}
+
+async function previewWorld(
+  { call }: RunConnection,
+  name: string,
+  { state, action, json }: { state: string; action: string; json?: boolean },
+): Promise<void> {
+  const preview = await call(({ worlds }) => worlds.preview(name, { interaction: { state, action } }));
+  printJsonOr(json, preview, ({ messages }) => {
+    for (const { role, content } of messages) process.stdout.write(`── ${role}\n${showText(content)}\n`);
+    printNotice(describeExamples(preview).join("\n"));
+  });
 }
 
 function addEndingCommands(worlds: Command): void {
-  const archive = (name: string, archived: boolean, options: ConnectionOptions) =>
-    withRunConnection(configure(), options, async ({ call }) => {
-      await call((client) => client.worlds.revise(name, { archived }));
-      process.stdout.write(`${archived ? "Archived" : "Listed again:"} ${printable(name)}.\n`);
-    });
   worlds
     .command("archive <name>")
     .description("leave a world out of lists; it still answers")
     .option("--undo", "list it again")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds archive shop"))
-    .action((name: string, { undo, ...options }) => archive(name, undo !== true, options));
+    .action(
+      onRunConnection(async ({ call }, name: string, { undo = false }: { undo?: boolean }) => {
+        await call((client) => client.worlds.revise(name, { archived: !undo }));
+        process.stdout.write(`${undo ? "Listed again:" : "Archived"} ${printable(name)}.\n`);
+      }),
+    );
   worlds
     .command("delete <name>")
     .description("delete a world with its revisions")
     .option(...onServer)
     .addHelpText("after", examples("presage worlds delete shop"))
-    .action((name: string, options) =>
-      withRunConnection(configure(), options, async ({ call }) => {
+    .action(
+      onRunConnection(async ({ call }, name: string) => {
         await call((client) => client.worlds.delete(name));
         process.stdout.write(`Deleted ${printable(name)}.\n`);
       }),
@@ -219,41 +216,37 @@ function addPlayCommand(program: Command): void {
         'echo "add cup" | presage play shop@3 --state "An empty cart."',
       ),
     )
-    .action((name: string, options) =>
-      withRunConnection(configure(), options, async (connection) => {
+    .action(
+      onRunConnection(async (connection, name: string, options: PlayOptions) => {
         const world = await connection.call((client) => client.worlds.get(name));
         await playWorld(connection, world, options);
       }),
     );
 }
 
-async function createCommand(
-  config: Config,
+async function createWorld(
+  connection: RunConnection,
   name: string,
-  { evaluate, evaluator, curve, ...flags }: WorldFlags & EvaluateFlags & { evaluate?: boolean },
+  { evaluate, ...flags }: WorldFlags & EvaluateFlags & { evaluate?: boolean },
 ): Promise<void> {
-  await withRunConnection(config, flags, async (connection) => {
-    const wanted = await readConfig(connection, flags, {});
-    // What needs no model works at once, and a model costs: it is asked only if it is named.
-    const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
-    const request = validate(WorldCreateRequest, { name, ...wanted, model }, "body");
-    const world = await connection.call(({ worlds }) => worlds.create(request));
-    process.stdout.write(describe(world));
-    if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
-    if (evaluate || curve) await evaluateWorld(connection, world, { evaluator, curve, server: flags.server });
-    else printNotice(`To act in it:\n  presage play ${name}`);
-  });
+  const wanted = await readConfig(connection, flags, {});
+  // What needs no model works at once, and a model costs: it is asked only if it is named.
+  const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
+  const request = validate(WorldCreateRequest, { name, ...wanted, model }, "body");
+  const world = await connection.call(({ worlds }) => worlds.create(request));
+  printWorld(world);
+  if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
+  if (evaluate || flags.curve) await evaluateWorld(connection, world, flags);
+  else printNotice(`To act in it:\n  presage play ${name}`);
 }
 
-async function reviseCommand(config: Config, name: string, flags: WorldFlags): Promise<void> {
-  await withRunConnection(config, flags, async (connection) => {
-    const before = await connection.call(({ worlds }) => worlds.get(name));
-    const changes = await readConfig(connection, flags, before.config);
-    if (Object.keys(changes).length === 0)
-      throw new CommandError("revise needs an option that changes something");
-    const after = await connection.call(({ worlds }) => worlds.revise(name, changes));
-    process.stdout.write(`${describeDifferences(before, after).join("\n")}\n`);
-  });
+async function reviseWorld(connection: RunConnection, name: string, flags: WorldFlags): Promise<void> {
+  const before = await connection.call(({ worlds }) => worlds.get(name));
+  const changes = await readConfig(connection, flags, before.config);
+  if (Object.keys(changes).length === 0)
+    throw new CommandError("revise needs an option that changes something");
+  const after = await connection.call(({ worlds }) => worlds.revise(name, changes));
+  process.stdout.write(`${describeDifferences(before, after).join("\n")}\n`);
 }
 
 /** The fields that options give. What they say nothing of stays as it was. */
@@ -317,7 +310,7 @@ const worldColumns: readonly Column<World>[] = [
     text: ({ pinned: { examples } }) => printable(examples ? `${examples.dataset}@${examples.revision}` : ""),
     canWrap: true,
   },
-  { heading: "REVISED", text: ({ revised_at }) => revised_at.slice(0, "2026-01-31".length) },
+  { heading: "REVISED", text: ({ revised_at }) => dayOf(revised_at) },
 ];
 
 function whoAnswers({ model }: WorldConfig): string {
@@ -325,7 +318,7 @@ function whoAnswers({ model }: WorldConfig): string {
   return model?.deployment ?? "the default deployment";
 }
 
-function describe({ name, revision, config, pinned, archived }: World): string {
+function printWorld({ name, revision, config, pinned, archived }: World): void {
   const { examples } = pinned;
   const lines = [
     `${name}@${revision}${archived ? " (archived)" : ""}`,
@@ -333,12 +326,12 @@ function describe({ name, revision, config, pinned, archived }: World): string {
     `answered by ${whoAnswers(config)}`,
     examples === null
       ? "no examples"
-      : `${countOf(examples.count, "example")} of ${examples.dataset}@${examples.revision}, with ${countOf(examples.actions, "distinct action")} in ${examples.trajectories} ${examples.trajectories === 1 ? "trajectory" : "trajectories"}`,
+      : `${countOf(examples.count, "example")} of ${examples.dataset}@${examples.revision}, with ${countOf(examples.actions, "distinct action")} in ${countOf(examples.trajectories, "trajectory", "trajectories")}`,
     ...(config.retrieval ? [`retrieval ${JSON.stringify(config.retrieval)}`] : []),
     ...(config.confidence ? [describeConfidence(config.confidence, pinned.calibration)] : []),
     ...(config.instructions ? ["", config.instructions] : []),
   ];
-  return `${lines.map(showText).join("\n")}\n`;
+  process.stdout.write(`${lines.map(showText).join("\n")}\n`);
 }
 
 function describeConfidence(

@@ -24,7 +24,8 @@ export class TraceFile {
   readonly #entry: string | undefined;
   #held: TraceDocument[] = [];
   #heldBytes = 0;
-  #told: { layout: Layout; why: string } | undefined;
+  /** Its layout, once it is told. */
+  told: { layout: Layout; why: string } | undefined;
   #reader: TraceReader | undefined;
   #first: TraceDocument | undefined;
 
@@ -37,7 +38,7 @@ export class TraceFile {
 
   /** The zip's if its entries are one file. */
   get name(): string | undefined {
-    return this.#told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
+    return this.told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
   }
 
   /** Its name without folders, without what says how it is packed, and without its extension. */
@@ -48,15 +49,10 @@ export class TraceFile {
       .replace(/(?<=.)\.[a-z]\w{0,9}$/i, "");
   }
 
-  /** Its layout, once it is told. */
-  get told(): { layout: Layout; why: string } | undefined {
-    return this.#told;
-  }
-
   /** Whether a document of another entry of a zip belongs to this file. */
   joins(document: TraceDocument): boolean {
     const { format } = this.#options;
-    const layout = format === undefined ? (this.#told ?? recognise(this.#held))?.layout : findLayout(format);
+    const layout = format === undefined ? (this.told ?? recognise(this.#held))?.layout : findLayout(format);
     return layout?.joinsEntries === true && admits(layout, document);
   }
 
@@ -95,7 +91,7 @@ export class TraceFile {
     if (told === undefined) throw new UnrecognisedError(held, this.name);
     const { layout, why } = told;
     const who = layout.assistantIs && (assistantIs ?? layout.assistantIs);
-    this.#told = { layout, why: who ? `${why}; the assistant is the ${who}` : why };
+    this.told = { layout, why: who ? `${why}; the assistant is the ${who}` : why };
     const reader = layout.open({ ...this.#options, source: this.source });
     this.#reader = reader;
     for (const document of held) yield* this.#read(reader, document);
@@ -117,7 +113,7 @@ export class TraceFile {
 
   /** A document of another layout than its file's: the fault says which to ask for. */
   #explain(document: TraceDocument, error: LineError): LineError {
-    const layout = this.#told?.layout;
+    const layout = this.told?.layout;
     const other = layouts.find((one) => one.recognises(document) !== undefined);
     if (layout === undefined || other === undefined || other === layout) return error;
     // What it admits it reads, unless an earlier layout would have been told.

@@ -96,7 +96,7 @@ export interface FairSlots {
   /**
    * Resolves with the function that releases the slot, to be called once. Rejects with the signal's reason as soon as the
    * signal is aborted. `cost` is an estimate in any unit, above 0: callers of one account whose costs have the same order of
-   * magnitude wait in line, and dear ones behind those that are cheaper.
+   * magnitude wait in line, and expensive ones behind those that are cheaper.
    */
   take(accountId: string, signal: AbortSignal, cost?: number): Promise<() => void>;
   inUse(): number;
@@ -122,7 +122,8 @@ interface Waiting {
 /**
  * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest. So a single account can
  * use all slots, and another one waits for one slot, not for the first one's queue. Within an account it is self-clocked fair
- * queueing with a flow for each order of magnitude: cheap work overtakes dear work, and any number of cheap ones leaves it a share.
+ * queueing with a flow for each order of magnitude: cheap work overtakes expensive work, which keeps a share however much cheap work
+ * there is.
  */
 export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
   /** Accounts that use slots or wait, in the order of their last release. */

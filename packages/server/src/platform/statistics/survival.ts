@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
 import { rounding, z95 } from "./intervals.ts";
 
-export interface SurvivalStep {
+interface SurvivalStep {
   step: number;
   /** Trajectories with a verdict at this step that had not diverged before it. */
   atRisk: number;

@@ -16,7 +16,7 @@ export interface Requester {
 }
 
 /** The database for one requester's reads. */
-export type Reader = (requester: Requester) => Database;
+type Reader = (requester: Requester) => Database;
 
 /** The database for one requester's changes. */
 type Writer = (requester: Requester) => Database;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { observationOf, readAnswer } from "./http-client.ts";
+import { observationOf, readAnswer } from "./http.ts";
 import { type OpenExchange, RealEnvironmentError } from "./real-environment.ts";
 import { fill } from "./template.ts";
 import { openWebSocket } from "./websocket.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ask, observationOf, readAnswer } from "./http-client.ts";
+import { ask, observationOf, readAnswer } from "./http.ts";
 import { type OpenExchange, RealEnvironmentError, unlikeProtocol } from "./real-environment.ts";
 import { fill } from "./template.ts";
 

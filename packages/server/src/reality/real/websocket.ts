@@ -1,7 +1,7 @@
 // Bun puts its own client, which takes whole messages of up to 128 MB, in the place of a package named ws.
 import WebSocket from "ws-of-npm";
 import { orAborted } from "../../platform/limits/deadline.ts";
-import { faultOfStatus, maxMessageBytes } from "./http-client.ts";
+import { faultOfStatus, maxMessageBytes } from "./http.ts";
 import { type RealEnvironmentError, tooLarge, unlikeProtocol, unreachable } from "./real-environment.ts";
 
 /** Of one message; servers send few. */

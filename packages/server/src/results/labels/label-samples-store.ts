@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { externalPrefix } from "../../evaluators/outcome.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../platform/storage/lists.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
 import type { LabelSampleItemsTable, LabelSamplesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -71,17 +72,14 @@ export async function selectLabelSamples(
   reader: Database,
   accountId: string,
   runId: string,
-  limit: number,
-): Promise<LabelSamplesTable[]> {
-  return await reader
+  page: KeysetPage,
+): Promise<ListPart<LabelSamplesTable>> {
+  const ofRun = reader
     .selectFrom("label_samples")
     .selectAll()
     .where("account_id", "=", accountId)
-    .where("run_id", "=", runId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(limit)
-    .execute();
+    .where("run_id", "=", runId);
+  return await selectNewestFirst(ofRun, page);
 }
 
 /** All of an account's draws, or of one of its runs: what their probabilities are made of. */
@@ -140,26 +138,14 @@ export async function selectSampleItems(
 }
 
 /** A label with the verdict that it is about. */
-export interface LabelledVerdict {
-  result_id: number;
-  user_id: string | null;
-  annotator: string | null;
-  email: string | null;
-  label_pass: number;
-  verdict_pass: number;
-  cluster_id: number | null;
-  run_id: string | null;
-  evaluator_id: string;
-  is_external: number;
-  profile_name: string | null;
-}
+export type LabelledVerdict = Awaited<ReturnType<typeof selectLabelledVerdicts>>[number];
 
 /** The labels of an evaluator's verdicts, those of a result one after the other. */
 export async function selectLabelledVerdicts(
   reader: Database,
   accountId: string,
   { runId, evaluatorId, isExternal, profileName }: VerdictsOf,
-): Promise<LabelledVerdict[]> {
+) {
   let query = reader
     .selectFrom("evaluation_labels as label")
     .innerJoin("evaluation_results as result", "result.id", "label.result_id")

@@ -12,16 +12,8 @@ export async function selectLabels(reader: Database, resultIds: readonly number[
   return await reader
     .selectFrom("evaluation_labels as label")
     .leftJoin("users", "users.id", "label.user_id")
-    .select([
-      "label.id",
-      "result_id",
-      "user_id",
-      "annotator",
-      "pass",
-      "score",
-      "label.created_at",
-      "users.email",
-    ])
+    .select(["label.id", "result_id", "user_id", "annotator", "pass", "score"])
+    .select(["label.created_at", "users.email"])
     .where("result_id", "in", resultIds)
     .orderBy("label.created_at")
     .orderBy("label.id")
@@ -67,33 +59,18 @@ export async function selectVerdict(
 }
 
 /** A result that lines may name, by its id or by its run and sample. */
-export interface NamedResult {
-  id: number;
-  run_id: string | null;
-  experiment_id: string | null;
-  sample_key: string | null;
-  evaluator_id: string;
-  evaluator_family: string | null;
-  profile_name: string | null;
-}
+export type NamedResult = Awaited<ReturnType<typeof selectNamedResults>>[number];
 
 /** Those of an account's results with a verdict whose id, or whose run and sample's key, is among these. */
 export async function selectNamedResults(
   reader: Database,
   accountId: string,
   named: { ids: readonly number[] } | { runId: string; sampleKeys: readonly string[] },
-): Promise<NamedResult[]> {
+) {
   return await reader
     .selectFrom("evaluation_results")
-    .select([
-      "id",
-      "run_id",
-      "experiment_id",
-      "sample_key",
-      "evaluator_id",
-      "evaluator_family",
-      "profile_name",
-    ])
+    .select(["id", "run_id", "experiment_id", "sample_key"])
+    .select(["evaluator_id", "evaluator_family", "profile_name"])
     .where("account_id", "=", accountId)
     .where("status", "=", "success")
     .where("pass", "is not", null)

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { ServiceError } from "../../platform/errors.ts";
 import { cutJsonTexts } from "../../platform/storage/lists.ts";
-import type { EvaluationResultsTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type Correction, fromRows, type StoredResult, toCorrection } from "../result.ts";
@@ -107,14 +106,12 @@ async function selectOwnId(reader: Database, accountId: string, id: number): Pro
   return row?.id;
 }
 
-type KeyedRow = Pick<EvaluationResultsTable, "id" | "app" | "evaluator_id" | "created_at" | "request_key">;
-
 /** An account's results under some request keys, without their texts. */
 export async function selectRowsByRequestKeys(
   database: Database,
   accountId: string,
   requestKeys: readonly string[],
-): Promise<KeyedRow[]> {
+) {
   return await underRequestKeys(database, accountId, requestKeys)
     .select(["id", "app", "evaluator_id", "created_at", "request_key"])
     .execute();

@@ -3,6 +3,7 @@ import { toExternalName } from "../../evaluators/outcome.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { nowMicros, toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
+import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { LabelSamplesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -28,7 +29,6 @@ export interface Stratum {
   probability: number;
 }
 
-const mostSamples = 100;
 /** Of a verdict that may be drawn. */
 const bytesPerVerdict = 250;
 
@@ -160,16 +160,17 @@ function startDraw(design: Design) {
   };
 }
 
-/** The last draws of a run, the newest first. */
+/** Draws of a run, the newest first. */
 export async function listLabelSamples(
   services: FindNeeds,
   requester: Requester,
   runId: string,
-): Promise<LabelSample[]> {
+  page: KeysetPage,
+): Promise<ListPart<LabelSample>> {
   const run = await findRun(services, requester, runId);
   const reader = services.store.reader(requester);
-  const samples = await selectLabelSamples(reader, requester.accountId, run.id, mostSamples);
-  return await describeSamples(reader, samples);
+  const { rows, next } = await selectLabelSamples(reader, requester.accountId, run.id, page);
+  return { rows: await describeSamples(reader, rows), next };
 }
 
 async function describeSamples(

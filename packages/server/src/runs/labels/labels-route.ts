@@ -4,12 +4,15 @@ import {
   LabelImport,
   LabelLine,
   LabelSample,
+  LabelSampleListQuery,
   LabelSampleListResponse,
   LabelSampleRequest,
+  maxLabelSamples,
   RunPath,
 } from "@presage/contract";
-import { errorResponse, noSuch, response } from "../../http/describe.ts";
+import { errorResponse, noSuch, page, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
+import { readKeysetPage, toCursor } from "../../http/request.ts";
 import { reply, route } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { LabelServices } from "../../results/labels/labels.ts";
@@ -64,14 +67,18 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   id: "listLabelSamples",
   tag,
   summary: "List what was drawn to label",
-  description: "Lists the last 100 draws from a run, with what of each is labelled.",
+  description: "Lists the draws from a run, with what of each is labelled.",
   params: RunPath,
+  query: LabelSampleListQuery,
+  refusesUnknown: true,
   responses: {
-    "200": response("The draws, the newest first", LabelSampleListResponse, { data: [exampleSample] }),
+    "200": response("The draws, the newest first", LabelSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
   },
-  async handle(services: FindNeeds, { requester, params }) {
-    return reply(200, { data: await listLabelSamples(services, requester, params.id) });
+  async handle(services: FindNeeds, { requester, params, query: { limit = maxLabelSamples, after } }) {
+    const wanted = readKeysetPage({ limit: String(limit), after });
+    const { rows, next } = await listLabelSamples(services, requester, params.id, wanted);
+    return reply(200, { data: rows, next: toCursor(next) });
   },
 });
 

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DatasetSamplesTable, SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 // Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
@@ -20,16 +19,10 @@ export async function selectLastPosition(reader: Database, revisionId: number): 
   return Number(last ?? 0);
 }
 
-export type TraitRow = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step"> & {
-  [Name in "changes" | "verb" | "tags"]: SampleTraitsTable[Name] | null;
-};
+export type TraitRow = Awaited<ReturnType<typeof selectTraits>>[number];
 
 /** Samples of a revision; without traits, those that no run has reached. */
-export async function selectTraits(
-  reader: Database,
-  revisionId: number,
-  { after, upTo }: PositionRange,
-): Promise<TraitRow[]> {
+export async function selectTraits(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("dataset_samples as sample")
     .leftJoin("sample_traits as trait", (join) =>
@@ -46,11 +39,7 @@ export async function selectTraits(
 }
 
 /** The ids of a revision's samples. */
-export async function selectSampleIds(
-  reader: Database,
-  revisionId: number,
-  { after, upTo }: PositionRange,
-): Promise<Pick<DatasetSamplesTable, "position" | "sample_id">[]> {
+export async function selectSampleIds(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("dataset_samples")
     .select(["position", "sample_id"])
@@ -61,11 +50,7 @@ export async function selectSampleIds(
 }
 
 /** Digests of a revision's samples, of those that a run has reached. */
-export async function selectDigests(
-  reader: Database,
-  revisionId: number,
-  { after, upTo }: PositionRange,
-): Promise<Pick<SampleTraitsTable, "position" | "digest">[]> {
+export async function selectDigests(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("sample_traits")
     .select(["position", "digest"])

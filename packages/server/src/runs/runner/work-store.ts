@@ -251,17 +251,10 @@ export async function storeWork(database: Database, work: RunWork): Promise<bool
 }
 
 /** A prediction of a run, without its texts. */
-export type StoredPrediction = Pick<PredictionsTable, "id" | "status" | "model"> & {
-  position: number;
-  repeat: number;
-};
+export type StoredPrediction = Awaited<ReturnType<typeof selectStoredPredictions>>[number];
 
 /** The predictions that a run has for some samples. */
-export async function selectStoredPredictions(
-  reader: Database,
-  runId: string,
-  positions: readonly number[],
-): Promise<StoredPrediction[]> {
+export async function selectStoredPredictions(reader: Database, runId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   const rows = await reader
     .selectFrom("predictions")
@@ -283,7 +276,7 @@ export async function selectOutputs(reader: Database, ids: readonly string[]): P
   return new Map(rows.map(({ prediction_id, output }) => [prediction_id, output ?? ""]));
 }
 
-export type StoredVerdict = Pick<RunVerdictsTable, "evaluator" | "position" | "repeat" | "status">;
+export type StoredVerdict = Awaited<ReturnType<typeof selectStoredVerdicts>>[number];
 
 /** The verdicts that a run has on some samples. */
 export async function selectStoredVerdicts(
@@ -291,7 +284,7 @@ export async function selectStoredVerdicts(
   runId: string,
   evaluators: number,
   positions: readonly number[],
-): Promise<StoredVerdict[]> {
+) {
   if (positions.length === 0 || evaluators === 0) return [];
   return await reader
     .selectFrom("run_verdicts")

@@ -6,7 +6,7 @@ import { useMemo, useState } from "react";
 import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { monthSpendingQuery } from "../../data/spending.ts";
-import { formatCost, formatCount } from "../../format/numbers.ts";
+import { formatCost } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -145,7 +145,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       id: "created",
       label: "Since",
       value: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <Time at={created_at} />,
       widthPx: 124,
       isNewestFirst: true,
     },
@@ -154,7 +153,6 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Keys",
       hint: "Those that are neither revoked nor expired",
       value: ({ active_keys = 0 }) => active_keys,
-      cell: ({ active_keys = 0 }) => formatCount(active_keys),
       widthPx: 60,
       isNumber: true,
     },

@@ -179,7 +179,6 @@ const factColumns: DataColumn<KeyRow>[] = [
     id: "created",
     label: "Created",
     value: ({ apiKey }) => apiKey.created_at,
-    cell: ({ apiKey }) => <Time at={apiKey.created_at} />,
     widthPx: 120,
     isExtra: true,
     isNewestFirst: true,

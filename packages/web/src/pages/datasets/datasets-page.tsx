@@ -5,7 +5,7 @@ import { Database, Upload } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
-import { formatCount, formatSize } from "../../format/numbers.ts";
+import { formatSize } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { TagList } from "../../parts/datasets.tsx";
 import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
@@ -17,7 +17,6 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { UploadDialog } from "./upload/upload-dialog.tsx";
 
@@ -119,7 +118,6 @@ const columns: DataColumn<Dataset>[] = [
     label: "Samples",
     hint: "Transitions of the latest revision",
     value: ({ latest_revision }) => latest_revision?.samples,
-    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.samples)),
     isNumber: true,
     widthPx: 104,
   },
@@ -128,7 +126,6 @@ const columns: DataColumn<Dataset>[] = [
     label: "Trajectories",
     hint: "Trajectories of the latest revision: what intervals take as independent",
     value: ({ latest_revision }) => latest_revision?.trajectories,
-    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatCount(latest.trajectories)),
     isNumber: true,
     widthPx: 112,
   },
@@ -153,7 +150,6 @@ const columns: DataColumn<Dataset>[] = [
     label: "Made",
     hint: "When the dataset was created",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
     isNewestFirst: true,
     widthPx: 128,
   },

@@ -1,6 +1,6 @@
 import type { Episode, EpisodeStep } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
+import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
 import { Play, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -28,29 +28,23 @@ const path = "/episodes/$episodeId";
 
 export const episodeRoute = createLazyRoute(path)({ component: EpisodePage });
 
-const route = getRouteApi(path);
-
 function EpisodePage() {
-  const { episodeId } = route.useParams();
+  const { episodeId } = episodeRoute.useParams();
   const episode = useQuery(episodeQuery(usePresage(), episodeId));
   if (episode.data !== undefined) return <LoadedEpisode key={episodeId} episode={episode.data} />;
   return (
     <UnavailablePage
       title="Episode"
       query={episode}
-      actions={
-        <Link to="/environments" className={buttonClass({})}>
-          All environments
-        </Link>
-      }
+      link={{ to: "/environments", children: "All environments" }}
     />
   );
 }
 
 function LoadedEpisode({ episode }: { episode: Episode }) {
   const { id, environment, steps } = episode;
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = episodeRoute.useSearch();
+  const navigate = episodeRoute.useNavigate();
   const { data: reality } = useQuery({
     ...episodeRealityQuery(usePresage(), id, environment),
     enabled: episode.status === "finished",
@@ -141,7 +135,7 @@ function EpisodeOrigin({ episode }: { episode: Episode }) {
 
 function EpisodeActions({ episode }: { episode: Episode }) {
   const { id, environment, split, index, status, steps } = episode;
-  const navigate = route.useNavigate();
+  const navigate = episodeRoute.useNavigate();
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   const remove = useDeleteEpisode();
   return (

@@ -1,14 +1,13 @@
 import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/taxonomies.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
-import { buttonClass } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
@@ -34,11 +33,7 @@ function ErrorTaxonomyPage() {
     <UnavailablePage
       title="Error taxonomy"
       query={revisions}
-      actions={
-        <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
-          All error taxonomies
-        </Link>
-      }
+      link={{ to: "/error-taxonomies", children: "All error taxonomies" }}
     />
   );
 }

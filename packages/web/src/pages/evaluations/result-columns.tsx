@@ -3,7 +3,6 @@ import type { ResultRow } from "../../data/results.ts";
 import { formatScore } from "../../format/numbers.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
-import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../ui/verdict.tsx";
 
@@ -77,7 +76,6 @@ const when: DataColumn<ResultRow> = {
   id: "when",
   label: "When",
   value: ({ created_at }) => created_at,
-  cell: ({ created_at }) => <Time at={created_at} />,
   isSortable: true,
   isNewestFirst: true,
   widthPx: 132,

@@ -34,7 +34,8 @@ export function useFirstSteps(): {
   const ran = useQuery({ ...everRanQuery(presage), enabled });
   const hasPredicted = predicted.data;
   const hasEvaluated = evaluated.data === undefined ? undefined : evaluated.data > 0;
-  const areAllDone = hasPredicted === true && hasEvaluated === true;
+  // Until there is a run, the ways to one are of use.
+  const areAllDone = hasPredicted === true && hasEvaluated === true && ran.data === true;
   useEffect(() => {
     if (areAllDone) rememberDone();
   }, [areAllDone]);

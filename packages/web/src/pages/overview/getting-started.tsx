@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { ExampleOffer } from "../../parts/example.tsx";
+import { emptyDraft, fillPlayground, isPlaygroundEmpty } from "../../parts/playground-draft.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -14,6 +15,16 @@ import type { FirstSteps } from "./first-steps.ts";
 const importing = "presage import traces/*.json --name mine";
 const serving = "export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\npresage serve";
 
+/** Something to ask, for who has nothing of their own there. */
+function offerStep(): void {
+  if (isPlaygroundEmpty())
+    fillPlayground({
+      ...emptyDraft,
+      state: "You are in the kitchen. The fridge is closed.",
+      action: "open fridge",
+    });
+}
+
 /** Three ways in, and what is still to be done once. */
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
   const { data: models } = useQuery(modelsQuery(usePresage()));
@@ -22,15 +33,16 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
     <Card title="Get started">
       <ul
         aria-label="Ways in"
-        className="grid divide-y divide-line *:first:bg-accent-soft lg:grid-cols-2 *:first:lg:col-span-2 *:last:lg:border-l"
+        className="grid divide-y divide-line *:border-line *:first:bg-accent-soft lg:grid-cols-2 *:first:lg:col-span-2 *:last:lg:border-l"
       >
-        <Way icon={FlaskConical} title="See a finished comparison" action={<ExampleOffer />}>
+        <Way
+          icon={FlaskConical}
+          title="See a finished comparison"
+          action={<ExampleOffer variant="primary" />}
+        >
           <p>
-            Trajectories through rooms of the sandbox: two runs compared, and{" "}
-            <Link to="/worlds" className="text-accent-ink underline underline-offset-2">
-              a world
-            </Link>{" "}
-            that answers from them. It calls no model, and goes again with one click.
+            Trajectories through rooms of the sandbox: two runs compared, and a world that answers from them.
+            It calls no model, and goes again with one click.
           </p>
         </Way>
         <Way
@@ -49,7 +61,7 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           icon={Cpu}
           title="Connect my model"
           action={
-            <Link to="/playground" className={buttonClass({})}>
+            <Link to="/playground" onClick={offerStep} className={buttonClass({})}>
               {model === undefined ? "Ask the sandbox meanwhile" : `Ask ${model.id}`}
             </Link>
           }

@@ -8,12 +8,11 @@ import { usePresage } from "../../data/client.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { counted, describeInterval, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
-import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
+import { describeTarget, withoutVersion } from "../../format/words.ts";
 import { GoalState, NewRunLink } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
 import { IntervalBar } from "../../ui/charts/sparkline.tsx";
-import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Awaited, EmptyState } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -25,7 +24,7 @@ export function HeadlinesCard() {
     <Card
       className="@container"
       title="Can I train in it?"
-      hint="The latest run of each target over each dataset: pass rates with 95 % intervals, clustered by trajectory. The grey mark is the best baseline."
+      hint="The latest run of each target over each dataset, with its 95 % interval. The grey mark is the best baseline."
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           All runs
@@ -33,13 +32,7 @@ export function HeadlinesCard() {
       }
     >
       {data === undefined ? (
-        error === null ? (
-          <SkeletonRows count={5} className="h-12" />
-        ) : (
-          <div className="p-4">
-            <ErrorNotice error={error} onRetry={refetch} />
-          </div>
-        )
+        <Awaited error={error} onRetry={refetch} count={5} className="h-12" />
       ) : data.length === 0 ? (
         <EmptyState
           icon={FlaskRound}
@@ -51,7 +44,7 @@ export function HeadlinesCard() {
       ) : (
         <Table label="Latest runs">
           <thead>
-            <tr className="border-b border-line">
+            <tr className="border-b border-line phone:hidden">
               <HeaderCell>Target and dataset</HeaderCell>
               <HeaderCell className="w-1/3">Pass rate</HeaderCell>
               <HeaderCell className={onlyWide}>Goal</HeaderCell>
@@ -83,7 +76,7 @@ function Reality() {
   return (
     <ul aria-label="Checked against reality" className="divide-y divide-line border-t border-line">
       {names.map((name, index) => (
-        <li key={name} className="px-4 py-2 text-sm text-ink-2">
+        <li key={name} className="px-4 py-2 text-sm text-pretty text-ink-2">
           <Link
             to="/environments/$name"
             params={{ name }}
@@ -106,8 +99,8 @@ function Row({ row }: { row: Headline }) {
   const { run, dataset_name } = row;
   const { id, target, mode, revision, goal, finished_at, created_at } = run;
   return (
-    <tr className="border-b border-line align-top last:border-0 hover:bg-hover">
-      <RowHeader className="min-w-40 @min-[58rem]:min-w-60">
+    <tr className="border-b border-line align-top last:border-0 hover:bg-hover phone:flex phone:flex-col">
+      <RowHeader className="min-w-40 @min-[58rem]:min-w-60 phone:px-4 phone:pb-0">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -126,7 +119,7 @@ function Row({ row }: { row: Headline }) {
           {hasTrouble(run.progress) && <Failed run={run} />}
         </span>
       </RowHeader>
-      <Cell className="align-top">
+      <Cell className="align-top phone:px-4 phone:pt-1">
         <Rate row={row} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
@@ -163,7 +156,7 @@ function Rate({ row: { run, baseline } }: { row: Headline }) {
     <div className="flex min-w-32 flex-col gap-0.5">
       <span className="flex items-center gap-3">
         <span className="w-14 shrink-0 font-medium text-ink tabular-nums">{formatShare(pass_rate)}</span>
-        <span aria-hidden className="hidden min-w-16 flex-1 sm:block">
+        <span aria-hidden className="min-w-16 flex-1">
           <IntervalBar
             value={pass_rate}
             lower={interval?.lower ?? pass_rate}
@@ -172,18 +165,16 @@ function Rate({ row: { run, baseline } }: { row: Headline }) {
           />
         </span>
       </span>
-      <span className="text-xs text-ink-3 tabular-nums">
-        {interval === null ? "no interval" : describeInterval(interval)},{" "}
-        {shortEvaluatorNames([evaluator])(evaluator)}
-      </span>
-      <span
-        className="text-xs text-ink-3 tabular-nums"
-        title={`${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}`}
-      >
-        {counted(count, "sample")},{" "}
-        {baseline === null
-          ? "no baseline measured"
-          : `${baselineNames[baseline.kind]} ${formatShare(baseline.pass_rate)}`}
+      <span className="flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums">
+        <span>
+          {interval === null ? "no interval" : describeInterval(interval)}, {withoutVersion(evaluator)}
+        </span>
+        <span title={`${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}`}>
+          {counted(count, "sample")},{" "}
+          {baseline === null
+            ? "no baseline measured"
+            : `${baselineNames[baseline.kind]} ${formatShare(baseline.pass_rate)}`}
+        </span>
       </span>
     </div>
   );
@@ -231,11 +222,15 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const trouble = describeTrouble(progress);
   const failures = describeFailures(progress);
   return (
-    <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "whitespace-nowrap text-ink-3")}>
-      {failures.length > 0
-        ? `${failures.join(", ")}, of ${formatCount(progress.samples)}`
-        : `0 of ${formatCount(progress.samples)}`}
-      {trouble.length > 0 && `; ${trouble.join("; ")}`}
+    <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
+      <span className="whitespace-nowrap">
+        {failures.length > 0 ? failures.join(", ") : "0"} of {formatCount(progress.samples)}
+      </span>
+      {trouble.map((text) => (
+        <span key={text} title={text} className="block">
+          {text.replace(/ \(.*\)$/, "")}
+        </span>
+      ))}
     </span>
   );
 }

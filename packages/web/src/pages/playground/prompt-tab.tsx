@@ -7,8 +7,7 @@ import { usePresage } from "../../data/client.ts";
 import { worldPreviewQuery } from "../../data/worlds.ts";
 import { roleLabels } from "../../parts/prompt.ts";
 import { isOfRecords, paramsOf } from "../../parts/worlds.ts";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Awaited } from "../../ui/notice.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 interface PromptTabProps {
@@ -66,13 +65,7 @@ function WorldPrompt({ request, world: { config } }: { request: WorldModelReques
       </p>
     );
   if (preview.data === undefined)
-    return preview.error === null ? (
-      <SkeletonRows count={4} className="h-16" />
-    ) : (
-      <div className="p-4">
-        <ErrorNotice error={preview.error} onRetry={preview.refetch} />
-      </div>
-    );
+    return <Awaited error={preview.error} onRetry={preview.refetch} count={4} className="h-16" />;
   return (
     <div className="flex flex-col gap-4 p-4">
       {isOfRecords(config) && (

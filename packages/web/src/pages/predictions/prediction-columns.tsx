@@ -6,7 +6,6 @@ import { formatCost, formatCount, formatDuration } from "../../format/numbers.ts
 import { withoutVersion } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
-import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
@@ -19,7 +18,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
     widthPx: 126,
     isFixed: true,
   },

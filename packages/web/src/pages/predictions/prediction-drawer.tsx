@@ -13,9 +13,8 @@ import { promptOf, roleLabels } from "../../parts/prompt.ts";
 import { CopyButton, IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { Drawer, DrawerHeader } from "../../ui/dialog.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
+import { Awaited } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 import { VerdictBadge } from "../../ui/verdict.tsx";
@@ -60,13 +59,8 @@ function OpenPrediction({
         Prediction <CopyButton text={id} label="Copy the prediction’s ID" />
       </DrawerHeader>
       <ScrollRegion label="The prediction" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
-        {error !== null && prediction === undefined && (
-          <div className="p-4">
-            <ErrorNotice error={error} onRetry={refetch} />
-          </div>
-        )}
         {prediction === undefined ? (
-          error === null && <SkeletonRows count={4} className="h-20" />
+          <Awaited error={error} onRetry={refetch} count={4} className="h-20" />
         ) : (
           <PredictionDetail prediction={prediction} log={log} onDeleted={() => onOpen(undefined)} />
         )}

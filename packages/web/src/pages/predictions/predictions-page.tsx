@@ -165,7 +165,7 @@ function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) 
       actions={
         <>
           <Link to="/api-keys" className={buttonClass({ variant: "primary" })}>
-            Choose for an API key
+            Store them for an API key
           </Link>
           <a href="/docs" className={buttonClass({})}>
             API reference
@@ -180,7 +180,7 @@ function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) 
         An API key’s setting wins over it. For the whole server, start it with
       </p>
       <div className="mx-auto mt-2 max-w-80 text-left">
-        <CodeBlock code="PRESAGE_CAPTURE=all npm start" label="the command" />
+        <CodeBlock code="PRESAGE_CAPTURE=all presage serve" label="the command" />
       </div>
       <p className="mt-2">
         <code className="font-mono text-xs">failures</code> and shares such as{" "}

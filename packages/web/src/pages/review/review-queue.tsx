@@ -6,11 +6,11 @@ import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
 import { Agreement } from "../../parts/label-sample.tsx";
+import { NewRunLink } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
-import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { Awaited, EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { ReviewCard } from "./review-card.tsx";
 import type { ReviewSearch } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
@@ -78,12 +78,8 @@ export function ReviewQueue({
         >
           {openId === undefined ? (
             queue.data !== undefined && <NothingLeft review={review} />
-          ) : error !== null && result === undefined ? (
-            <div className="p-4">
-              <ErrorNotice error={error} onRetry={refetch} />
-            </div>
           ) : result === undefined ? (
-            <SkeletonRows count={4} className="h-16" />
+            <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
           ) : (
             <ReviewCard result={result} item={item} />
           )}
@@ -140,7 +136,11 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
 function NothingLeft({ review: { given, skipped, queue, loadMore } }: { review: Review }) {
   if (given + skipped === 0) {
     return (
-      <EmptyState icon={CircleCheck} title="Nothing to label">
+      <EmptyState
+        icon={CircleCheck}
+        title="Nothing to label"
+        actions={queue.data?.considered === 0 && <NewRunLink>New run</NewRunLink>}
+      >
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
           : "Nothing is disputed or uncertain that nobody has labelled. A run's page draws verdicts at random."}

@@ -5,8 +5,7 @@ import { usePresage } from "../../data/client.ts";
 import { calibrationQuery } from "../../data/runs.ts";
 import { counted, formatScore, formatShare } from "../../format/numbers.ts";
 import { Fact } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
@@ -69,16 +68,7 @@ function Figures({ run, evaluator }: { run: Run; evaluator: string }) {
     ? evaluator
     : (run.evaluators[0]?.evaluator ?? evaluator);
   const { data, error, refetch } = useQuery(calibrationQuery(usePresage(), run.id, named));
-  if (data === undefined)
-    return (
-      <div className="p-4">
-        {error === null ? (
-          <SkeletonRows count={3} className="h-8" />
-        ) : (
-          <ErrorNotice error={error} onRetry={refetch} />
-        )}
-      </div>
-    );
+  if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { brier, ece, auroc, coverage_at_risk: kept, left_out, of } = data;
   // Nothing is said of too few.
   if (brier.value === null) return null;

@@ -9,10 +9,10 @@ import { counted } from "../../format/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
 import {
+  bindDraft,
   DraftForm,
   type FieldIssue,
   fieldIssues,
-  issueAt,
   OtherIssueList,
   otherIssues,
   useDraft,
@@ -108,6 +108,11 @@ function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onS
   const isOfRecords = draft.answers === adapted || draft.answers === nearest;
   const name = draft.name.trim();
   const config = readWorldDraft(draft, origin?.config ?? {});
+  const field = bindDraft(draft, change, refused, {
+    k: isCount ? undefined : "Enter a whole number from 0 to 64.",
+    dataset:
+      isOfRecords && !hasRecords && datasets !== undefined ? "Records alone need a dataset." : undefined,
+  });
   const isWrong = !isCount || name === "" || (isOfRecords && !hasRecords);
   return (
     <DraftForm
@@ -128,29 +133,16 @@ function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onS
         <TextField
           label="Name"
           hint="Small letters, digits and hyphens. Requests name it, and it cannot be changed."
-          issue={issueAt(refused, "name")}
-          value={draft.name}
-          onChange={(text) => change({ name: text })}
+          {...field("name")}
           required
         />
       )}
-      <TextField
-        label="Description"
-        issue={issueAt(refused, "description")}
-        value={draft.description}
-        onChange={(description) => change({ description })}
-      />
+      <TextField label="Description" {...field("description")} />
       <div className="grid gap-3 sm:grid-cols-2">
         <SelectField
           label="Dataset"
           hint="Its recorded steps are the examples."
-          issue={
-            issueAt(refused, "examples", "dataset") ??
-            (isOfRecords && !hasRecords && datasets !== undefined
-              ? "Records alone need a dataset."
-              : undefined)
-          }
-          value={draft.dataset}
+          {...field("dataset", "examples", "dataset")}
           options={[
             { value: "", label: "None" },
             ...usable.map(({ id, name, latest_revision: latest }) => ({
@@ -158,21 +150,17 @@ function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onS
               label: `${name}, revision ${latest?.revision}: ${counted(latest?.samples ?? 0, "sample")}`,
             })),
           ]}
-          onChange={(dataset) => change({ dataset })}
         />
         <TextField
           label="Split"
           hint="Only samples whose tag “split” is this. Empty: all."
-          issue={issueAt(refused, "examples", "split")}
-          value={draft.split}
-          onChange={(split) => change({ split })}
+          {...field("split", "examples", "split")}
           disabled={!hasRecords}
         />
         <SelectField
           label="Answers by"
           hint={isOfRecords ? "No model is asked." : "The model is shown the examples."}
-          issue={issueAt(refused, "model")}
-          value={draft.answers}
+          {...field("answers", "model")}
           options={[
             { value: adapted, label: "The records alone, words adapted" },
             { value: nearest, label: "The records alone, as they are" },
@@ -182,24 +170,19 @@ function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onS
               label: model === null ? name : `${name}: ${model}`,
             })),
           ]}
-          onChange={(answers) => change({ answers })}
         />
         <TextField
           label="Examples in a prompt"
           hint="At most; 0 to 64."
-          issue={isCount ? issueAt(refused, "retrieval", "k") : "Enter a whole number from 0 to 64."}
           inputMode="numeric"
-          value={draft.k}
-          onChange={(k) => change({ k })}
+          {...field("k", "retrieval", "k")}
         />
       </div>
       {(!isOfRecords || draft.instructions !== "") && (
         <TextAreaField
           label="Instructions"
           hint="The beginning of the system turn. Empty: a built-in text."
-          issue={issueAt(refused, "instructions")}
-          value={draft.instructions}
-          onChange={(instructions) => change({ instructions })}
+          {...field("instructions")}
         />
       )}
       <OtherIssueList

@@ -1,6 +1,6 @@
 import type { World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -15,7 +15,6 @@ import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { answererOf } from "../../parts/worlds.ts";
-import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -28,27 +27,13 @@ import { WorldDialog } from "./world-dialog.tsx";
 import { ExamplesTab, QualityTab, RevisionsTab } from "./world-tabs.tsx";
 import type { WorldTab } from "./worlds-search.ts";
 
-const path = "/worlds/$name";
-
-export const worldRoute = createLazyRoute(path)({ component: WorldPage });
-
-const route = getRouteApi(path);
+export const worldRoute = createLazyRoute("/worlds/$name")({ component: WorldPage });
 
 function WorldPage() {
-  const { name } = route.useParams();
+  const { name } = worldRoute.useParams();
   const world = useQuery(worldQuery(usePresage(), name));
   if (world.data !== undefined) return <LoadedWorld key={name} world={world.data} />;
-  return (
-    <UnavailablePage
-      title="World"
-      query={world}
-      actions={
-        <Link to="/worlds" className={buttonClass({})}>
-          All worlds
-        </Link>
-      }
-    />
-  );
+  return <UnavailablePage title="World" query={world} link={{ to: "/worlds", children: "All worlds" }} />;
 }
 
 function LoadedWorld({ world }: { world: World }) {
@@ -122,8 +107,8 @@ function LoadedWorld({ world }: { world: World }) {
 }
 
 function WorldTabs({ world }: { world: World }) {
-  const { tab = "answer" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { tab = "answer" } = worldRoute.useSearch();
+  const navigate = worldRoute.useNavigate();
   const { data: runs = [] } = useQuery(runsOfWorldQuery(usePresage(), world.name));
   const count = (figure: number) => <span className="text-ink-3 tabular-nums">{formatCount(figure)}</span>;
   const tabs = [

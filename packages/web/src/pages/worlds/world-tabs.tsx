@@ -9,9 +9,8 @@ import { RunStatus } from "../../parts/runs.tsx";
 import { changesInWords, worldFacts } from "../../parts/worlds.ts";
 import { Fact, Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
+import { Awaited } from "../../ui/notice.tsx";
 import { RateCell } from "../../ui/pass-rate.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -42,13 +41,7 @@ export function ExamplesTab({ world }: { world: World }) {
 export function RevisionsTab({ world }: { world: World }) {
   const { data, error, refetch } = useQuery(worldRevisionsQuery(usePresage(), world));
   if (data === undefined) {
-    return error === null ? (
-      <SkeletonRows count={3} className="h-8" />
-    ) : (
-      <div className="p-4">
-        <ErrorNotice error={error} onRetry={refetch} />
-      </div>
-    );
+    return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   }
   return (
     <ol className="flex flex-col gap-3 p-4">

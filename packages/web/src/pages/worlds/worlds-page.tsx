@@ -1,11 +1,11 @@
-import type { World } from "@presage/sdk";
+import type { RunHeadline, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Orbit, Plus } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { referenceOf, worldsQuery } from "../../data/worlds.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { headlinesQuery } from "../../data/runs.ts";
+import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { answererOf } from "../../parts/worlds.ts";
@@ -17,13 +17,16 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
+import { RateCell } from "../../ui/pass-rate.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 
 export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
 
-const columns: DataColumn<World>[] = [
+/** With what its newest run measured. */
+type WorldRow = World & { latest: RunHeadline | null };
+
+const columns: DataColumn<WorldRow>[] = [
   {
     id: "name",
     label: "Name",
@@ -46,6 +49,16 @@ const columns: DataColumn<World>[] = [
     isFixed: true,
   },
   {
+    id: "rate",
+    label: "Pass rate",
+    hint: "Of its newest run, with the 95 % interval",
+    value: ({ latest }) => latest?.pass_rate,
+    cell: ({ latest }) => (
+      <RateCell rate={latest?.pass_rate ?? null} interval={latest?.pass_interval ?? null} />
+    ),
+    widthPx: 212,
+  },
+  {
     id: "answers",
     label: "Answers by",
     hint: "A deployment that is shown the examples, or the records alone, without a model",
@@ -57,7 +70,6 @@ const columns: DataColumn<World>[] = [
     label: "Examples",
     hint: "Recorded transitions that it finds the most similar ones in",
     value: ({ pinned }) => pinned.examples?.count ?? 0,
-    cell: ({ pinned }) => formatCount(pinned.examples?.count ?? 0),
     isNumber: true,
     widthPx: 96,
   },
@@ -65,7 +77,6 @@ const columns: DataColumn<World>[] = [
     id: "trajectories",
     label: "Trajectories",
     value: ({ pinned }) => pinned.examples?.trajectories ?? 0,
-    cell: ({ pinned }) => formatCount(pinned.examples?.trajectories ?? 0),
     isNumber: true,
     widthPx: 112,
   },
@@ -89,7 +100,6 @@ const columns: DataColumn<World>[] = [
     label: "Revised",
     hint: "When its latest revision was made",
     value: ({ revised_at }) => revised_at,
-    cell: ({ revised_at }) => <Time at={revised_at} />,
     isNewestFirst: true,
     widthPx: 128,
   },
@@ -98,13 +108,23 @@ const columns: DataColumn<World>[] = [
 function WorldsPage() {
   const navigate = useNavigate();
   const [isNewOpen, setNewOpen] = useState(false);
-  const worlds = useQuery(worldsQuery(usePresage()));
+  const presage = usePresage();
+  const worlds = useQuery(worldsQuery(presage));
+  const { data: headlines } = useQuery(headlinesQuery(presage));
+  const rows = useMemo(
+    () =>
+      worlds.data?.map((world) => {
+        const measured = headlines?.find(({ run }) => isThrough(world.name, run));
+        return { ...world, latest: measured?.run.headline ?? null };
+      }),
+    [worlds.data, headlines],
+  );
   const view = useTableView("worlds", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Worlds",
     view,
     columns,
-    rows: worlds.data,
+    rows,
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),

@@ -13,11 +13,11 @@ export interface DataColumn<Row> {
   hint?: string;
   /** What it is sorted by, and copied as. */
   value?(row: Row): CellValue;
-  /** Absent: shows `value`. */
+  /** Absent: shows `value`, a number with separators, a time as how long ago it is. */
   cell?(row: Row): ReactNode;
   /** Aligned to the right; sorted from the greatest first. */
   isNumber?: boolean;
-  /** Also sorted from the greatest first: times. */
+  /** Its values are times. */
   isNewestFirst?: boolean;
   /** Absent: with client-side sorting each column that has a `value` can be sorted. */
   isSortable?: boolean;

@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { MouseEvent, ReactNode } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import { Time } from "../time.tsx";
 import { ControlTabIndex } from "../tooltip.tsx";
 import type { DataColumn } from "./columns.ts";
 import type { DataTableModel } from "./table-model.ts";
@@ -103,10 +105,12 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
   );
 }
 
-function contentOf<Row>({ cell, value }: DataColumn<Row>, row: Row): ReactNode {
+function contentOf<Row>({ cell, value, isNewestFirst }: DataColumn<Row>, row: Row): ReactNode {
   if (cell !== undefined) return cell(row);
   const shown = value?.(row);
-  return shown === null || shown === undefined ? <span className="text-ink-3">–</span> : String(shown);
+  if (shown === null || shown === undefined) return <span className="text-ink-3">–</span>;
+  if (typeof shown === "number") return formatCount(shown);
+  return isNewestFirst ? <Time at={String(shown)} /> : String(shown);
 }
 
 /** Controls handle themselves, and selecting text must not open the row. Keys that open a new tab do here as well. */

@@ -100,6 +100,23 @@ export function useDraft<Draft extends Record<string, string>>(
   };
 }
 
+/** Binds fields to their parts of a draft: the value, what changes it, and what is wrong with it here or was refused. */
+export function bindDraft<Draft extends Record<string, string>>(
+  draft: Draft,
+  change: (part: Partial<Draft>) => void,
+  refused: readonly FieldIssue[],
+  issues: { [Name in keyof Draft]?: string | undefined } = {},
+) {
+  /** Where a request names it otherwise, with its path there. */
+  return (name: keyof Draft & string, ...path: string[]) => ({
+    value: draft[name] ?? "",
+    issue: issues[name] ?? issueAt(refused, ...(path.length === 0 ? [name] : path)),
+    onChange: (text: string) => change({ [name]: text } as Partial<Draft>),
+  });
+}
+
+export type BoundField<Draft extends Record<string, string>> = ReturnType<typeof bindDraft<Draft>>;
+
 function readEntered<Draft extends Record<string, string>>(
   storageKey: string,
   initial: Draft,

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Stretch } from "../../../platform/contacts.ts";
 import { mapJson } from "../documents/exact-json.ts";
-import { findNamed, namedValue, namesSecret } from "./named-secrets.ts";
 import { createRuleFinder, findContacts, type RedactRules } from "./redact-rules.ts";
-import { findSecrets, type Secret } from "./secrets.ts";
+import { findNamed, findSecrets, namedValue, namesSecret, type Secret } from "./secrets.ts";
 
 export type Redaction = "default" | "strict" | "none";
 

@@ -109,7 +109,7 @@ export interface SessionsTable {
 }
 
 /** One-time sign-in links of local mode. */
-export interface SignInTokensTable {
+interface SignInTokensTable {
   digest: string;
   user_id: string;
   created_at: Micros;

@@ -6,7 +6,7 @@ import type { ResultTables } from "./results.ts";
 import type { RunTables } from "./runs.ts";
 
 /** What evaluators are configured with. */
-export interface EvaluatorTables {
+interface EvaluatorTables {
   error_taxonomies: ErrorTaxonomiesTable;
   error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
   error_taxonomy_labels: ErrorTaxonomyLabelsTable;

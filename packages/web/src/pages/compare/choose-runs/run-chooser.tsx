@@ -8,9 +8,8 @@ import { allRunsQuery } from "../../../data/runs.ts";
 import { ExampleOffer } from "../../../parts/example.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { Awaited, EmptyState } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { maxRuns } from "../compare-search.ts";
@@ -29,13 +28,7 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   const { data: datasetNames } = useQuery(datasetNamesQuery(presage));
   const [words, setWords] = useState("");
   const [chosenIds, setChosenIds] = useState(before);
-  if (error !== null)
-    return (
-      <div className="p-4">
-        <ErrorNotice error={error} onRetry={refetch} />
-      </div>
-    );
-  if (runs === undefined) return <SkeletonRows count={6} />;
+  if (runs === undefined) return <Awaited error={error} onRetry={refetch} count={6} />;
   if (runs.length < 2) return <TooFewRuns />;
   const ordered = orderRuns(runs, chosenIds, words);
   return (

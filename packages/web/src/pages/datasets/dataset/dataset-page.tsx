@@ -1,6 +1,6 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router";
+import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
@@ -25,28 +25,18 @@ import { TrajectoriesCard } from "./trajectories-card.tsx";
 
 export const datasetRoute = createLazyRoute("/datasets/$datasetId")({ component: DatasetPage });
 
-const route = getRouteApi("/datasets/$datasetId");
-
 function DatasetPage() {
-  const { datasetId } = route.useParams();
+  const { datasetId } = datasetRoute.useParams();
   const dataset = useQuery(datasetQuery(usePresage(), datasetId));
   if (dataset.data !== undefined) return <LoadedDataset key={datasetId} dataset={dataset.data} />;
   return (
-    <UnavailablePage
-      title="Dataset"
-      query={dataset}
-      actions={
-        <Link to="/datasets" className={buttonClass({})}>
-          All datasets
-        </Link>
-      }
-    />
+    <UnavailablePage title="Dataset" query={dataset} link={{ to: "/datasets", children: "All datasets" }} />
   );
 }
 
 function LoadedDataset({ dataset }: { dataset: Dataset }) {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = datasetRoute.useSearch();
+  const navigate = datasetRoute.useNavigate();
   const [isUploadOpen, setUploadOpen] = useState(false);
   const revisions = useQuery(revisionsQuery(usePresage(), dataset.id));
   const wanted = search.revision ?? dataset.latest_revision?.revision;

@@ -1,6 +1,6 @@
 import type { DatasetSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
+import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
@@ -8,7 +8,6 @@ import { counted } from "../../../format/numbers.ts";
 import { exactTime } from "../../../format/times.ts";
 import { TagList } from "../../../parts/datasets.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
@@ -24,14 +23,12 @@ const path = "/datasets/$datasetId/trajectories/$trajectoryId";
 
 export const datasetTrajectoryRoute = createLazyRoute(path)({ component: DatasetTrajectoryPage });
 
-const route = getRouteApi(path);
-
 const nearEnd = 20;
 
 function DatasetTrajectoryPage() {
-  const { datasetId, trajectoryId } = route.useParams();
-  const { revision, step } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { datasetId, trajectoryId } = datasetTrajectoryRoute.useParams();
+  const { revision, step } = datasetTrajectoryRoute.useSearch();
+  const navigate = datasetTrajectoryRoute.useNavigate();
   const presage = usePresage();
   const dataset = useQuery(datasetQuery(presage, datasetId));
   const shownRevision = revision ?? dataset.data?.latest_revision?.revision;
@@ -62,11 +59,7 @@ function DatasetTrajectoryPage() {
       <UnavailablePage
         title={trajectoryId}
         query={list}
-        actions={
-          <Link to="/datasets/$datasetId" params={{ datasetId }} className={buttonClass({})}>
-            The dataset
-          </Link>
-        }
+        link={{ to: "/datasets/$datasetId", params: { datasetId }, children: "The dataset" }}
       />
     );
   }

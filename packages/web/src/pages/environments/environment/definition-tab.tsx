@@ -11,8 +11,7 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Fact } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../../ui/config-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Awaited } from "../../../ui/notice.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { toStopDraft } from "../form/read-environment-draft.ts";
 
@@ -112,13 +111,7 @@ function Changes({ environment }: { environment: Environment }) {
   const navigate = route.useNavigate();
   const revisions = useQuery(environmentRevisionsQuery(usePresage(), environment));
   if (revisions.data === undefined) {
-    return revisions.error === null ? (
-      <SkeletonRows count={3} className="h-8" />
-    ) : (
-      <div className="p-4">
-        <ErrorNotice error={revisions.error} onRetry={revisions.refetch} />
-      </div>
-    );
+    return <Awaited error={revisions.error} onRetry={revisions.refetch} count={3} className="h-8" />;
   }
   const known = revisions.data.map(({ revision }) => ({ revision }));
   const after = revisions.data.find(({ revision }) => revision === search.after) ?? revisions.data[0];

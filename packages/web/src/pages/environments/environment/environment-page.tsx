@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
@@ -30,28 +30,22 @@ const path = "/environments/$name";
 
 export const environmentRoute = createLazyRoute(path)({ component: EnvironmentPage });
 
-const route = getRouteApi(path);
-
 function EnvironmentPage() {
-  const { name } = route.useParams();
+  const { name } = environmentRoute.useParams();
   const environment = useQuery(environmentQuery(usePresage(), name));
   if (environment.data !== undefined) return <LoadedEnvironment key={name} environment={environment.data} />;
   return (
     <UnavailablePage
       title="Environment"
       query={environment}
-      actions={
-        <Link to="/environments" className={buttonClass({})}>
-          All environments
-        </Link>
-      }
+      link={{ to: "/environments", children: "All environments" }}
     />
   );
 }
 
 function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) {
   const { name, revision, config, reality, is_built_in: isBuiltIn } = environment;
-  const navigate = route.useNavigate();
+  const navigate = environmentRoute.useNavigate();
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   const figures = useQuery(episodeFiguresQuery(usePresage(), "environment", name));
@@ -147,8 +141,8 @@ function EnvironmentActions({
 }
 
 function EnvironmentTabs({ environment }: { environment: Environment }) {
-  const { tab = "episodes", by = "revision" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { tab = "episodes", by = "revision" } = environmentRoute.useSearch();
+  const navigate = environmentRoute.useNavigate();
   return (
     <Tabs
       label="Parts of the environment"

@@ -3,7 +3,6 @@ import { formatScore } from "../../../format/numbers.ts";
 import { taskNameOf } from "../../../format/words.ts";
 import { describeStopReason, EpisodeBadge } from "../../../parts/episodes.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
-import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
 export const episodeColumns: DataColumn<EpisodeSummary>[] = [
@@ -74,7 +73,6 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     id: "started",
     label: "Started",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
     widthPx: 124,
     isNewestFirst: true,
   },
@@ -82,6 +80,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     id: "seed",
     label: "Seed",
     value: ({ seed }) => seed,
+    cell: ({ seed }) => seed ?? "–",
     isNumber: true,
     widthPx: 96,
     isExtra: true,
@@ -90,7 +89,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     id: "used",
     label: "Last used",
     value: ({ last_active_at }) => last_active_at,
-    cell: ({ last_active_at }) => <Time at={last_active_at} />,
+    isNewestFirst: true,
     widthPx: 128,
     isExtra: true,
   },

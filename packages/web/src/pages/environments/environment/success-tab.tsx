@@ -5,8 +5,7 @@ import { episodeFiguresQuery } from "../../../data/environments.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Awaited } from "../../../ui/notice.tsx";
 import { countSuccess, describeSuccess } from "../success-rate.tsx";
 
 type By = "revision" | "deployment" | "split";
@@ -55,12 +54,8 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           of one task count as one group.
         </p>
       </div>
-      {figures.error !== null && rows === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={figures.error} onRetry={figures.refetch} />
-        </div>
-      ) : rows === undefined ? (
-        <SkeletonRows count={2} className="h-8" />
+      {rows === undefined ? (
+        <Awaited error={figures.error} onRetry={figures.refetch} count={2} className="h-8" />
       ) : rows.length === 0 ? (
         <p className="px-4 py-3 text-sm text-ink-3">No episodes yet.</p>
       ) : (

@@ -7,6 +7,7 @@ import { Button, IconButton } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { FieldGroup, TextField } from "../../../ui/form/fields.tsx";
 import {
+  bindDraft,
   DraftForm,
   type FieldIssue,
   fieldIssues,
@@ -84,6 +85,7 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
   const wrong = { ...own, ...(draft.name === "" && { name: undefined }) };
   const isWrong = Object.keys(own).length > 0;
   const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);
+  const field = bindDraft(draft, change, refused, wrong);
   const elsewhere = otherIssues(
     refused,
     shownFields.map((field) => [field]),
@@ -109,24 +111,17 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
         <TextField
           label="Name"
           hint="Lower-case letters, digits and hyphens. It is part of addresses and cannot be changed."
-          issue={wrong.name ?? issueAt(refused, "name")}
-          value={draft.name}
-          onChange={(text) => change({ name: text })}
+          {...field("name")}
           required
         />
       )}
-      <TextField
-        label="Description"
-        issue={issueAt(refused, "description")}
-        value={draft.description}
-        onChange={(description) => change({ description })}
-      />
+      <TextField label="Description" {...field("description")} />
       <StopRules
         rules={readStops(draft.stop)}
         issue={wrong.stop ?? issueAt(refused, "stop")}
         onChange={(rules) => change({ stop: JSON.stringify(rules) })}
       />
-      <EnvironmentFields draft={draft} issues={wrong} refused={refused} change={change} />
+      <EnvironmentFields draft={draft} issues={wrong} refused={refused} field={field} />
       <OtherIssueList issues={elsewhere} />
       {revised?.revision !== origin?.revision && !save.isPending && (
         <p role="status" className="text-sm text-warn">

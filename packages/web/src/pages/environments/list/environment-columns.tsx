@@ -1,8 +1,7 @@
 import type { Environment, EpisodeFigures } from "@presage/sdk";
-import { formatCount, formatScore } from "../../../format/numbers.ts";
+import { formatScore } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
-import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { SuccessRate } from "../success-rate.tsx";
 
@@ -47,7 +46,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     label: "Episodes",
     hint: "All episodes: ended, open and expired ones",
     value: ({ figures }) => figures?.episodes ?? 0,
-    cell: ({ figures }) => formatCount(figures?.episodes ?? 0),
     isNumber: true,
     widthPx: 92,
   },
@@ -83,7 +81,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     label: "Tasks",
     hint: "Tasks of all splits",
     value: ({ environment }) => taskCount(environment),
-    cell: ({ environment }) => formatCount(taskCount(environment)),
     isNumber: true,
     widthPx: 76,
   },
@@ -114,7 +111,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     label: "Last episode",
     hint: "When the newest episode was started",
     value: ({ figures }) => figures?.last_started_at,
-    cell: ({ figures }) => (figures === undefined ? "–" : <Time at={figures.last_started_at} />),
     isNewestFirst: true,
     widthPx: 128,
   },

@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentTask, Episode, TaskSplitName } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, Navigate } from "@tanstack/react-router";
+import { createLazyRoute, Link, Navigate } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, ListPlus, RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
@@ -22,14 +22,12 @@ const path = "/environments/$name/play";
 
 export const playRoute = createLazyRoute(path)({ component: PlayPage });
 
-const route = getRouteApi(path);
-
 /** A task being played, in an episode once it has begun. */
 function PlayPage() {
-  const { name } = route.useParams();
+  const { name } = playRoute.useParams();
   const presage = usePresage();
   const environment = useQuery(environmentQuery(presage, name));
-  const { episode: episodeId } = route.useSearch();
+  const { episode: episodeId } = playRoute.useSearch();
   const episode = useQuery({ ...episodeQuery(presage, episodeId ?? ""), enabled: episodeId !== undefined });
   const missing = environment.data === undefined ? environment : episode;
   if (environment.data === undefined || (episodeId !== undefined && episode.data === undefined)) {
@@ -37,11 +35,7 @@ function PlayPage() {
       <UnavailablePage
         title={environment.data === undefined ? "Environment" : "Episode"}
         query={missing}
-        actions={
-          <Link to="/environments" className={buttonClass({})}>
-            All environments
-          </Link>
-        }
+        link={{ to: "/environments", children: "All environments" }}
       />
     );
   }
@@ -64,8 +58,8 @@ interface LoadedPlayProps {
 }
 
 function LoadedPlay({ environment, episode }: LoadedPlayProps) {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = playRoute.useSearch();
+  const navigate = playRoute.useNavigate();
   const [round, setRound] = useState(0);
   const { name, tasks } = environment;
   const filled = splits.filter((one) => (tasks[one] ?? 0) > 0);

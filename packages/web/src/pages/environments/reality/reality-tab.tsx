@@ -7,8 +7,7 @@ import { formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { CheckList } from "./check-list.tsx";
 import { PlayRecordingsDialog } from "./play-recordings-dialog.tsx";
@@ -17,16 +16,7 @@ import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 /** Whether success in this environment is success in the real one, and so whether to stop. */
 export function RealityTab({ environment }: { environment: Environment }) {
   const { data, error, refetch } = useQuery(checksQuery(usePresage(), environment.name));
-  if (data === undefined)
-    return (
-      <div className="p-4">
-        {error === null ? (
-          <SkeletonRows count={3} className="h-8" />
-        ) : (
-          <ErrorNotice error={error} onRetry={refetch} />
-        )}
-      </div>
-    );
+  if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { checks, figures } = data;
   const isEmpty = figures.agreement.count === 0;
   return (

@@ -2,7 +2,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useSaveTaxonomy } from "../../../data/taxonomies.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
-import { DraftForm, fieldIssues, issueAt, otherIssues, useDraft } from "../../../ui/form/form.tsx";
+import { bindDraft, DraftForm, fieldIssues, issueAt, otherIssues, useDraft } from "../../../ui/form/form.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
@@ -58,6 +58,7 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   };
 
   const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
+  const field = bindDraft(draft, change, issues);
   const elsewhere = otherIssues(issues, fields);
   return (
     <DraftForm
@@ -72,17 +73,13 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
         <TextField
           label="Name"
           hint="Profiles refer to it by this name. It cannot be changed later."
-          issue={issueAt(issues, "error_taxonomy_name")}
-          value={draft.name}
-          onChange={(name) => change({ name })}
+          {...field("name", "error_taxonomy_name")}
         />
       )}
       <TextField
         label="Description"
         hint={isNewTaxonomy ? undefined : "Applies to all revisions of the taxonomy."}
-        issue={issueAt(issues, "error_taxonomy_description")}
-        value={draft.description}
-        onChange={(description) => change({ description })}
+        {...field("description", "error_taxonomy_description")}
       />
       {isNewTaxonomy && origin === undefined && draft.side !== "json" && (
         <TemplateSelect

@@ -10,8 +10,7 @@ import { ResultDrawer } from "../../../parts/result-drawer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -118,12 +117,8 @@ export function KindCard({
       }
       className="min-h-80 lg:sticky lg:top-4"
     >
-      {error !== null && data === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={error} onRetry={refetch} />
-        </div>
-      ) : data === undefined ? (
-        <SkeletonRows count={4} />
+      {data === undefined ? (
+        <Awaited error={error} onRetry={refetch} count={4} />
       ) : (
         <>
           <ul className="flex flex-col gap-2.5 px-4 py-3">

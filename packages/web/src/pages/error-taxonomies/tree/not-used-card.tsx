@@ -8,8 +8,7 @@ import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
 import { counted } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Awaited } from "../../../ui/notice.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
 /** As many other revisions are asked whether they have findings. */
@@ -41,12 +40,8 @@ export function NotUsedCard({ revision, others }: NotUsedCardProps) {
   const using = naming?.filter((profile) => revision.labels.includes(labelOf(profile, revision) ?? ""));
   return (
     <Card title="Not used yet" hint="No evaluation has used this revision. To get there:">
-      {profiles.isError && profiles.data === undefined ? (
-        <div className="p-4">
-          <ErrorNotice error={profiles.error} onRetry={profiles.refetch} />
-        </div>
-      ) : profiles.data === undefined ? (
-        <SkeletonRows count={3} />
+      {profiles.data === undefined ? (
+        <Awaited error={profiles.error} onRetry={profiles.refetch} count={3} />
       ) : (
         <ol className="divide-y divide-line text-sm">
           <Step title="A profile names the taxonomy" isDone={naming?.length !== 0}>

@@ -7,9 +7,9 @@ import { latestTaxonomiesQuery, taxonomyRevisionsQuery } from "../../../data/tax
 import { Dialog } from "../../../ui/dialog.tsx";
 import { TextField } from "../../../ui/form/fields.tsx";
 import {
+  bindDraft,
   DraftForm,
   fieldIssues,
-  issueAt,
   type JsonObject,
   OtherIssueList,
   otherIssues,
@@ -94,6 +94,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         };
 
   const issues = fieldIssues(save.error, revised === undefined ? "name" : undefined);
+  const field = bindDraft(draft, change, issues);
   const elsewhere = otherIssues(issues, [
     ["name"],
     ["description"],
@@ -112,17 +113,10 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         <TextField
           label="Name"
           hint="Evaluations refer to the profile by this name. It cannot be changed later."
-          issue={issueAt(issues, "name")}
-          value={draft.name}
-          onChange={(name) => change({ name })}
+          {...field("name")}
         />
       )}
-      <TextField
-        label="Description"
-        issue={issueAt(issues, "description")}
-        value={draft.description}
-        onChange={(description) => change({ description })}
-      />
+      <TextField label="Description" {...field("description")} />
       <ConfigEditor
         fields={fields}
         text={draft.config}

@@ -14,7 +14,6 @@ import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { Beginning, InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict.tsx";
 
@@ -81,7 +80,6 @@ const columns: readonly DataColumn<Disagreement>[] = [
     id: "when",
     label: "Corrected",
     value: ({ correction }) => correction.created_at,
-    cell: ({ correction }) => <Time at={correction.created_at} />,
     isNewestFirst: true,
     widthPx: 128,
   },

@@ -15,7 +15,6 @@ import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
@@ -46,11 +45,7 @@ function ProfilePage() {
     <UnavailablePage
       title="Profile"
       query={revisions}
-      actions={
-        <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
-          All evaluators
-        </Link>
-      }
+      link={{ to: "/evaluators", children: "All evaluators" }}
     />
   );
 }
@@ -183,7 +178,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
       className="flex max-h-60 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
-        {figures === undefined && <SkeletonRows count={3} className="h-9" />}
+        {figures === undefined && <SkeletonRows count={5} className="h-9" />}
         {figures?.length === 0 && (
           <p className="px-4 py-3 text-sm text-ink-2">No run has used this profile.</p>
         )}

@@ -7,7 +7,6 @@ import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
@@ -171,7 +170,6 @@ const columns: DataColumn<RunRow>[] = [
     id: "started",
     label: "Started",
     value: ({ run }) => run.started_at ?? run.created_at,
-    cell: ({ run }) => <Time at={run.started_at ?? run.created_at} />,
     isNewestFirst: true,
     widthPx: 126,
   },
@@ -198,7 +196,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
     >
       {isNamed && <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>}
-      <span aria-hidden className="min-w-16 flex-1">
+      <span aria-hidden className="min-w-16 flex-1 phone:order-1">
         <IntervalBar
           value={pass_rate}
           lower={pass_interval?.lower ?? pass_rate}

@@ -17,7 +17,14 @@ import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { FieldGroup, SelectField, TextField } from "../../../ui/form/fields.tsx";
-import { type FieldIssue, fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../../ui/form/form.tsx";
+import {
+  type BoundField,
+  bindDraft,
+  fieldIssues,
+  focusFirstIssue,
+  issueAt,
+  useDraft,
+} from "../../../ui/form/form.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import {
@@ -73,14 +80,19 @@ function NewRunPage() {
   const read = readRunDraft(draft, profiles, samples);
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
+  const field = bindDraft(draft, stored.change, refused, issues);
   const estimate = useRunEstimate(read.request, datasets, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
-  // Every sample has one.
-  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true }).map((group) => ({
-    ...group,
-    choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
-  }));
+  const isRecommended = (family: string) => Number(recommended.includes(family));
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true })
+    // Every sample has one.
+    .map((group) => ({
+      ...group,
+      choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
+    }))
+    // What is chosen at first is in sight.
+    .sort((one, other) => isRecommended(other.family) - isRecommended(one.family));
 
   function submit() {
     setSent(true);
@@ -125,11 +137,7 @@ function NewRunPage() {
             <TargetFields
               deployments={deployments ?? []}
               draft={draft}
-              issues={{
-                ...issues,
-                deployment: issues.deployment ?? issueAt(refused, "target"),
-                temperature: issues.temperature ?? issueAt(refused, "params"),
-              }}
+              field={field}
               onChange={stored.change}
             />
           </Card>
@@ -149,21 +157,20 @@ function NewRunPage() {
               <SelectField
                 label="Ends and rewards"
                 hint="Whether predictions end, and pay, where the real environment did, by the rules of an environment."
-                issue={issueAt(refused, "ends")}
-                value={draft.ends}
+                {...field("ends")}
                 options={[{ value: "", label: "Not compared" }, ...environments.map(({ name }) => name)]}
-                onChange={(ends) => stored.change({ ends })}
               />
             </div>
           </Card>
         </div>
-        <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-4">
+        <div className="flex min-w-0 flex-col gap-4 max-lg:contents lg:sticky lg:top-4">
           <Card title="The run">
-            <RunFields draft={draft} issues={issues} refused={refused} onChange={stored.change} />
+            <RunFields field={field} />
           </Card>
           <RunEstimateCard estimate={estimate} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
-          <div className="flex flex-wrap justify-end gap-2">
+          {/* In reach while the form is filled in. */}
+          <div className="flex flex-wrap justify-end gap-2 max-lg:sticky max-lg:bottom-0 max-lg:-mx-4 max-lg:-mb-4 max-lg:border-t max-lg:border-line max-lg:bg-surface max-lg:p-3">
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
             </Link>
@@ -275,38 +282,17 @@ function ScopeField({
   );
 }
 
-interface RunFieldsProps {
-  draft: RunDraft;
-  issues: ReadRunDraft["issues"];
-  refused: readonly FieldIssue[];
-  onChange(part: Partial<RunDraft>): void;
-}
-
 /** What the run is called, and how it proceeds. */
-function RunFields({ draft, issues, refused, onChange }: RunFieldsProps) {
+function RunFields({ field }: { field: BoundField<RunDraft> }) {
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
-      <TextField
-        label="Name"
-        hint="Optional. Need not be unique."
-        issue={issueAt(refused, "name")}
-        value={draft.name}
-        onChange={(name) => onChange({ name })}
-      />
+      <TextField label="Name" hint="Optional. Need not be unique." {...field("name")} />
       <div className="grid grid-cols-2 gap-3">
-        <TextField
-          label="Repeats"
-          hint="Of each sample, up to 20."
-          issue={issues.repeats ?? issueAt(refused, "repeats")}
-          value={draft.repeats}
-          onChange={(repeats) => onChange({ repeats })}
-        />
+        <TextField label="Repeats" hint="Of each sample, up to 20." {...field("repeats")} />
         <TextField
           label="Concurrency"
           hint="At once, up to 256. Live requests go first."
-          issue={issues.concurrency ?? issueAt(refused, "concurrency")}
-          value={draft.concurrency}
-          onChange={(concurrency) => onChange({ concurrency })}
+          {...field("concurrency")}
         />
       </div>
     </div>

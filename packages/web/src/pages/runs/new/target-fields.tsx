@@ -2,12 +2,13 @@ import type { DeploymentStatus } from "@presage/sdk";
 import { Fold } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
-import type { ReadRunDraft, RunDraft } from "./read-run-draft.ts";
+import type { BoundField } from "../../../ui/form/form.tsx";
+import type { RunDraft } from "./read-run-draft.ts";
 
 interface TargetFieldsProps {
   deployments: readonly DeploymentStatus[];
   draft: RunDraft;
-  issues: { [Field in keyof RunDraft]?: ReadRunDraft["issues"][Field] | undefined };
+  field: BoundField<RunDraft>;
   onChange(part: Partial<RunDraft>): void;
 }
 
@@ -19,9 +20,9 @@ const hints: Record<string, string> = {
 };
 
 /** What predicts, and how it samples. */
-export function TargetFields({ deployments, draft, issues, onChange }: TargetFieldsProps) {
+export function TargetFields({ deployments, draft, field, onChange }: TargetFieldsProps) {
   const sampling = ["temperature", "seed", "max_tokens"] as const;
-  const isSampled = sampling.some((field) => draft[field] !== "" || issues[field] !== undefined);
+  const isSampled = sampling.some((name) => draft[name] !== "" || field(name, "params").issue !== undefined);
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
       <div>
@@ -43,8 +44,7 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
           <div className="grid gap-3 sm:grid-cols-2">
             <SelectField
               label="Deployment"
-              issue={issues.deployment}
-              value={draft.deployment}
+              {...field("deployment", "target")}
               options={[
                 ...(draft.deployment === "" ? [{ value: "", label: "Choose a deployment" }] : []),
                 ...deployments.map(({ name, model }) => ({
@@ -52,15 +52,8 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
                   label: model === null ? name : `${name} (${model})`,
                 })),
               ]}
-              onChange={(deployment) => onChange({ deployment })}
             />
-            <TextField
-              label="Model"
-              hint="Optional. Overrides the deployment’s model."
-              issue={issues.model}
-              value={draft.model}
-              onChange={(model) => onChange({ model })}
-            />
+            <TextField label="Model" hint="Optional. Overrides the deployment’s model." {...field("model")} />
           </div>
           <Fold
             title="Sampling"
@@ -68,25 +61,9 @@ export function TargetFields({ deployments, draft, issues, onChange }: TargetFie
             isOpen={isSampled}
           >
             <div className="grid gap-3 sm:grid-cols-3">
-              <TextField
-                label="Temperature"
-                issue={issues.temperature}
-                value={draft.temperature}
-                onChange={(temperature) => onChange({ temperature })}
-              />
-              <TextField
-                label="Seed"
-                hint="Repeat r uses the seed plus r."
-                issue={issues.seed}
-                value={draft.seed}
-                onChange={(seed) => onChange({ seed })}
-              />
-              <TextField
-                label="Max tokens"
-                issue={issues.max_tokens}
-                value={draft.max_tokens}
-                onChange={(max_tokens) => onChange({ max_tokens })}
-              />
+              <TextField label="Temperature" {...field("temperature", "params")} />
+              <TextField label="Seed" hint="Repeat r uses the seed plus r." {...field("seed")} />
+              <TextField label="Max tokens" {...field("max_tokens")} />
             </div>
           </Fold>
         </>

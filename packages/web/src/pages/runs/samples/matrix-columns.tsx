@@ -1,5 +1,5 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
-import { formatCount, formatDuration } from "../../../format/numbers.ts";
+import { formatDuration } from "../../../format/numbers.ts";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Beginning, InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
@@ -109,7 +109,6 @@ const rest: DataColumn<RunSample>[] = [
     label: "Tokens",
     hint: "Completion tokens as the upstream counted them",
     value: ({ prediction }) => prediction.usage.completion_tokens,
-    cell: ({ prediction }) => formatCount(prediction.usage.completion_tokens),
     isNumber: true,
     isSortable: true,
     widthPx: 84,

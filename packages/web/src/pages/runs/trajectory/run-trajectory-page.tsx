@@ -1,6 +1,6 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, getRouteApi, Link, type LinkProps } from "@tanstack/react-router";
+import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import { datasetQuery, datasetSampleQuery } from "../../../data/datasets.ts";
@@ -9,7 +9,6 @@ import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -26,29 +25,17 @@ const path = "/runs/$runId/trajectories/$trajectoryId";
 
 export const runTrajectoryRoute = createLazyRoute(path)({ component: RunTrajectoryPage });
 
-const route = getRouteApi(path);
-
 function RunTrajectoryPage() {
-  const { runId, trajectoryId } = route.useParams();
+  const { runId, trajectoryId } = runTrajectoryRoute.useParams();
   const run = useQuery(runQuery(usePresage(), runId));
   if (run.data !== undefined)
     return <LoadedTrajectory key={`${runId} ${trajectoryId}`} run={run.data} trajectoryId={trajectoryId} />;
-  return (
-    <UnavailablePage
-      title="Run"
-      query={run}
-      actions={
-        <Link to="/runs" className={buttonClass({})}>
-          All runs
-        </Link>
-      }
-    />
-  );
+  return <UnavailablePage title="Run" query={run} link={{ to: "/runs", children: "All runs" }} />;
 }
 
 function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: string }) {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = runTrajectoryRoute.useSearch();
+  const navigate = runTrajectoryRoute.useNavigate();
   const presage = usePresage();
   const { repeat = 0 } = search;
   const found = useQuery(runTrajectoryQuery(presage, run.id, trajectoryId));
