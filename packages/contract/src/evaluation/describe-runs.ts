@@ -67,11 +67,15 @@ export function describeAgainstRecords(
 
 type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
 
+/** An evaluator's name without its version. */
+export function familyOf(evaluator: string): string {
+  return evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+}
+
 /** Whether an evaluator has this id or family and, if one is given, this profile. */
 export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: NamedEvaluator): boolean {
-  const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
   return (
-    (evaluator === wanted.evaluator || family === wanted.evaluator) &&
+    (evaluator === wanted.evaluator || familyOf(evaluator) === wanted.evaluator) &&
     (wanted.profile_name === null || wanted.profile_name === profile_name)
   );
 }

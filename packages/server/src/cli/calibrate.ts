@@ -21,8 +21,7 @@ export function addCalibrateCommand(program: Command): void {
     .option("--json", "print the figures as JSON")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples("presage calibrate nightly", "presage calibrate nightly --evaluator state-change --json"),
+      ...examples("presage calibrate nightly", "presage calibrate nightly --evaluator state-change --json"),
     )
     .action(
       onConnection(async (connection, nameOrId: string, options: { evaluator?: string; json?: boolean }) => {

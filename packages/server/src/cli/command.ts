@@ -41,9 +41,9 @@ export function queryOf<Query>(flags: object): Query {
   return Object.fromEntries(Object.entries(flags).map(([name, value]) => [snakeCase(name), value])) as Query;
 }
 
-/** Examples for the end of a command's help. */
-export function examples(...lines: string[]): string {
-  return ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
+/** Examples for the end of a command's help, as `addHelpText` takes them. */
+export function examples(...lines: string[]): ["after", string] {
+  return ["after", ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n")];
 }
 
 /** 128 plus the number of SIGPIPE, as shells report it. */

@@ -30,7 +30,7 @@ export function addConfigCommands(program: Command): void {
     .summary("show the effective configuration")
     .description("show the effective configuration, with secrets hidden")
     .option(...json)
-    .addHelpText("after", examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
+    .addHelpText(...examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
     .action(async (options) => showConfig(process.env, options));
 
   program

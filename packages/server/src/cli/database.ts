@@ -46,13 +46,13 @@ export function addDatabaseCommands(program: Command): void {
   program
     .command("migrate")
     .description("migrate the database schema")
-    .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
+    .addHelpText(...examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
     .action(async () => migrateDatabase(configure()));
 
   program
     .command("backup <file>")
     .description("copy the SQLite database while servers run")
-    .addHelpText("after", examples("presage backup /backups/presage.db"))
+    .addHelpText(...examples("presage backup /backups/presage.db"))
     .action(async (file: string) => backUp(configure(), file));
 
   program
@@ -60,18 +60,14 @@ export function addDatabaseCommands(program: Command): void {
     .description("restore the database from a backup")
     .option("--replace", "set aside an existing database")
     .addHelpText(
-      "after",
-      examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
+      ...examples("presage restore /backups/presage.db", "presage restore --replace /backups/presage.db"),
     )
     .action(async (file: string, options) => restore(configure(), file, options));
 
   const account = program
     .command("account")
     .description("move an account to another database")
-    .addHelpText(
-      "after",
-      examples("presage account export account.jsonl", "presage account import account.jsonl"),
-    );
+    .addHelpText(...examples("presage account export account.jsonl", "presage account import account.jsonl"));
   addExportCommand(account.command("export <file>"), (file, options) =>
     exportToFile(configure(), file, options),
   );
@@ -85,8 +81,7 @@ export function addDatabaseCommands(program: Command): void {
     .description("store an exported account, all of it or nothing, in an account without data")
     .option("--account <name>", "the account to store it in; by default one of the same name")
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage account import account.jsonl",
         "presage account import --account restored account.jsonl",
       ),
@@ -102,8 +97,7 @@ function addExportCommand(command: Command, run: ExportAccount): void {
     .description("write all of an account's data as JSON lines, while servers run")
     .option("--account <name>", "the account, if there are several")
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage account export account.jsonl",
         "presage account export --account kitchen-team kitchen.jsonl",
       ),
@@ -139,7 +133,7 @@ export function addResultsCommands(program: Command): void {
         "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
       )
       .option("--dry-run", "only report which results are affected")
-      .addHelpText("after", examples(`presage results ${name} --dry-run`, `presage results ${name}`))
+      .addHelpText(...examples(`presage results ${name} --dry-run`, `presage results ${name}`))
       .action(async (options) => repairResultTimes(configure(), options));
 }
 

@@ -20,8 +20,7 @@ export function addDatasetsCommands(program: Command): void {
     .command("datasets")
     .description("import, list, show or delete datasets")
     .addHelpText(
-      "after",
-      examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
+      ...examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
     );
   addImportOptions(
     datasets
@@ -31,8 +30,7 @@ export function addDatasetsCommands(program: Command): void {
       .requiredOption("--file <path>", "a file of any known layout, which may be compressed"),
   )
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage datasets import --name kitchen --file transitions.jsonl",
         "presage datasets import --name alfworld --format chat \\",
         "  --file conversations.jsonl.gz",
@@ -47,7 +45,7 @@ export function addDatasetsCommands(program: Command): void {
     .description("list the datasets, newest first")
     .option(...json)
     .option(...onServer)
-    .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
+    .addHelpText(...examples("presage datasets list", "presage datasets list --json"))
     .action(
       onConnection(async ({ call }, { json }: { json?: boolean }) =>
         printList(await call((client) => client.datasets.list()), { columns: datasetColumns, json }),
@@ -58,13 +56,13 @@ export function addDatasetsCommands(program: Command): void {
     .description("show a dataset, given by name or id, and its revisions")
     .option(...json)
     .option(...onServer)
-    .addHelpText("after", examples("presage datasets show kitchen"))
+    .addHelpText(...examples("presage datasets show kitchen"))
     .action(onConnection(showDataset));
   datasets
     .command("delete <dataset>")
     .description("delete a dataset, given by name or id, with all its revisions")
     .option(...onServer)
-    .addHelpText("after", examples("presage datasets delete kitchen"))
+    .addHelpText(...examples("presage datasets delete kitchen"))
     .action(
       onConnection(async (connection, nameOrId: string) => {
         const { id, name } = await getDataset(connection, nameOrId);
@@ -97,8 +95,7 @@ function addFromEpisodesCommand(datasets: Command): void {
     .option("--append", "keep the trajectories of the dataset's latest revision")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
+      ...examples("presage datasets from-episodes --name rollouts --environment sandbox --status finished"),
     )
     .action(importEpisodes);
 }
@@ -112,8 +109,7 @@ function addFromRealityCommand(datasets: Command): void {
     .option("--append", "keep the trajectories of the dataset's latest revision")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage datasets from-reality --name real-steps \\",
         "  019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
       ),

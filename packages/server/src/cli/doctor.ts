@@ -30,7 +30,7 @@ export function addDoctorCommand(program: Command): void {
     .command("doctor")
     .description("check everything that the server needs")
     .option(...json)
-    .addHelpText("after", examples("presage doctor", "presage doctor --json"))
+    .addHelpText(...examples("presage doctor", "presage doctor --json"))
     .action(async (options) => {
       process.exitCode = await doctor(process.env, options);
     });

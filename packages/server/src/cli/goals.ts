@@ -18,15 +18,14 @@ export function addGoalsCommands(program: Command): void {
     .summary("list, set or remove what runs are to reach")
     .description("list, set or remove the pass rates that runs are to reach, by the name of the runs")
     .addHelpText(
-      "after",
-      examples("presage goals list", "presage goals set nightly --evaluator exact-match --pass-rate 0.8"),
+      ...examples("presage goals list", "presage goals set nightly --evaluator exact-match --pass-rate 0.8"),
     );
   goals
     .command("list")
     .description("list the goals, the latest first")
     .option(...json)
     .option(...onServer)
-    .addHelpText("after", examples("presage goals list", "presage goals list --json"))
+    .addHelpText(...examples("presage goals list", "presage goals list --json"))
     .action(
       onConnection(async ({ call }, { json }: { json?: boolean }) => {
         const rows = await call((client) => client.goals.list());
@@ -40,13 +39,13 @@ export function addGoalsCommands(program: Command): void {
     .requiredOption("--evaluator <name[=profile]>", "the evaluator whose pass rate is meant")
     .requiredOption("--pass-rate <share>", "the pass rate, from 0 to 1")
     .option(...onServer)
-    .addHelpText("after", examples("presage goals set nightly --evaluator exact-match --pass-rate 0.8"))
+    .addHelpText(...examples("presage goals set nightly --evaluator exact-match --pass-rate 0.8"))
     .action(setGoal);
   goals
     .command("remove <run>")
     .description("remove the goal of the runs of a name")
     .option(...onServer)
-    .addHelpText("after", examples("presage goals remove nightly"))
+    .addHelpText(...examples("presage goals remove nightly"))
     .action(
       onConnection(async ({ call }, name: string) => {
         await call((client) => client.goals.remove(name));

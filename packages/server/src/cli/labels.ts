@@ -51,8 +51,7 @@ export function addLabelCommands(program: Command): void {
     .option(...byEvaluator)
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage label labels.jsonl",
         "presage label 1042 fail --annotator ada",
         "presage label nightly --draw 20 --by verdict > to-label.jsonl",
@@ -70,7 +69,7 @@ export function addLabelCommands(program: Command): void {
     .option("--against <name[=profile]>", "compare with another evaluator of the run instead of people")
     .option("--json", "print the figures as JSON")
     .option(...onServer)
-    .addHelpText("after", examples("presage agree nightly --evaluator judge=system:matches-gold"))
+    .addHelpText(...examples("presage agree nightly --evaluator judge=system:matches-gold"))
     .action(onConnection(printAgreementOf));
 }
 

@@ -64,8 +64,7 @@ export function addPredictCommand(program: Command): void {
       "call this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured upstream; only its predictions count in Usage",
     )
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         'presage predict --state "The fridge is closed." --action "open fridge"',
         'presage predict --world shop@3 --explain --state "A cart." --action "add cup"',
         "presage predict --file transitions.jsonl --out predictions.jsonl",

@@ -56,8 +56,7 @@ export function addRealityCommand(program: Command): void {
     .option("--json", "print the figures as JSON")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage reality --pairs outcomes.jsonl --name step-400",
         "presage reality kitchen --max-false-success 0.1",
         "presage reality kitchen --episodes 200 --policy step-400",

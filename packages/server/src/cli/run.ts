@@ -40,8 +40,7 @@ import { withFiles } from "./traces/import-files.ts";
 export function addRunCommand(program: Command): void {
   addRunOptions(program.command("run").description("predict a dataset and judge the predictions"))
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage run --dataset transitions.jsonl --evaluator exact-match",
         "presage run --dataset kitchen --name nightly --mode free-running \\",
         "  --evaluator exact-match --evaluator state-change --repeats 3",

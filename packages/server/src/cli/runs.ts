@@ -39,8 +39,7 @@ export function addRunsCommands(program: Command): void {
     .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage compare before after",
         "presage compare 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 after --json",
         "presage compare before after --format html --out comparison.html",
@@ -54,8 +53,7 @@ export function addRunsCommands(program: Command): void {
     .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage report nightly --format html --out report.html",
         "presage report nightly --format md >> $GITHUB_STEP_SUMMARY",
       ),
@@ -68,14 +66,14 @@ function addManagingCommands(program: Command): void {
   const runs = program
     .command("runs")
     .description("list, show, resume, finish, cancel or delete runs")
-    .addHelpText("after", examples("presage runs list", "presage runs show nightly"));
+    .addHelpText(...examples("presage runs list", "presage runs show nightly"));
   addRunExport(runs);
   runs
     .command("list")
     .description("list the runs, newest first")
     .option(...json)
     .option(...onServer)
-    .addHelpText("after", examples("presage runs list", "presage runs list --json"))
+    .addHelpText(...examples("presage runs list", "presage runs list --json"))
     .action(
       onConnection(async ({ call }, { json }: { json?: boolean }) =>
         printList(await call((client) => client.runs.list()), { columns: runColumns, json }),
@@ -86,14 +84,14 @@ function addManagingCommands(program: Command): void {
     .description("show a run, given by id or name, and its figures so far")
     .option("--json", "print the run as JSON")
     .option(...onServer)
-    .addHelpText("after", examples("presage runs show nightly"))
+    .addHelpText(...examples("presage runs show nightly"))
     .action(onConnection(showRun));
   for (const [change, description, done] of changes)
     runs
       .command(`${change} <run>`)
       .description(description)
       .option(...onServer)
-      .addHelpText("after", examples(`presage runs ${change} nightly`))
+      .addHelpText(...examples(`presage runs ${change} nightly`))
       .action(
         onConnection(async (connection, nameOrId: string) => {
           const { id, name } = await findRun(connection, nameOrId);
@@ -105,7 +103,7 @@ function addManagingCommands(program: Command): void {
     .command("delete <run>")
     .description("delete a run, given by id or name, with its predictions; evaluation results stay")
     .option(...onServer)
-    .addHelpText("after", examples("presage runs delete nightly"))
+    .addHelpText(...examples("presage runs delete nightly"))
     .action(
       onConnection(async (connection, nameOrId: string) => {
         const { id, name } = await findRun(connection, nameOrId);

@@ -17,8 +17,7 @@ export function addServerCommands(program: Command): void {
     .description("run the server (the default command)")
     .allowExcessArguments(false)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage serve",
         "PRESAGE_UPSTREAM_URL=http://127.0.0.1:30000/v1 PRESAGE_PORT=8081 presage serve",
       ),

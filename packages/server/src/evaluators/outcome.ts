@@ -50,6 +50,10 @@ export function internalError(cause: unknown): EvaluationError {
   return new EvaluationError("internal_error", "Internal error in the evaluator.", { cause });
 }
 
+export function timeoutError(timeoutMs: number): EvaluationError {
+  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
+}
+
 export function needsModel(): EvaluationError {
   return new EvaluationError(
     "needs_model",

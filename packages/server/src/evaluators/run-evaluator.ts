@@ -15,6 +15,7 @@ import {
   outcomeOfError,
   type Sample,
   sampleFieldNames,
+  timeoutError,
   unusable,
 } from "./outcome.ts";
 import type { UsableProfile } from "./profiles/find-profile.ts";
@@ -127,10 +128,6 @@ async function runModel(
   return isExplained(explainStrategy, verdict.pass)
     ? { ...outcome, explanation: explain(), explanationMicros: 0 }
     : outcome;
-}
-
-function timeoutError(timeoutMs: number): EvaluationError {
-  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
 }
 
 /** Models write anything, and a text that was cut may end in half of a surrogate pair; no store accepts that, nor a NUL. */

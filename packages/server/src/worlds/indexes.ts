@@ -30,8 +30,6 @@ export interface Indexes {
 /** How long a request waits for its index. */
 const maxWaitMs = 30_000;
 const retryAfterS = 5;
-/** In one message: the first of them waits for the last. */
-const maxSearchesSent = 8;
 /** A place in postings has 24 bits. */
 const maxExamples = 2_000_000;
 
@@ -59,8 +57,7 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
   const stopping = new AbortController();
   let thread: IndexThread | undefined;
   let lastKey = 0;
-  const searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
-  let isSearching = false;
+  let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
   /** One is built at a time. */
   let building: Promise<unknown> = Promise.resolve();
 
@@ -116,19 +113,17 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
     return entry;
   }
 
-  /** With all that are asked for in the same turn, or while the thread searches. */
+  /** With all that are asked for in the same turn. */
   function search(sought: Sought): Promise<Found> {
     const found = Promise.withResolvers<Found>();
     searches.push({ sought, found });
-    if (!isSearching) setImmediate(sendSearches);
-    isSearching = true;
+    if (searches.length === 1) setImmediate(sendSearches);
     return found.promise;
   }
 
   function sendSearches(): void {
-    const sent = searches.splice(0, maxSearchesSent);
-    isSearching = sent.length > 0;
-    if (!isSearching) return;
+    const sent = searches;
+    searches = [];
     const text = JSON.stringify(sent.map(({ sought }) => sought));
     currentThread()
       .send({ kind: "find", searches: text })
@@ -140,8 +135,7 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
         (error: unknown) => {
           for (const { found } of sent) found.reject(error);
         },
-      )
-      .then(sendSearches);
+      );
   }
 
   function open(source: ExampleSource): Entry {

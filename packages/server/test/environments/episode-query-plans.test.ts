@@ -10,8 +10,10 @@ import {
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
 import { selectEpisodeCounts } from "../../src/environments/episodes/figures-store.ts";
+import type { RealityChecksTable } from "../../src/platform/storage/schema/reality.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
+import { selectEndedSince } from "../../src/reality/replays/draw-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 
@@ -53,6 +55,14 @@ onEachDatabase((database) => {
       const scans = plans.filter((line) => /SCAN |Seq Scan/.test(line) && !/of_task|subquery/i.test(line));
       expect([name, scans]).toEqual([name, []]);
     }
+    await watched.destroy();
+  });
+
+  test("a continuous check reads what waits once, not for each ended episode", async () => {
+    const { database: watched, plansOf } = await openPlanned(database, 1);
+    const check = { id: "c", account_id: "a", environment_id: "n", environment_revision: 1 };
+    const plans = await plansOf(() => selectEndedSince(watched, check as RealityChecksTable, 1));
+    expect(plans.join("\n")).toMatch(isSqlite ? /LIST SUBQUERY 1\n.*reality_replays/ : /hashed SubPlan/);
     await watched.destroy();
   });
 });

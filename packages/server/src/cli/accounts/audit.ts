@@ -26,8 +26,7 @@ export function addAuditCommand(program: Command): void {
     .option("--limit <number>", "maximum number of events", "100")
     .option(...json)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage audit",
         "presage audit --action user.change_role --from 2027-01-01",
         "presage audit --user ada@example.org --json",

@@ -23,13 +23,13 @@ export function addBudgetCommands(program: Command): void {
     .command("budget")
     .summary("show and set what an account may spend in a month")
     .description("show and set what the account, or one of its API keys, may spend in a calendar month (UTC)")
-    .addHelpText("after", examples("presage budget show", "presage budget set 500 --stop"));
+    .addHelpText(...examples("presage budget show", "presage budget set 500 --stop"));
   budget
     .command("show")
     .description("show the budgets, and what is spent of them this month")
     .option(...asJson)
     .option(...onServer)
-    .addHelpText("after", examples("presage budget show", "presage budget show --json"))
+    .addHelpText(...examples("presage budget show", "presage budget show --json"))
     .action(
       onConnection(async ({ call }, { json }: BudgetOptions) =>
         printJsonOr(json, await call((client) => client.budgets.list()), print),
@@ -43,8 +43,7 @@ export function addBudgetCommands(program: Command): void {
     .option(...asJson)
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage budget set 500 --stop",
         "presage budget set 50 --key 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50",
       ),
@@ -58,10 +57,7 @@ export function addBudgetCommands(program: Command): void {
     .option(...ofKey)
     .option(...asJson)
     .option(...onServer)
-    .addHelpText(
-      "after",
-      examples("presage budget clear", "presage budget clear --server http://127.0.0.1:8080"),
-    )
+    .addHelpText(...examples("presage budget clear", "presage budget clear --server http://127.0.0.1:8080"))
     .action((options: BudgetOptions) => changeBudget(null, options));
 }
 

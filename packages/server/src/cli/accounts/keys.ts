@@ -49,10 +49,7 @@ export function addKeysCommands(program: Command): void {
   const keys = program
     .command("keys")
     .description("create, list, change or revoke API keys")
-    .addHelpText(
-      "after",
-      examples("presage keys create --name training --expires-at 30d", "presage keys list"),
-    );
+    .addHelpText(...examples("presage keys create --name training --expires-at 30d", "presage keys list"));
   keys
     .command("create")
     .description("create a key and print it once")
@@ -70,8 +67,7 @@ export function addKeysCommands(program: Command): void {
     )
     .option(...user)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage keys create --name training",
         "presage keys create --name trial --expires-at 12h",
         "presage keys create --name 2026 --expires-at 2027-01-01",
@@ -86,7 +82,7 @@ export function addKeysCommands(program: Command): void {
     .description("list the keys, newest first")
     .option(...json)
     .option(...user)
-    .addHelpText("after", examples("presage keys list", "presage keys list --json"))
+    .addHelpText(...examples("presage keys list", "presage keys list --json"))
     .action(async (options) => listKeys(configure(), options));
   keys
     .command("update <id>")
@@ -98,8 +94,7 @@ export function addKeysCommands(program: Command): void {
     .option(...capture)
     .option(...user)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60",
         "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --capture failures",
       ),
@@ -109,7 +104,7 @@ export function addKeysCommands(program: Command): void {
     .command("revoke <id>")
     .description("revoke a key; running servers reject it within 5 s")
     .option(...user)
-    .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
+    .addHelpText(...examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
     .action(async (id: string, options) => revokeKey(configure(), id, options));
 }
 

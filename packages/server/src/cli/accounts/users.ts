@@ -22,8 +22,7 @@ export function addUsersCommands(program: Command): void {
     .summary("list, add, change or delete users")
     .description("list or add users, change roles, end all access of one, or delete one")
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage users list",
         "presage users role ada@example.org owner",
         "presage users end ada@example.org",
@@ -33,7 +32,7 @@ export function addUsersCommands(program: Command): void {
     .command("list")
     .description("list everyone who has ever signed in or was added, with live sessions and active keys")
     .option(...json)
-    .addHelpText("after", examples("presage users list", "presage users list --json"))
+    .addHelpText(...examples("presage users list", "presage users list --json"))
     .action(async (options) => showUsers(configure(), options));
   users
     .command("add <name>")
@@ -43,8 +42,7 @@ export function addUsersCommands(program: Command): void {
     .option("--role <role>", `${Role.options.join(", ")}`, "member")
     .option("--email <address>", "by which commands and the audit log name the user")
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage users add Ada --email ada@example.org --role viewer",
         "presage sign-in --user ada@example.org",
       ),
@@ -55,7 +53,7 @@ export function addUsersCommands(program: Command): void {
     .description(
       `make a user an ${Role.options.join(", ")}; running servers apply it at once to sessions, within 5 s to keys`,
     )
-    .addHelpText("after", examples("presage users role ada@example.org owner"))
+    .addHelpText(...examples("presage users role ada@example.org owner"))
     .action(async (user: string, role: string) => changeUserRole(configure(), user, role));
   users
     .command("end <user>")
@@ -63,8 +61,10 @@ export function addUsersCommands(program: Command): void {
       "end all sessions and revoke all keys of a user, given by id or by an e-mail address that no other user has. A user who can still sign in at the OpenID provider regains access: end their access there first",
     )
     .addHelpText(
-      "after",
-      examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
+      ...examples(
+        "presage users end ada@example.org",
+        "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50",
+      ),
     )
     .action(async (user: string) => endUserAccess(configure(), user));
   users
@@ -74,8 +74,7 @@ export function addUsersCommands(program: Command): void {
     )
     .option("--yes", "delete it")
     .addHelpText(
-      "after",
-      examples("presage users erase ada@example.org", "presage users erase --yes ada@example.org"),
+      ...examples("presage users erase ada@example.org", "presage users erase --yes ada@example.org"),
     )
     .action(async (user: string, options) =>
       (await import("./erase.ts")).eraseUser(configure(), user, options),
@@ -88,7 +87,7 @@ export function addSignInCommand(program: Command): void {
     .command("sign-in")
     .description("print a one-time sign-in URL, in local mode")
     .option("--user <user>", "who signs in, by id or e-mail address; by default the owner")
-    .addHelpText("after", examples("presage sign-in", "presage sign-in --user ada@example.org"))
+    .addHelpText(...examples("presage sign-in", "presage sign-in --user ada@example.org"))
     .action(async (options) => printSignInAddress(configure(), options));
 }
 

@@ -67,8 +67,7 @@ export function addEvaluateCommand(program: Command): void {
       "evaluate on this Presage server, with the API key in PRESAGE_API_KEY; it stores the results",
     )
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage evaluate --file predictions.jsonl --evaluator exact-match",
         "presage evaluate --file predictions.jsonl \\",
         "  --evaluator exact-match --evaluator judge=system:is-concise \\",

@@ -46,10 +46,7 @@ export function addDatasetExport(datasets: Command): void {
   addExportOptions(datasets.command("export <dataset>"), ExportFormat.options)
     .description("write a revision of a dataset, given by name or id, as a file")
     .option("--revision <number>", "by default the latest")
-    .addHelpText(
-      "after",
-      examples("presage datasets export shop --format sft --only success --out train.jsonl"),
-    )
+    .addHelpText(...examples("presage datasets export shop --format sft --only success --out train.jsonl"))
     .action(
       onConnection(async (connection, name: string, flags: ExportFlags<DatasetExportQuery>) => {
         const { id } = await getDataset(connection, name);
@@ -69,8 +66,7 @@ export function addRunExport(runs: Command): void {
     .option("--per-sample <number>", "with preference: the most pairs of a sample; by default 1")
     .addOption(choice("--chosen <what>", "with preference: what is chosen", ["prediction", "reference"]))
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage runs export nightly --format inspect --out nightly.eval",
         "presage runs export nightly --format preference --evaluator exact-match --out pairs.jsonl",
       ),
@@ -99,10 +95,7 @@ export function addEpisodesCommands(program: Command): void {
     .addOption(choice("--outcome <outcome>", "only those with this outcome", ["success", "failure", "none"]))
     .option("--from <time>", "only those started at this time or later")
     .option("--to <time>", "only those started before this time")
-    .addHelpText(
-      "after",
-      examples("presage episodes export --environment shop --format atif --out episodes.jsonl"),
-    )
+    .addHelpText(...examples("presage episodes export --environment shop --format atif --out episodes.jsonl"))
     .action(async (flags: ExportFlags<EpisodeExportQuery>) => {
       const checked = EpisodeExportQuery.safeParse(exportQuery<EpisodeExportQuery>(flags));
       if (!checked.success)

@@ -82,8 +82,7 @@ export function addImportCommands(program: Command): void {
   )
     .option("--account <name>", "for an account's export: see presage account import")
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage import runs/*.json --preview",
         "presage import runs/*.json --name shop",
         "presage formats",
@@ -100,7 +99,7 @@ export function addImportCommands(program: Command): void {
     .command("formats")
     .description("list the layouts that presage import reads")
     .option(...json)
-    .addHelpText("after", examples("presage formats", "presage formats --json"))
+    .addHelpText(...examples("presage formats", "presage formats --json"))
     .action((options: { json?: boolean }) =>
       printList(layouts, {
         columns: layoutColumns,

@@ -21,7 +21,7 @@ export function addCalibrationVerbs(worlds: Command): void {
     .option("--split <name>", "only samples of the run whose tag split is this")
     .option("--evaluator <name>", "an evaluator of the run, whose pass is right", "exact-match")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds calibrate shop --run shop@1 --split calibration"))
+    .addHelpText(...examples("presage worlds calibrate shop --run shop@1 --split calibration"))
     .action(onRunConnection(calibrateWorld));
   worlds
     .command("threshold <name>")
@@ -31,7 +31,7 @@ export function addCalibrationVerbs(worlds: Command): void {
     .option("--risk <share>", "the share of wrong answers that is allowed among those that are kept", "0.05")
     .option("--evaluator <name[=profile]>", "whose pass is right; by default the calibration's")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds threshold shop --run held-out --risk 0.05"))
+    .addHelpText(...examples("presage worlds threshold shop --run held-out --risk 0.05"))
     .action(thresholdCommand);
 }
 

@@ -16,7 +16,7 @@ export function addFileVerbs(worlds: Command): void {
     .command("export <name>")
     .description("print a world, or its revision NAME@NUMBER, and its dataset as JSON lines")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds export shop@3 > shop.world.jsonl"))
+    .addHelpText(...examples("presage worlds export shop@3 > shop.world.jsonl"))
     .action(
       onRunConnection(async (connection, name: string) => {
         const world = await connection.call((client) => client.worlds.get(name));
@@ -31,7 +31,7 @@ export function addFileVerbs(worlds: Command): void {
     .option("--name <name>", "what it is called; by default as it was")
     .option("--dataset <name>", "what its dataset is called; by default as it was")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds import shop.world.jsonl --name shop-copy"))
+    .addHelpText(...examples("presage worlds import shop.world.jsonl --name shop-copy"))
     .action(onRunConnection(importWorld));
 }
 

@@ -65,15 +65,14 @@ export function addWorldsCommands(program: Command): void {
     .command("worlds")
     .summary("create, revise, show or delete worlds")
     .description("worlds: instructions, recorded examples and what answers, in revisions")
-    .addHelpText("after", examples("presage worlds create shop --examples shop", "presage worlds list"));
+    .addHelpText(...examples("presage worlds create shop --examples shop", "presage worlds list"));
   addConfigOptions(worlds.command("create <name>").description("create a world"))
     .option("--evaluate", "measure it on recorded samples, beside what is simpler")
     .option(...evaluatorOption)
     .option(...curveOption)
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage worlds create shop --examples shop",
         "presage worlds create shop --examples shop@4 --model qwen-wm \\",
         "  --instructions shop.md --exclude-by tag:task --evaluate",
@@ -83,8 +82,7 @@ export function addWorldsCommands(program: Command): void {
   addConfigOptions(worlds.command("revise <name>").description("make a revision of a world"))
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples("presage worlds revise shop --k 4", "presage worlds revise shop --examples shop"),
+      ...examples("presage worlds revise shop --k 4", "presage worlds revise shop --examples shop"),
     )
     .action(onRunConnection(reviseWorld));
   worlds
@@ -96,7 +94,7 @@ export function addWorldsCommands(program: Command): void {
     .option(...evaluatorOption)
     .option(...curveOption)
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds evaluate shop --curve"))
+    .addHelpText(...examples("presage worlds evaluate shop --curve"))
     .action(
       onRunConnection(async (connection, name: string, options: EvaluateFlags) => {
         const world = await connection.call((client) => client.worlds.get(name));
@@ -119,7 +117,7 @@ function addReadingCommands(worlds: Command): void {
     .description("list the worlds, newest first, without archived ones")
     .option(...json)
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds list"))
+    .addHelpText(...examples("presage worlds list"))
     .action(
       onRunConnection(async ({ call }, { json }: { json?: boolean }) =>
         printList(await call((client) => client.worlds.list()), { columns: worldColumns, json }),
@@ -130,7 +128,7 @@ function addReadingCommands(worlds: Command): void {
     .description("show a world, or one of its revisions as NAME@NUMBER")
     .option("--json", "print it as JSON")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds show shop@2"))
+    .addHelpText(...examples("presage worlds show shop@2"))
     .action(
       onRunConnection(async ({ call }, name: string, { json }: { json?: boolean }) =>
         printJsonOr(json, await call((client) => client.worlds.get(name)), printWorld),
@@ -140,7 +138,7 @@ function addReadingCommands(worlds: Command): void {
     .command("diff <before> <after>")
     .description("say what differs between two revisions, or two worlds")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds diff shop@2 shop@3"))
+    .addHelpText(...examples("presage worlds diff shop@2 shop@3"))
     .action(
       onRunConnection(async ({ call }, before: string, after: string) => {
         const [first, second] = await call((client) =>
@@ -157,7 +155,7 @@ function addReadingCommands(worlds: Command): void {
     .requiredOption("--action <text>", "the agent's action")
     .option("--json", "print it as JSON")
     .option(...onServer)
-    .addHelpText("after", examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
+    .addHelpText(...examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
     .action(onRunConnection(previewWorld));
 }
 
@@ -179,7 +177,7 @@ function addEndingCommands(worlds: Command): void {
     .description("leave a world out of lists; it still answers")
     .option("--undo", "list it again")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds archive shop"))
+    .addHelpText(...examples("presage worlds archive shop"))
     .action(
       onRunConnection(async ({ call }, name: string, { undo = false }: { undo?: boolean }) => {
         await call((client) => client.worlds.revise(name, { archived: !undo }));
@@ -190,7 +188,7 @@ function addEndingCommands(worlds: Command): void {
     .command("delete <name>")
     .description("delete a world with its revisions")
     .option(...onServer)
-    .addHelpText("after", examples("presage worlds delete shop"))
+    .addHelpText(...examples("presage worlds delete shop"))
     .action(
       onRunConnection(async ({ call }, name: string) => {
         await call((client) => client.worlds.delete(name));
@@ -210,8 +208,7 @@ function addPlayCommand(program: Command): void {
     .option("--json", "print each answer as JSON")
     .option(...onServer)
     .addHelpText(
-      "after",
-      examples(
+      ...examples(
         "presage play shop --explain",
         'echo "add cup" | presage play shop@3 --state "An empty cart."',
       ),

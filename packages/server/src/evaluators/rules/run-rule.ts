@@ -14,6 +14,7 @@ import {
   isExplained,
   outcomeOfError,
   type Sample,
+  timeoutError,
   unusable,
   type Verdict,
 } from "../outcome.ts";
@@ -257,8 +258,4 @@ function describeExcess(family: RuleFamily | undefined, { sample }: RuleTask): s
 
 function overloaded(message: string): EvaluationError {
   return new EvaluationError("overloaded", message);
-}
-
-function timeoutError(timeoutMs: number): EvaluationError {
-  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
 }

@@ -98,9 +98,10 @@ export async function selectEndedSince(
     .where("revision", "=", environment_revision)
     .where("status", "=", sql.lit("finished"))
     .where("last_active_at", ">=", since)
+    // Read once: no index finds an episode among those that wait, which may be thousands.
     .where(
-      sql<SqlBool>`not exists (select 1 from reality_replays as waiting
-        where waiting.check_id = ${id} and waiting.episode_id = episodes.id)`,
+      sql<SqlBool>`id not in (select episode_id from reality_replays
+        where check_id = ${id} and episode_id is not null)`,
     )
     .where(
       sql<SqlBool>`not exists (select 1 from reality_episodes as known

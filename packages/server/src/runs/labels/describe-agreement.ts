@@ -1,3 +1,4 @@
+import { familyOf } from "@presage/contract/describe-runs";
 import type { PairAgreement } from "../../platform/statistics/agreement/agreement.ts";
 import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 
@@ -9,7 +10,7 @@ export function describeAgreement(
   { counts, agreement, cohen_kappa, specificity }: PairAgreement,
   { evaluatorId, otherId, isWeighted }: { evaluatorId: string; otherId: string; isWeighted: boolean },
 ): string {
-  const [evaluator, against] = [withoutDate(evaluatorId), withoutDate(otherId)];
+  const [evaluator, against] = [familyOf(evaluatorId), familyOf(otherId)];
   const isOfPeople = against === "human";
   const reference = isOfPeople ? "people" : against;
   if (agreement.value === null)
@@ -31,9 +32,6 @@ function describeShare({ value }: Pick<ClusteredFigure, "value">, whoFails: stri
     ? `There is none that ${whoFails}.`
     : `It passes ${Math.round(100 * (1 - value))} % of what ${whoFails}.`;
 }
-
-/** An evaluator's name without its version. */
-const withoutDate = (id: string) => id.replace(/-\d{4}-\d{2}-\d{2}$/, "");
 
 function describePassed({ onlyFirst: passed, bothFail }: PairAgreement["counts"], whoFails: string): string {
   const failed = passed + bothFail;

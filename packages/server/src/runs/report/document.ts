@@ -12,6 +12,7 @@ import {
   describePrevious,
   describeTarget,
   describeTrouble,
+  familyOf,
   isMeant,
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
@@ -30,7 +31,7 @@ type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 export function describeEvaluator(one: Described): string {
   const name = nameOf(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
-  const basis = `${countOf(one.count, "sample")} in ${one.trajectories} ${one.trajectories === 1 ? "trajectory" : "trajectories"}`;
+  const basis = `${countOf(one.count, "sample")} in ${countOf(one.trajectories, "trajectory", "trajectories")}`;
   if (one.pass_rate === null) {
     if (one.mean === null) return `${name} has no verdict.${without}`;
     const { interval } = one;
@@ -54,7 +55,7 @@ export function nameOf({
   evaluator,
   profile_name: profile,
 }: Pick<Described, "evaluator" | "profile_name">): string {
-  const family = evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  const family = familyOf(evaluator);
   return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
 
