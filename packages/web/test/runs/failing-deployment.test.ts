@@ -41,7 +41,8 @@ dashboardTest("A failing deployment and its cut answers are seen wherever they m
   await runs.getByTitle(`6 answers cut; ${again}`).waitFor();
 
   const overview = await visitor.visit("/");
-  await overview.getByText(`6 answers cut; ${again}`).filter({ visible: true }).first().waitFor();
+  await overview.getByText("6 answers cut").filter({ visible: true }).first().waitFor();
+  await overview.getByTitle(again).filter({ visible: true }).first().waitFor();
   await overview.getByText(/^degraded: 66\.7 % of its calls of the last 5 minutes failed$/).waitFor();
   await overview.getByRole("link", { name: "Deployment default" }).click();
   await overview.getByText("Degraded", { exact: true }).waitFor();
