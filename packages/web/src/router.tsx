@@ -14,7 +14,7 @@ import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
 import { readWorldSearch } from "./pages/worlds/worlds-search.ts";
 import { readPredictionsSearch } from "./parts/predictions.ts";
-import { readResultsSearch } from "./parts/results-search.ts";
+import { readResultsSearch } from "./parts/results/results-search.ts";
 import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound, PageFailed, PagePending } from "./shell/fallback.tsx";

@@ -28,7 +28,7 @@ async function call(method: "GET" | "HEAD" | "POST" = "POST"): Promise<string> {
   );
 }
 
-/** Until a connection may be used again: so many turns of the event loop, however long each takes. */
+/** Gives a connection time to become reusable: ten turns of the event loop, however long each takes. */
 async function rest(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Bun.sleep(20);
 }

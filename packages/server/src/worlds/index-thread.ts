@@ -53,7 +53,7 @@ export interface Built {
 
 const indexes = new Map<number, ExampleIndex>();
 
-/** So many samples take a moment only, and somebody waits for them. */
+/** Up to this many samples are read at full priority: it takes a moment, and a caller is waiting. */
 const brief = 2_000;
 
 async function build({

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import type { ReactElement, ReactNode } from "react";
+import type { Language } from "../ui/code/tokenize.ts";
 import { ScrollRegion } from "../ui/page.tsx";
-import type { Language } from "../ui/tokenize.ts";
 import { Code, Heading } from "./parts.tsx";
 
 export interface Guide {

@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import { type ReactNode, useId } from "react";
 import { buttonClass } from "../ui/button.tsx";
 import { Fold } from "../ui/card.tsx";
-import { WithCode } from "../ui/code-block.tsx";
+import { WithCode } from "../ui/code/code-block.tsx";
 import { controlLook, TextArea, TextInput } from "../ui/form/inputs.tsx";
 import { type Field, type Form, fieldOf, formsOf } from "./fields.ts";
 import {

@@ -3,10 +3,10 @@
 
 import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
-import { WithCode } from "../ui/code-block.tsx";
-import { tokenClass } from "../ui/highlight.tsx";
+import { WithCode } from "../ui/code/code-block.tsx";
+import { tokenClass } from "../ui/code/highlight.tsx";
+import { type Language, type Token, tokenize } from "../ui/code/tokenize.ts";
 import { ScrollRegion } from "../ui/page.tsx";
-import { type Language, type Token, tokenize } from "../ui/tokenize.ts";
 import { slots } from "./slots.ts";
 
 /** Code with its colours, and a button that copies it. */

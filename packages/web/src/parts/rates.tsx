@@ -34,7 +34,7 @@ import { Select } from "../ui/form/select.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { ChartSkeleton } from "../ui/skeleton.tsx";
 import { Explained } from "../ui/tooltip.tsx";
-import type { Verdict } from "./results-search.ts";
+import type { Verdict } from "./results/results-search.ts";
 
 interface RateByDayCardProps {
   period: Period;

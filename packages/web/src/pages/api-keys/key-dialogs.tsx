@@ -5,7 +5,7 @@ import { flushSync } from "react-dom";
 import { type NewKey, useChangeKeySettings, useRevokeApiKeys } from "../../data/api-keys.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
 import { Button, CopyButton } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { ConfirmDialog, Dialog, Modal } from "../../ui/dialog.tsx";
 import { DialogButtons, focusFirstIssue } from "../../ui/form/form.tsx";
 import { TextArea } from "../../ui/form/inputs.tsx";

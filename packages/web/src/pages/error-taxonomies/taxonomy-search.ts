@@ -1,4 +1,4 @@
-import { readResultsSearch } from "../../parts/results-search.ts";
+import { readResultsSearch } from "../../parts/results/results-search.ts";
 import { isRevision, present } from "../../search-params.ts";
 
 /** The search parameters of a taxonomy's page. */

@@ -7,7 +7,12 @@ import { useResultDeletion } from "../../data/result-deletions.ts";
 import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/results.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
-import { changeSearch, type Filtering, type ResultsSearch, viewOf } from "../../parts/results-search.ts";
+import {
+  changeSearch,
+  type Filtering,
+  type ResultsSearch,
+  viewOf,
+} from "../../parts/results/results-search.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { useDataTable } from "../../ui/data-table/table-model.ts";

@@ -2,7 +2,7 @@ import { ListFilter, X } from "lucide-react";
 import { useState } from "react";
 import { exactTime, type Period, periodBounds, periodLabels, periods } from "../../format/times.ts";
 import { DatasetName } from "../../parts/datasets.tsx";
-import { changeSearch, type Filtering, verdictLabels, verdicts } from "../../parts/results-search.ts";
+import { changeSearch, type Filtering, verdictLabels, verdicts } from "../../parts/results/results-search.ts";
 import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

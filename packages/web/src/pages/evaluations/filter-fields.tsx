@@ -3,7 +3,7 @@ import { type ComponentProps, type InputHTMLAttributes, useRef, useState } from 
 import { usePresage } from "../../data/client.ts";
 import { type Facet, resultValuesQuery } from "../../data/result-values.ts";
 import { formatCount } from "../../format/numbers.ts";
-import type { ResultsSearch } from "../../parts/results-search.ts";
+import type { ResultsSearch } from "../../parts/results/results-search.ts";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { Select } from "../../ui/form/select.tsx";
 import { toResultFilter } from "./results-filter.ts";

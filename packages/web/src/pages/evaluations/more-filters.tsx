@@ -11,7 +11,7 @@ import {
   explainStrategies,
   type Filtering,
   type ResultsSearch,
-} from "../../parts/results-search.ts";
+} from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segmented } from "../../ui/form/choices.tsx";
 import { Field } from "../../ui/form/fields.tsx";

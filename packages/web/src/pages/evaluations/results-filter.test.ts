@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
+import { changeSearch, type ResultsSearch } from "../../parts/results/results-search.ts";
 import { activeFilters, exportAddress, noFilters, toResultFilter } from "./results-filter.ts";
 
 test("a verdict is a pass or a fail, or the status of an evaluation without one", () => {

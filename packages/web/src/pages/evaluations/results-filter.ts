@@ -6,7 +6,7 @@ import {
   type ResultsSearchChanges,
   type Verdict,
   verdictLabels,
-} from "../../parts/results-search.ts";
+} from "../../parts/results/results-search.ts";
 import { present } from "../../search-params.ts";
 
 const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {

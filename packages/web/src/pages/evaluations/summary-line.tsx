@@ -16,7 +16,7 @@ import {
   formatScore,
   formatShare,
 } from "../../format/numbers.ts";
-import { changeSearch, type ResultsSearch } from "../../parts/results-search.ts";
+import { changeSearch, type ResultsSearch } from "../../parts/results/results-search.ts";
 import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Popover } from "../../ui/menu.tsx";

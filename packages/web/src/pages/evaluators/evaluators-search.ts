@@ -1,5 +1,5 @@
 import { type PeriodSearch, readPeriodSearch } from "../../format/times.ts";
-import { readResultsSearch } from "../../parts/results-search.ts";
+import { readResultsSearch } from "../../parts/results/results-search.ts";
 import { isRevision, present, readText } from "../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 

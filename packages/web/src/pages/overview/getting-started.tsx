@@ -9,7 +9,7 @@ import { emptyDraft, fillPlayground, isPlaygroundEmpty } from "../../parts/playg
 import { firstPrediction } from "../../parts/predictions.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import type { FirstSteps } from "./first-steps.ts";
 
 const importing = "presage import traces/*.json --name mine";

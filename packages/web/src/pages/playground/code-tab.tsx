@@ -1,7 +1,7 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { WorldModelRequest } from "@presage/sdk";
 import { useState } from "react";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { Segmented } from "../../ui/form/choices.tsx";
 
 export function CodeTab({ input }: { input: ProgramInput }) {

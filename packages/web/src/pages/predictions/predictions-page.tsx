@@ -16,7 +16,7 @@ import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { defaultColumnIds } from "../../ui/data-table/columns.ts";
 import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";

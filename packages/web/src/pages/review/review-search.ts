@@ -1,5 +1,5 @@
 import type { ResultFilter } from "@presage/sdk";
-import { type ResultsSearch, readResultsSearch } from "../../parts/results-search.ts";
+import { type ResultsSearch, readResultsSearch } from "../../parts/results/results-search.ts";
 import { present } from "../../search-params.ts";
 
 /** The review's search parameters. */

@@ -5,7 +5,7 @@ import { formatCost, formatCount, formatShare, formatShortCount } from "../../fo
 import { BudgetBar, BudgetDialog, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { Popover } from "../../ui/menu.tsx";
 
 interface MoneyCardProps {

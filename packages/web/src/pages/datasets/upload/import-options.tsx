@@ -1,7 +1,7 @@
 import type { ImportFormat, ImportOptions } from "@presage/sdk";
 import type { ReactNode } from "react";
 import { Fold } from "../../../ui/card.tsx";
-import { WithCode } from "../../../ui/code-block.tsx";
+import { WithCode } from "../../../ui/code/code-block.tsx";
 import { SelectField } from "../../../ui/form/fields.tsx";
 import { Checkbox } from "../../../ui/form/inputs.tsx";
 

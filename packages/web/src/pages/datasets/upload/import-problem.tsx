@@ -2,7 +2,7 @@ import { CircleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { counted, formatCount } from "../../../format/numbers.ts";
 import { Fold } from "../../../ui/card.tsx";
-import { WithCode } from "../../../ui/code-block.tsx";
+import { WithCode } from "../../../ui/code/code-block.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { type Fault, faultsOf, readLinesOf, unrecognised } from "./faults.ts";

@@ -6,7 +6,7 @@ import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts"
 import { formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
-import { CodeBlock } from "../../../ui/code-block.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { CheckList } from "./check-list.tsx";

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
-import { ResultDrawer } from "../../../parts/result-drawer.tsx";
+import { ResultDrawer } from "../../../parts/results/result-drawer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";

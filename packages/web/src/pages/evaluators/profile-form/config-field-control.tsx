@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 import { humanizeName } from "../../../format/words.ts";
-import { WithCode } from "../../../ui/code-block.tsx";
+import { WithCode } from "../../../ui/code/code-block.tsx";
 import { Field, type FieldControl, FieldGroup } from "../../../ui/form/fields.tsx";
 import { parseJson } from "../../../ui/form/form.tsx";
 import { Checkbox, TextArea, TextInput } from "../../../ui/form/inputs.tsx";

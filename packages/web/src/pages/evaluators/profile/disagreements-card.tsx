@@ -5,7 +5,7 @@ import { UserRoundCheck } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
 import { disagreementsQuery } from "../../../data/evaluators.ts";
 import { formatScore } from "../../../format/numbers.ts";
-import { ResultDrawer } from "../../../parts/result-drawer.tsx";
+import { ResultDrawer } from "../../../parts/results/result-drawer.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";

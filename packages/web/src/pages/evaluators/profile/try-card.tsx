@@ -6,7 +6,7 @@ import { humanizeName } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { CodeBlock } from "../../../ui/code-block.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { FieldGroup, TextAreaField } from "../../../ui/form/fields.tsx";
 import { fieldIssues, issueAt, useDraft } from "../../../ui/form/form.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";

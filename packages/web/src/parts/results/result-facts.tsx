@@ -3,14 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { parse } from "tinyduration";
-import { formatDuration, formatScore } from "../format/numbers.ts";
-import { exactTime } from "../format/times.ts";
-import { IconButton } from "../ui/button.tsx";
-import { Fact } from "../ui/card.tsx";
-import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
-import { DatasetLink } from "./datasets.tsx";
+import { formatDuration, formatScore } from "../../format/numbers.ts";
+import { exactTime } from "../../format/times.ts";
+import { IconButton } from "../../ui/button.tsx";
+import { Fact } from "../../ui/card.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { DatasetLink } from "../datasets.tsx";
+import { RunLink } from "../runs.tsx";
 import { explainLabels, type Filtering, type ResultsSearchChanges } from "./results-search.ts";
-import { RunLink } from "./runs.tsx";
 
 /** The result's metadata, much of which can be filtered by. */
 export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {

@@ -1,13 +1,13 @@
 import type { EvaluationResult } from "@presage/sdk";
 import type { ReactNode } from "react";
-import type { ResultRow } from "../data/results.ts";
-import { formatScore } from "../format/numbers.ts";
-import { TextDifference } from "../ui/difference/text-difference.tsx";
-import { Tabs } from "../ui/tabs.tsx";
-import { Time } from "../ui/time.tsx";
-import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
-import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
-import { VerdictBadge } from "../ui/verdict.tsx";
+import type { ResultRow } from "../../data/results.ts";
+import { formatScore } from "../../format/numbers.ts";
+import { TextDifference } from "../../ui/difference/text-difference.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Time } from "../../ui/time.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
+import { VerdictBadge } from "../../ui/verdict.tsx";
 
 export type TextName = "difference" | "output" | "gold" | "input" | "system" | "context";
 

@@ -1,14 +1,14 @@
 import type { AgreementOfLabelsQuery } from "@presage/contract";
-import type { OpenedStore } from "../app/storage.ts";
-import type { Changer } from "../platform/audit.ts";
-import { UploadError } from "../platform/errors.ts";
-import { annotatorOf, labelResult, listOfLabels } from "../results/labels/labels.ts";
-import { createClientCounts } from "../runs/client/client-counts.ts";
-import { agreementOf } from "../runs/labels/agreement.ts";
-import { importLabels } from "../runs/labels/import-labels.ts";
-import { drawLabelSample } from "../runs/labels/label-samples.ts";
-import { CommandError } from "./command.ts";
-import type { Client } from "./connect.ts";
+import type { OpenedStore } from "../../app/storage.ts";
+import type { Changer } from "../../platform/audit.ts";
+import { UploadError } from "../../platform/errors.ts";
+import { annotatorOf, labelResult, listOfLabels } from "../../results/labels/labels.ts";
+import { createClientCounts } from "../../runs/client/client-counts.ts";
+import { agreementOf } from "../../runs/labels/agreement.ts";
+import { importLabels } from "../../runs/labels/import-labels.ts";
+import { drawLabelSample } from "../../runs/labels/label-samples.ts";
+import { CommandError } from "../command.ts";
+import type { Client } from "../connect.ts";
 
 /** Labels in the configured database. Those without an annotator are the owner's. */
 export function labelsOfDatabase(store: OpenedStore, requester: Changer): Client["labels"] {

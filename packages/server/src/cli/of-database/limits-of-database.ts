@@ -1,13 +1,13 @@
-import { composeDeployments, composePrices, servedModels } from "../app/compose-deployments.ts";
-import type { OpenedStore } from "../app/storage.ts";
-import type { Config } from "../config/config.ts";
-import type { Changer } from "../platform/audit.ts";
-import { createLog } from "../platform/observability/logger.ts";
-import { removeGoal, setGoal, toGoal } from "../runs/goals.ts";
-import { selectGoals } from "../runs/goals-store.ts";
-import { changeBudget, showBudgets } from "../usage/budgets.ts";
-import { createSpending } from "../usage/spending.ts";
-import { type Client, readAll } from "./connect.ts";
+import { composeDeployments, composePrices, servedModels } from "../../app/compose-deployments.ts";
+import type { OpenedStore } from "../../app/storage.ts";
+import type { Config } from "../../config/config.ts";
+import type { Changer } from "../../platform/audit.ts";
+import { createLog } from "../../platform/observability/logger.ts";
+import { removeGoal, setGoal, toGoal } from "../../runs/goals.ts";
+import { selectGoals } from "../../runs/goals-store.ts";
+import { changeBudget, showBudgets } from "../../usage/budgets.ts";
+import { createSpending } from "../../usage/spending.ts";
+import { type Client, readAll } from "../connect.ts";
 
 /** Goals and budgets of the owner's account in an opened database. Servers read them again within seconds. */
 export function limitsOfDatabase(

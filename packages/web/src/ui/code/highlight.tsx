@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
+import { Pieces } from "../untrusted-text/inline-text.tsx";
 import type { Language, Token, TokenKind } from "./tokenize.ts";
-import { Pieces } from "./untrusted-text/inline-text.tsx";
 
 export type Tokenizer = (text: string) => Token[] | undefined;
 

@@ -1,11 +1,11 @@
-import type { Changer } from "../platform/audit.ts";
-import { InvalidFieldError } from "../platform/errors.ts";
-import type { Store } from "../platform/storage/store.ts";
-import { createCheck } from "../reality/checks.ts";
-import { countedCheck, describeCheck, describeEnvironment } from "../reality/show-check.ts";
-import { watchReality } from "../reality/watch.ts";
-import { CommandError } from "./command.ts";
-import type { Client } from "./connect.ts";
+import type { Changer } from "../../platform/audit.ts";
+import { InvalidFieldError } from "../../platform/errors.ts";
+import type { Store } from "../../platform/storage/store.ts";
+import { createCheck } from "../../reality/checks.ts";
+import { countedCheck, describeCheck, describeEnvironment } from "../../reality/show-check.ts";
+import { watchReality } from "../../reality/watch.ts";
+import { CommandError } from "../command.ts";
+import type { Client } from "../connect.ts";
 
 /** A command of its own shares its memory with nobody. */
 const reserve = () => {};

@@ -7,9 +7,9 @@ import type {
 } from "@presage/contract";
 import type { DatasetLines, UploadOptions } from "@presage/sdk";
 import type { BunFile } from "bun";
-import { composePrices } from "../app/compose-deployments.ts";
-import type { OpenedStore } from "../app/storage.ts";
-import type { Config } from "../config/config.ts";
+import { composePrices } from "../../app/compose-deployments.ts";
+import type { OpenedStore } from "../../app/storage.ts";
+import type { Config } from "../../config/config.ts";
 import {
   createDataset,
   deleteDataset,
@@ -17,28 +17,28 @@ import {
   listRevisions,
   toDataset,
   toDatasetRevision,
-} from "../datasets/datasets.ts";
-import { sweepRevisions } from "../datasets/revisions-store.ts";
-import { ownLines, readImport } from "../datasets/traces/import.ts";
-import { previewImport } from "../datasets/traces/preview.ts";
-import { uploadRevision } from "../datasets/upload/upload-revision.ts";
-import { noEpisodes } from "../datasets/upload/upload-route.ts";
-import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
-import { bytesOf, exportDataset, exportEpisodes, exportRun } from "../exports/exports.ts";
-import type { Changer } from "../platform/audit.ts";
-import { UploadError } from "../platform/errors.ts";
-import { createLog } from "../platform/observability/logger.ts";
-import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
-import { readRealityLines } from "../reality/real-steps.ts";
-import { createClientCounts } from "../runs/client/client-counts.ts";
-import { writeComparison } from "../runs/compare/compare-route.ts";
-import { compareRuns } from "../runs/compare/compare-runs.ts";
-import { toListedRuns } from "../runs/headlines/headline.ts";
-import { calibrationOf } from "../runs/report/calibration-route.ts";
-import { writeReport } from "../runs/report/report-route.ts";
-import { reportRun } from "../runs/report/report-run.ts";
-import type { RunQueue, Run as StoredRun } from "../runs/run.ts";
-import { toRun } from "../runs/run.ts";
+} from "../../datasets/datasets.ts";
+import { sweepRevisions } from "../../datasets/revisions-store.ts";
+import { ownLines, readImport } from "../../datasets/traces/import.ts";
+import { previewImport } from "../../datasets/traces/preview.ts";
+import { uploadRevision } from "../../datasets/upload/upload-revision.ts";
+import { noEpisodes } from "../../datasets/upload/upload-route.ts";
+import { readEpisodeLines } from "../../environments/episodes/episode-lines.ts";
+import { bytesOf, exportDataset, exportEpisodes, exportRun } from "../../exports/exports.ts";
+import type { Changer } from "../../platform/audit.ts";
+import { UploadError } from "../../platform/errors.ts";
+import { createLog } from "../../platform/observability/logger.ts";
+import { diskFloorOf, isInMemory } from "../../platform/storage/sqlite/sqlite.ts";
+import { readRealityLines } from "../../reality/real-steps.ts";
+import { createClientCounts } from "../../runs/client/client-counts.ts";
+import { writeComparison } from "../../runs/compare/compare-route.ts";
+import { compareRuns } from "../../runs/compare/compare-runs.ts";
+import { toListedRuns } from "../../runs/headlines/headline.ts";
+import { calibrationOf } from "../../runs/report/calibration-route.ts";
+import { writeReport } from "../../runs/report/report-route.ts";
+import { reportRun } from "../../runs/report/report-run.ts";
+import type { RunQueue, Run as StoredRun } from "../../runs/run.ts";
+import { toRun } from "../../runs/run.ts";
 import {
   cancelRun,
   deleteRun,
@@ -48,9 +48,9 @@ import {
   pauseRun,
   resumeRun,
   sweepRun,
-} from "../runs/runs.ts";
-import { CommandError, commandLineActor } from "./command.ts";
-import { type Client, type Connection, findServer, readAll } from "./connect.ts";
+} from "../../runs/runs.ts";
+import { CommandError, commandLineActor } from "../command.ts";
+import { type Client, type Connection, findServer, readAll } from "../connect.ts";
 import { labelsOfDatabase } from "./labels-of-database.ts";
 import { limitsOfDatabase } from "./limits-of-database.ts";
 import { realityOfDatabase } from "./reality-of-database.ts";

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { present } from "../search-params.ts";
-import { Drawer } from "../ui/dialog.tsx";
-import { lazyPart } from "../ui/load.ts";
-import { useShortcut } from "../ui/shortcuts.tsx";
+import { present } from "../../search-params.ts";
+import { Drawer } from "../../ui/dialog.tsx";
+import { lazyPart } from "../../ui/load.ts";
+import { useShortcut } from "../../ui/shortcuts.tsx";
 import type { Filtering } from "./results-search.ts";
 
 /** For a `Drawer`, which waits for it: a page begins without it. */

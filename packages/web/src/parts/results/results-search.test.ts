@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseSearch, stringifySearch } from "../search-params.ts";
+import { parseSearch, stringifySearch } from "../../search-params.ts";
 import { changeSearch, type ResultsSearch, readResultsSearch, viewOf } from "./results-search.ts";
 
 const whole: Required<ResultsSearch> = {

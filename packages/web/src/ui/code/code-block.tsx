@@ -1,6 +1,6 @@
-import { CopyButton } from "./button.tsx";
+import { CopyButton } from "../button.tsx";
+import { ScrollRegion } from "../page.tsx";
 import { ColoredPieces, useTokenizer } from "./highlight.tsx";
-import { ScrollRegion } from "./page.tsx";
 import type { Language } from "./tokenize.ts";
 
 interface CodeBlockProps {

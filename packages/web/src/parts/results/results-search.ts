@@ -1,6 +1,6 @@
 import type { ExplainStrategy } from "@presage/sdk";
-import { instantOf, present, readText } from "../search-params.ts";
-import { readTableSearch } from "../ui/data-table/table-view.ts";
+import { instantOf, present, readText } from "../../search-params.ts";
+import { readTableSearch } from "../../ui/data-table/table-view.ts";
 
 export const verdicts = [
   "pass",
