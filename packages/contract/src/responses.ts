@@ -56,7 +56,7 @@ export const ErrorResponse = z
       .nullable()
       .optional()
       .meta({
-        description: `One of ${ErrorCategory.options.join(", ")}, if one applies, or \`reality_alarm\` of a 409: the environment refuses new episodes, as its successes are false too often. A 413 of Presage itself has none.`,
+        description: `One of ${ErrorCategory.options.join(", ")}, if one applies, or of a 409 \`reality_alarm\`, where the environment refuses new episodes as its successes are false too often, or \`examples_gone\`, where the dataset of the world's examples is deleted. A 413 of Presage itself has none.`,
       }),
     error,
   })

@@ -161,6 +161,9 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
   return { ...plain(upstreamStatus[category], upstreamCode[category], response), headers, category };
 }
 
+/** The kinds of 409 that clients tell apart. */
+const conflicts: ReadonlySet<ErrorCode> = new Set(["reality_alarm", "examples_gone"]);
+
 function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
   const { status, category, shouldRetry = true, ...own } = serviceStatus[error.code];
   const statedS = own.retryAfterS ?? error.retryAfterS;
@@ -168,7 +171,7 @@ function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
   return {
     ...plain(status, error.code, {
       detail: error.message,
-      category: error.code === "reality_alarm" ? error.code : category,
+      category: conflicts.has(error.code) ? error.code : category,
     }),
     headers: {
       ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),

@@ -49,7 +49,8 @@ export const predictionFailures = {
   ),
   "409": errorResponse(
     "The world's examples are gone with their dataset",
-    "The dataset with the examples of the world shop is deleted.",
+    "The dataset with the examples of the world shop is deleted. Revise it with other examples, or with none.",
+    { category: "examples_gone" },
   ),
   "413": errorResponse(
     "The input exceeds the model's context length (context_exceeded), or the body is too large (no category)",

@@ -126,7 +126,7 @@ export function createKnownWorlds(store: Store): KnownWorlds {
       if (found === "gone")
         throw new ServiceError(
           "examples_gone",
-          `The dataset with the examples of the world ${wanted.name} is deleted.`,
+          `The dataset with the examples of the world ${wanted.name} is deleted. Revise it with other examples, or with none.`,
         );
       return found === "none" ? undefined : found;
     },

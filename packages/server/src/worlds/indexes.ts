@@ -27,7 +27,7 @@ export interface Indexes {
   stop(): Promise<void>;
 }
 
-/** How long a request waits for its index. */
+/** How long a world that is made waits for its index. */
 const maxWaitMs = 30_000;
 const retryAfterS = 5;
 /** A place in postings has 24 bits. */
@@ -46,12 +46,14 @@ interface Entry {
 
 interface IndexOptions {
   maxBytes: number;
+  /** How long a prediction waits for its index. */
+  timeoutMs: number;
   /** Undefined: it is in the memory of this process, and read by `reader`. */
   databaseUrl: string | undefined;
   reader(signal: AbortSignal): Database;
 }
 
-export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): Indexes {
+export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: IndexOptions): Indexes {
   // The least recently used first.
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
@@ -148,10 +150,11 @@ export function createIndexes({ maxBytes, databaseUrl, reader }: IndexOptions): 
   }
 
   return {
-    describe: (source, signal) => soonEnough(open(source).figures, signal),
+    describe: (source, signal) => within(maxWaitMs, open(source).figures, signal),
     async find(source, { query, ...wanted }, signal) {
       const { key, figures, bytes } = open(source);
-      const { filtered } = await (bytes > 0 ? figures : soonEnough(figures, signal).catch(refuseUnusable));
+      const built = bytes > 0 ? figures : within(timeoutMs, figures, signal).catch(refuseUnusable);
+      const { filtered } = await built;
       const found = await search({ key, query, wanted });
       // It was dropped meanwhile, or its thread has ended.
       if (found === null) throw notReady();
@@ -203,8 +206,12 @@ async function buildIndex(
   }
 }
 
-function soonEnough(building: Promise<IndexFigures>, signal: AbortSignal | undefined): Promise<IndexFigures> {
-  const limits = { timeoutMs: maxWaitMs, timeoutError: notReady, signal };
+function within(
+  timeoutMs: number,
+  building: Promise<IndexFigures>,
+  signal: AbortSignal | undefined,
+): Promise<IndexFigures> {
+  const limits = { timeoutMs, timeoutError: notReady, signal };
   return withDeadline(limits, (until) => orAborted(building, until));
 }
 

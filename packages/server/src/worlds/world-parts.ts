@@ -17,15 +17,17 @@ export interface WorldParts extends ExampleServices {
 interface WorldsConfig {
   databaseUrl: string;
   worlds: { maxIndexBytes: number };
+  upstream: { timeoutMs: number };
 }
 
 export function createWorldParts(
   store: Store,
-  { databaseUrl, worlds: { maxIndexBytes: maxBytes } }: WorldsConfig,
+  { databaseUrl, worlds: { maxIndexBytes: maxBytes }, upstream: { timeoutMs } }: WorldsConfig,
   observe?: ExampleServices["observe"],
 ): WorldParts {
   const indexes = createIndexes({
     maxBytes,
+    timeoutMs,
     databaseUrl: isInMemory(databaseUrl) ? undefined : databaseUrl,
     // In whose turn they are read: no account waits for another one's.
     reader: (signal) => store.reader({ accountId: "indexes of examples", signal }),

@@ -204,6 +204,15 @@ onAnyDatabase((database) => {
     const { explain } = await post<WorldModelPrediction>("/v1/predict", asked);
     expect(sizes).toEqual([18, 10]);
     expect([explain?.reduced, explain?.examples.length]).toEqual([true, 4]);
+    upstream.answer = () => {
+      sizes.push(0);
+      return Response.json({ message: "This model's maximum context length is 8 tokens." }, { status: 400 });
+    };
+    const refused = await post<object>("/v1/predict", asked, 413);
+    expect([refused, sizes.length]).toEqual([
+      expect.objectContaining({ category: "context_exceeded", upstream_status: 400 }),
+      4,
+    ]);
   });
 
   test("a world with a fallback says who answered where its deployment cannot be reached", async () => {
@@ -279,7 +288,9 @@ onAnyDatabase((database) => {
     const id = data.find(({ name }) => name === "short-lived")?.id;
     expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(204);
     expect(await post("/v1/predict", { interaction, world: "strict" }, 409)).toEqual({
-      detail: "The dataset with the examples of the world strict is deleted.",
+      detail:
+        "The dataset with the examples of the world strict is deleted. Revise it with other examples, or with none.",
+      category: "examples_gone",
     });
     const chat = { model: "strict", messages: [{ role: "user", content: "add lamp" }] };
     const refused = await post<{ error: object }>("/v1/chat/completions", chat, 409);
@@ -315,6 +326,19 @@ onAnyDatabase((database) => {
         "There is no deployment of this name",
       ],
       ["k above 64", { retrieval: { k: 65 } }, "k", "Input should be less than or equal to 64"],
+      ["k below 0", { retrieval: { k: -1 } }, "k", "Input should be greater than or equal to 0"],
+      [
+        "more than 200,000 characters",
+        { retrieval: { max_chars: 200_001 } },
+        "max_chars",
+        "Input should be less than or equal to 200000",
+      ],
+      [
+        "a weight below 0",
+        { retrieval: { weights: { action: -1, state: 1, task: 1 } } },
+        "action",
+        "Input should be greater than or equal to 0",
+      ],
       [
         "weights that sum to 0",
         { retrieval: { weights: { action: 0, state: 0, task: 0 } } },
@@ -340,6 +364,8 @@ onAnyDatabase((database) => {
       said: string,
     ][] = [
       ["an unknown world", { world: "unknown" }, {}, 404, "There is no world unknown."],
+      ["an unknown world", {}, { "x-presage-world": "unknown" }, 404, "There is no world unknown."],
+      ["an unknown revision", {}, { "x-presage-world": "shop@7" }, 404, "the latest is 1."],
       [
         "an unknown revision",
         { world: "shop@7" },
@@ -421,6 +447,13 @@ test("an index that the first request asks for is there for the next one, also i
   const model = { kind: "retrieval" };
   await before.call("POST", "/v1/worlds", { name: "cold", examples: { dataset: "d" }, model });
   await before.stop();
+  const hasty = await startPresage({ ...environment, PRESAGE_UPSTREAM_TIMEOUT_MS: "1" });
+  const late = await hasty.call("POST", "/v1/predict", { interaction, world: "cold" });
+  expect([late.status, late.headers.get("retry-after"), await late.json()]).toEqual([
+    ...[503, "5"],
+    { detail: "The world's examples are not searchable yet.", category: "unavailable" },
+  ]);
+  await hasty.stop();
   const after = await startPresage(environment);
   const leaving = new AbortController();
   const ask = (signal?: AbortSignal) =>
