@@ -1,70 +1,26 @@
 import {
-  type ApiKeys,
-  type AuditEvents,
   apiKeys,
   auditEvents,
-  type Budgets,
   budgets,
-  type Me,
-  type Members,
   me,
   members,
-  type Sessions,
-  type SignOut,
   sessions,
   signOut,
-  type Usage,
   usage,
-  type WhoAmI,
   whoAmI,
 } from "./resources/accounts.ts";
-import { type Datasets, datasets, type Imports, imports } from "./resources/datasets.ts";
-import { type Environments, type Episodes, environments, episodes } from "./resources/environments.ts";
-import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
-import {
-  type EvaluatorProfiles,
-  type Evaluators,
-  evaluatorProfiles,
-  evaluators,
-} from "./resources/evaluators.ts";
-import { type Labels, labels } from "./resources/labels.ts";
-import {
-  type ChatCompletions,
-  chatCompletions,
-  type Deployments,
-  deployments,
-  type Models,
-  models,
-  type Predict,
-  predict,
-} from "./resources/predictions.ts";
-import {
-  type Apps,
-  apps,
-  type Experiments,
-  experiments,
-  type Projects,
-  projects,
-} from "./resources/projects.ts";
-import {
-  type RealEnvironments,
-  type RealityChecks,
-  realEnvironments,
-  realityChecks,
-} from "./resources/reality-checks.ts";
-import { type Evaluate, type EvaluationResults, evaluate, evaluationResults } from "./resources/results.ts";
-import {
-  type Comparisons,
-  comparisons,
-  type Goals,
-  goals,
-  type Runs,
-  runs,
-  type Shares,
-  shares,
-} from "./resources/runs.ts";
-import { type StoredPredictions, storedPredictions } from "./resources/stored-predictions.ts";
-import { type Worlds, worlds } from "./resources/worlds.ts";
+import { datasets, imports } from "./resources/datasets.ts";
+import { environments, episodes } from "./resources/environments.ts";
+import { errorTaxonomies } from "./resources/error-taxonomies.ts";
+import { evaluatorProfiles, evaluators } from "./resources/evaluators.ts";
+import { labels } from "./resources/labels.ts";
+import { chatCompletions, deployments, models, predict } from "./resources/predictions.ts";
+import { apps, experiments, projects } from "./resources/projects.ts";
+import { realEnvironments, realityChecks } from "./resources/reality-checks.ts";
+import { evaluate, evaluationResults } from "./resources/results.ts";
+import { comparisons, goals, runs, shares } from "./resources/runs.ts";
+import { storedPredictions } from "./resources/stored-predictions.ts";
+import { worlds } from "./resources/worlds.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 /** Options of `createPresage`. */
@@ -83,44 +39,50 @@ export interface PresageOptions {
   timeoutMs?: number | undefined;
 }
 
+/** What a client has, by the name it is found under. */
+const resources = {
+  predict,
+  evaluate,
+  me,
+  whoAmI,
+  signOut,
+  storedPredictions,
+  chatCompletions,
+  models,
+  deployments,
+  apiKeys,
+  sessions,
+  members,
+  auditEvents,
+  evaluators,
+  profiles: evaluatorProfiles,
+  results: evaluationResults,
+  projects,
+  experiments,
+  datasets,
+  imports,
+  runs,
+  comparisons,
+  shares,
+  labels,
+  goals,
+  environments,
+  episodes,
+  realityChecks,
+  realEnvironments,
+  worlds,
+  errorTaxonomies,
+  usage,
+  budgets,
+  apps,
+};
+
+type Resources = { [Name in keyof typeof resources]: ReturnType<(typeof resources)[Name]> };
+
 /** The API of one Presage server, by resource. Every method rejects with a `PresageError`. */
-export interface Presage {
-  predict: Predict;
-  evaluate: Evaluate;
-  me: Me;
-  whoAmI: WhoAmI;
-  signOut: SignOut;
-  storedPredictions: StoredPredictions;
+export interface Presage extends Resources {
   /** @deprecated Use `storedPredictions`. */
-  keptPredictions: StoredPredictions;
-  chatCompletions: ChatCompletions;
-  models: Models;
-  deployments: Deployments;
-  apiKeys: ApiKeys;
-  sessions: Sessions;
-  members: Members;
-  auditEvents: AuditEvents;
-  evaluators: Evaluators;
-  profiles: EvaluatorProfiles;
-  results: EvaluationResults;
-  projects: Projects;
-  experiments: Experiments;
-  datasets: Datasets;
-  imports: Imports;
-  runs: Runs;
-  comparisons: Comparisons;
-  shares: Shares;
-  labels: Labels;
-  goals: Goals;
-  environments: Environments;
-  episodes: Episodes;
-  realityChecks: RealityChecks;
-  realEnvironments: RealEnvironments;
-  worlds: Worlds;
-  errorTaxonomies: ErrorTaxonomies;
-  usage: Usage;
-  budgets: Budgets;
-  apps: Apps;
+  keptPredictions: Resources["storedPredictions"];
 }
 
 const defaultRetries = 2;
@@ -137,44 +99,9 @@ export function createPresage(options: PresageOptions = {}): Presage {
     retries: options.retries ?? defaultRetries,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   });
-  const stored = storedPredictions(transport);
-  return {
-    predict: predict(transport),
-    evaluate: evaluate(transport),
-    me: me(transport),
-    whoAmI: whoAmI(transport),
-    signOut: signOut(transport),
-    storedPredictions: stored,
-    keptPredictions: stored,
-    chatCompletions: chatCompletions(transport),
-    models: models(transport),
-    deployments: deployments(transport),
-    apiKeys: apiKeys(transport),
-    sessions: sessions(transport),
-    members: members(transport),
-    auditEvents: auditEvents(transport),
-    evaluators: evaluators(transport),
-    profiles: evaluatorProfiles(transport),
-    results: evaluationResults(transport),
-    projects: projects(transport),
-    experiments: experiments(transport),
-    datasets: datasets(transport),
-    imports: imports(transport),
-    runs: runs(transport),
-    comparisons: comparisons(transport),
-    shares: shares(transport),
-    labels: labels(transport),
-    goals: goals(transport),
-    environments: environments(transport),
-    episodes: episodes(transport),
-    realityChecks: realityChecks(transport),
-    realEnvironments: realEnvironments(transport),
-    worlds: worlds(transport),
-    errorTaxonomies: errorTaxonomies(transport),
-    usage: usage(transport),
-    budgets: budgets(transport),
-    apps: apps(transport),
-  };
+  const made = Object.entries(resources).map(([name, make]) => [name, make(transport)]);
+  const presage: Resources = Object.fromEntries(made);
+  return { ...presage, keptPredictions: presage.storedPredictions };
 }
 
 function readBaseUrl(given: string | undefined): string {

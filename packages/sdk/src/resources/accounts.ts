@@ -1,7 +1,6 @@
 import type {
   ApiKeyCreateRequest,
   ApiKeyCreateResponse,
-  ApiKeyListResponse,
   ApiKeyResponse,
   ApiKeyUpdateRequest,
   AuditEvent,
@@ -12,10 +11,8 @@ import type {
   LatencyQuery,
   LatencyResponse,
   Member,
-  MemberListResponse,
   MemberUpdateRequest,
   MeResponse,
-  SessionListResponse,
   SessionResponse,
   SignOutResponse,
   SpendingQuery,
@@ -24,8 +21,8 @@ import type {
   UsageResponse,
   WhoAmIResponse,
 } from "@presage/contract";
-import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
-import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Gets the user of the key or session: `GET /v1/me`. */
@@ -34,14 +31,12 @@ export type Me = (options?: CallOptions) => Promise<MeResponse>;
 /** Gets the key or session of this call, and its account: `GET /v1/whoami`. */
 export type WhoAmI = (options?: CallOptions) => Promise<WhoAmIResponse["caller"]>;
 
-export function me({ json }: Transport): Me {
-  return (options) => json({ method: "GET", path: "/v1/me" }, options);
+export function me(transport: Transport): Me {
+  return (options) => callsOf(transport).get("/v1/me", options);
 }
 
-export function whoAmI({ json }: Transport): WhoAmI {
-  return async (options) => {
-    return (await json<WhoAmIResponse>({ method: "GET", path: "/v1/whoami" }, options)).caller;
-  };
+export function whoAmI(transport: Transport): WhoAmI {
+  return async (options) => (await callsOf(transport).get<WhoAmIResponse>("/v1/whoami", options)).caller;
 }
 
 /** The API keys of the user. */
@@ -57,17 +52,15 @@ export interface ApiKeys {
 }
 
 const keysPath = "/v1/api-keys";
+const keyPath = pathsUnder(keysPath);
 
-export function apiKeys({ json }: Transport): ApiKeys {
-  const pathOf = (id: string) => `${keysPath}/${encodeURIComponent(id)}`;
+export function apiKeys(transport: Transport): ApiKeys {
+  const { create, repeatable, list } = callsOf(transport);
   return {
-    list: (options) =>
-      listAllPages((query) => json<ApiKeyListResponse>({ method: "GET", path: keysPath, query }, options)),
-    create: (body, options) =>
-      json({ method: "POST", path: keysPath, body, ...underOneKey(options) }, options),
-    update: (id, body, options) =>
-      json({ method: "PATCH", path: pathOf(id), body, isRepeatable: true }, options),
-    revoke: (id, options) => json({ method: "DELETE", path: pathOf(id), isRepeatable: true }, options),
+    list: (options) => list(keysPath, options),
+    create: (body, options) => create(keysPath, body, options),
+    update: (id, body, options) => repeatable("PATCH", keyPath(id), options, body),
+    revoke: (id, options) => repeatable("DELETE", keyPath(id), options),
   };
 }
 
@@ -84,17 +77,11 @@ export type SignOut = (options?: CallOptions) => Promise<SignOutResponse>;
 
 const sessionsPath = "/v1/sessions";
 
-export function sessions({ json }: Transport): Sessions {
+export function sessions(transport: Transport): Sessions {
+  const { repeatable, list } = callsOf(transport);
   return {
-    list: (options) =>
-      listAllPages((query) =>
-        json<SessionListResponse>({ method: "GET", path: sessionsPath, query }, options),
-      ),
-    end: (id, options) =>
-      json(
-        { method: "DELETE", path: `${sessionsPath}/${encodeURIComponent(id)}`, isRepeatable: true },
-        options,
-      ),
+    list: (options) => list(sessionsPath, options),
+    end: (id, options) => repeatable("DELETE", pathsUnder(sessionsPath)(id), options),
   };
 }
 
@@ -112,15 +99,11 @@ export interface Members {
 
 const membersPath = "/v1/members";
 
-export function members({ json }: Transport): Members {
+export function members(transport: Transport): Members {
+  const { repeatable, list } = callsOf(transport);
   return {
-    list: (options) =>
-      listAllPages((query) => json<MemberListResponse>({ method: "GET", path: membersPath, query }, options)),
-    update: (id, body, options) =>
-      json(
-        { method: "PATCH", path: `${membersPath}/${encodeURIComponent(id)}`, body, isRepeatable: true },
-        options,
-      ),
+    list: (options) => list(membersPath, options),
+    update: (id, body, options) => repeatable("PATCH", pathsUnder(membersPath)(id), options, body),
   };
 }
 
@@ -135,14 +118,12 @@ export interface AuditEvents {
   list(query?: AuditEventListQuery, options?: CallOptions): Promise<AuditEventListResponse>;
 }
 
-export function auditEvents({ json }: Transport): AuditEvents {
-  const list = (query: AuditEventListQuery = {}, options?: CallOptions) =>
-    json<AuditEventListResponse>({ method: "GET", path: "/v1/audit-events", query: { ...query } }, options);
-
+export function auditEvents(transport: Transport): AuditEvents {
+  const { get, iterate } = callsOf(transport);
+  const path = "/v1/audit-events";
   return {
-    list,
-    iterate: (filter, options) =>
-      iterateAllPages((query) => list({ ...filter, limit: "1000", ...query }, options)),
+    list: (query, options) => get(path, options, query),
+    iterate: (filter, options) => iterate(path, options, { ...filter, limit: "1000" }),
   };
 }
 
@@ -164,22 +145,22 @@ export interface Budgets {
   set(request: BudgetRequest, options?: CallOptions): Promise<BudgetListResponse>;
 }
 
-export function budgets({ json }: Transport): Budgets {
+export function budgets(transport: Transport): Budgets {
+  const { get, repeatable } = callsOf(transport);
   const path = "/v1/budgets";
   return {
-    list: (options) => json({ method: "GET", path }, options),
-    set: (body, options) => json({ method: "PATCH", path, body, isRepeatable: true }, options),
+    list: (options) => get(path, options),
+    set: (body, options) => repeatable("PATCH", path, options, body),
   };
 }
 
 const usagePath = "/v1/usage";
 
-export function usage({ json }: Transport): Usage {
+export function usage(transport: Transport): Usage {
+  const { get } = callsOf(transport);
   return {
-    list: (query, options) => json({ method: "GET", path: usagePath, query: { ...query } }, options),
-    latency: (query, options) =>
-      json({ method: "GET", path: `${usagePath}/latency`, query: { ...query } }, options),
-    people: (query, options) =>
-      json({ method: "GET", path: `${usagePath}/people`, query: { ...query } }, options),
+    list: (query, options) => get(usagePath, options, query),
+    latency: (query, options) => get(`${usagePath}/latency`, options, query),
+    people: (query, options) => get(`${usagePath}/people`, options, query),
   };
 }

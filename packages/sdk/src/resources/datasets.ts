@@ -2,11 +2,8 @@ import type {
   Dataset,
   DatasetCreateRequest,
   DatasetExportQuery,
-  DatasetListResponse,
   DatasetRevision,
-  DatasetRevisionListResponse,
   DatasetSample,
-  DatasetSampleListResponse,
   DatasetTrajectory,
   DatasetTrajectoryListQuery,
   DatasetTrajectoryListResponse,
@@ -17,15 +14,8 @@ import type {
   ImportPreviewQuery,
   RealityCheckSelection,
 } from "@presage/contract";
-import {
-  type CallOptions,
-  type ListOptions,
-  type PageOptions,
-  type QueryOf,
-  underOneKey,
-  type WriteOptions,
-} from "../call.ts";
-import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** A file: a text, bytes, a `Blob`, or a stream, which can be sent once only. `FormData` has several files. */
@@ -146,19 +136,17 @@ export interface Datasets {
 }
 
 const path = "/v1/datasets";
+const pathOf = pathsUnder(path);
 
-export function datasets({ json, lines, chunks }: Transport): Datasets {
-  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+export function datasets(transport: Transport): Datasets {
+  const { json, lines, chunks } = transport;
+  const { get, create, remove, list, iterate } = callsOf(transport);
 
   async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
     // Of the revision that is the latest now, also if another one follows meanwhile.
-    const fixed = revision ?? (await json<Dataset>(get(pathOf(id)), options)).latest_revision?.revision;
-    const call = (query: object) => get(`${pathOf(id)}/samples`, { revision: fixed, ...query });
-    yield* iterateAllPages((query) => json<DatasetSampleListResponse>(call(query), options));
+    const fixed = revision ?? (await get<Dataset>(pathOf(id), options)).latest_revision?.revision;
+    yield* iterate<DatasetSample>(pathOf(id, "/samples"), options, { revision: fixed });
   }
-
-  const create: Datasets["create"] = (body, options) =>
-    json({ method: "POST", path, body, ...underOneKey(options) }, options);
 
   const upload: Datasets["upload"] = (id, files, { append, ...options } = {}) => {
     const { query, ...sent } = sentFiles(files, options);
@@ -166,7 +154,7 @@ export function datasets({ json, lines, chunks }: Transport): Datasets {
     return json(
       {
         method: "POST",
-        path: `${pathOf(id)}/revisions`,
+        path: pathOf(id, "/revisions"),
         query: { ...query, ...(append === true && { append: "true" }) },
         ...sent,
         // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
@@ -186,7 +174,7 @@ export function datasets({ json, lines, chunks }: Transport): Datasets {
       json(
         {
           method: "POST",
-          path: `${pathOf(id)}/revisions`,
+          path: pathOf(id, "/revisions"),
           query: { from, ...(append === true && { append: "true" }) },
           body,
           isRepeatable: append !== true,
@@ -195,53 +183,43 @@ export function datasets({ json, lines, chunks }: Transport): Datasets {
       );
 
   return {
-    list: ({ atMost, ...options } = {}) =>
-      listAllPages((query) => json<DatasetListResponse>(get(path, query), options), atMost),
-    get: (id, options) => json(get(pathOf(id)), options),
-    create,
-    async delete(id, { withRuns, ...options } = {}) {
-      const query = { with_runs: withRuns };
-      await json({ method: "DELETE", path: pathOf(id), query }, options);
-    },
+    list: (options) => list(path, options),
+    get: (id, options) => get(pathOf(id), options),
+    create: (body, options) => create(path, body, options),
+    delete: (id, { withRuns, ...options } = {}) => remove(pathOf(id), options, { with_runs: withRuns }),
     upload,
     async import(name, files, options = {}) {
       const { signal, timeoutMs, retries } = options;
       const call = { signal, timeoutMs, retries };
-      const all = await listAllPages((query) => json<DatasetListResponse>(get(path, query), call));
-      const found = all.find((one) => one.name === name);
-      const made = found ?? (await create({ name }, call));
+      const found = (await list<Dataset>(path, call)).find((one) => one.name === name);
+      const made = found ?? (await create<Dataset>(path, { name }, call));
       try {
         return { dataset: made, revision: await upload(made.id, files, options) };
       } catch (error) {
         // A dataset that was made for nothing is not left behind.
-        if (found === undefined)
-          await json({ method: "DELETE", path: pathOf(made.id) }, call).catch(() => {});
+        if (found === undefined) await remove(pathOf(made.id), call).catch(() => {});
         throw error;
       }
     },
     uploadEpisodes: uploadFrom("episodes"),
     uploadRealityChecks: uploadFrom("reality-checks"),
-    listRevisions: (id, options) =>
-      listAllPages((query) =>
-        json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),
-      ),
+    listRevisions: (id, options) => list(pathOf(id, "/revisions"), options),
     iterateSamples,
     pageOfTrajectories: (id, filter, { limit, after, ...options } = {}) =>
-      json(get(`${pathOf(id)}/trajectories`, { ...filter, limit, after }), options),
-    getTrajectory: (id, trajectoryId, { revision, limit, after, ...options } = {}) => {
-      const path = `${pathOf(id)}/trajectories/${encodeURIComponent(trajectoryId)}`;
-      return json(get(path, { revision, limit, after }), options);
-    },
+      get(pathOf(id, "/trajectories"), options, { ...filter, limit, after }),
+    getTrajectory: (id, trajectoryId, { revision, limit, after, ...options } = {}) =>
+      get(pathsUnder(pathOf(id, "/trajectories"))(trajectoryId), options, { revision, limit, after }),
     exportLines: (id, { revision, ...options } = {}) =>
-      lines(get(`${pathOf(id)}/export`, { revision }), options),
-    export: (id, query, options) => chunks(get(`${pathOf(id)}/export`, { ...query }), options),
+      lines({ method: "GET", path: pathOf(id, "/export"), query: { revision } }, options),
+    export: (id, query, options) =>
+      chunks({ method: "GET", path: pathOf(id, "/export"), query: { ...query } }, options),
   };
 }
 
-export function imports({ json }: Transport): Imports {
+export function imports(transport: Transport): Imports {
   return {
     preview: (files, options = {}) =>
-      json(
+      transport.json(
         {
           method: "POST",
           path: "/v1/imports/preview",
@@ -250,9 +228,8 @@ export function imports({ json }: Transport): Imports {
         },
         options,
       ),
-    async listFormats(options) {
-      return (await json<ImportFormatsResponse>(get("/v1/imports/formats"), options)).data;
-    },
+    listFormats: async (options) =>
+      (await callsOf(transport).get<ImportFormatsResponse>("/v1/imports/formats", options)).data,
   };
 }
 
@@ -275,8 +252,4 @@ function sentFiles(content: DatasetLines, options: PreviewOptions) {
       ...(isGzip ? { "content-encoding": "gzip" } : {}),
     },
   };
-}
-
-function get(path: string, query: Record<string, string | number | null | undefined> = {}) {
-  return { method: "GET", path, query } as const;
 }

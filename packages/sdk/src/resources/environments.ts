@@ -3,9 +3,7 @@ import type {
   EnvironmentConfig,
   EnvironmentCreateRequest,
   EnvironmentDetail,
-  EnvironmentListResponse,
   EnvironmentRevision,
-  EnvironmentRevisionListResponse,
   EnvironmentTask,
   Episode,
   EpisodeCreateRequest,
@@ -32,7 +30,7 @@ import {
   underOneKey,
   type WriteOptions,
 } from "../call.ts";
-import { listAllPages } from "../paging.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Environments that a world model plays, and their tasks. */
@@ -62,46 +60,29 @@ export interface Environments {
 }
 
 const environmentsPath = "/v1/environments";
+const environmentPath = pathsUnder(environmentsPath);
 
-export function environments({ json }: Transport): Environments {
-  const pathOf = (name: string, rest = "") => `${environmentsPath}/${encodeURIComponent(name)}${rest}`;
-  const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
-
+export function environments(transport: Transport): Environments {
+  const { get, create, remove, list } = callsOf(transport);
   return {
-    list: ({ atMost, ...options } = {}) =>
-      listAllPages((query) => json<EnvironmentListResponse>(get(environmentsPath, query), options), atMost),
-    get: (name, options) => json(get(pathOf(name)), options),
-    listRevisions: (name, { atMost, ...options } = {}) =>
-      listAllPages(
-        (query) => json<EnvironmentRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
-        atMost,
-      ),
-    create: (body, options) =>
-      json({ method: "POST", path: environmentsPath, body, ...underOneKey(options) }, options),
-    revise: (name, body, options) => json({ method: "PATCH", path: pathOf(name), body }, options),
-    async delete(name, { withEpisodes, ...options } = {}) {
-      const query = { with_episodes: withEpisodes };
-      await json({ method: "DELETE", path: pathOf(name), query }, options);
+    list: (options) => list(environmentsPath, options),
+    get: (name, options) => get(environmentPath(name), options),
+    listRevisions: (name, options) => list(environmentPath(name, "/revisions"), options),
+    create: (body, options) => create(environmentsPath, body, options),
+    revise: (name, body, options) =>
+      transport.json({ method: "PATCH", path: environmentPath(name), body }, options),
+    delete: (name, { withEpisodes, ...options } = {}) =>
+      remove(environmentPath(name), options, { with_episodes: withEpisodes }),
+    addTasks(name, tasks, options) {
+      const content = Array.isArray(tasks)
+        ? tasks.map((task) => `${JSON.stringify(task)}\n`).join("")
+        : JSON.stringify(tasks);
+      const path = environmentPath(name, "/tasks");
+      return transport.json({ method: "POST", path, content, ...underOneKey(options) }, options);
     },
-    addTasks: (name, tasks, options) =>
-      json(
-        {
-          method: "POST",
-          path: pathOf(name, "/tasks"),
-          content: Array.isArray(tasks)
-            ? tasks.map((task) => `${JSON.stringify(task)}\n`).join("")
-            : JSON.stringify(tasks),
-          ...underOneKey(options),
-        },
-        options,
-      ),
     pageOfTasks: (name, split, { limit, after, ...options } = {}) =>
-      json(get(pathOf(name, "/tasks"), { split, limit, after }), options),
-    listTasks: (name, split, { atMost, ...options } = {}) =>
-      listAllPages(
-        (query) => json<TaskListResponse>(get(pathOf(name, "/tasks"), { split, ...query }), options),
-        atMost,
-      ),
+      get(environmentPath(name, "/tasks"), options, { split, limit, after }),
+    listTasks: (name, split, options) => list(environmentPath(name, "/tasks"), options, { split }),
   };
 }
 
@@ -136,35 +117,21 @@ export interface Episodes {
 }
 
 const episodesPath = "/v1/episodes";
+const episodePath = pathsUnder(episodesPath);
 
-export function episodes({ json, chunks }: Transport): Episodes {
-  const pathOf = (id: string, rest = "") => `${episodesPath}/${encodeURIComponent(id)}${rest}`;
-
+export function episodes(transport: Transport): Episodes {
+  const { get, create, remove, list } = callsOf(transport);
   return {
-    start: (body, options) =>
-      json({ method: "POST", path: episodesPath, body, ...underOneKey(options) }, options),
-    step: (id, action, options) =>
-      json({ method: "POST", path: pathOf(id, "/step"), body: { action }, ...underOneKey(options) }, options),
-    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    start: (body, options) => create(episodesPath, body, options),
+    step: (id, action, options) => create(episodePath(id, "/step"), { action }, options),
+    get: (id, options) => get(episodePath(id), options),
     export: (query, options) =>
-      chunks({ method: "GET", path: `${episodesPath}/export`, query: { ...query } }, options),
-    list: (filter, { atMost, ...options } = {}) =>
-      listAllPages(
-        (query) =>
-          json<EpisodeListResponse>(
-            { method: "GET", path: episodesPath, query: { ...filter, ...query } },
-            options,
-          ),
-        atMost,
-      ),
+      transport.chunks({ method: "GET", path: `${episodesPath}/export`, query: { ...query } }, options),
+    list: (filter, options) => list(episodesPath, options, filter),
     page: (filter, { limit, after, ...options } = {}) =>
-      json({ method: "GET", path: episodesPath, query: { ...filter, limit, after } }, options),
-    async figures(query, options) {
-      const call = { method: "GET", path: `${episodesPath}/figures`, query: { ...query } } as const;
-      return (await json<EpisodeFiguresResponse>(call, options)).data;
-    },
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id) }, options);
-    },
+      get(episodesPath, options, { ...filter, limit, after }),
+    figures: async (query, options) =>
+      (await get<EpisodeFiguresResponse>(`${episodesPath}/figures`, options, query)).data,
+    delete: (id, options) => remove(episodePath(id), options),
   };
 }

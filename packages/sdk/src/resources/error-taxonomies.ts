@@ -8,7 +8,8 @@ import type {
   ErrorTaxonomyRevisionListResponse,
   RecentErrorFindingsResponse,
 } from "@presage/contract";
-import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Selects revisions; all given filters must match. */
@@ -52,32 +53,21 @@ export interface ErrorTaxonomies {
 }
 
 const path = "/v1/error-taxonomy-revision";
+const pathOf = pathsUnder(path);
 
-export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
-  const pathOf = (revisionId: string) => `${path}/${encodeURIComponent(revisionId)}`;
-
-  function postLabels(path: string, labels: readonly string[], options: CallOptions | undefined) {
-    const call = { method: "POST", path, body: { labels }, isRepeatable: true } as const;
-    return json<ErrorTaxonomyRevision>(call, options);
-  }
-
+export function errorTaxonomies(transport: Transport): ErrorTaxonomies {
+  const { get, create, repeatable } = callsOf(transport);
   return {
-    async list(filter, options) {
-      const call = { method: "GET", path, query: { ...filter } } as const;
-      return (await json<ErrorTaxonomyRevisionListResponse>(call, options)).data;
-    },
-    get: (revisionId, options) => json({ method: "GET", path: pathOf(revisionId) }, options),
-    recentFindings: (revisionId, options) =>
-      json({ method: "GET", path: `${pathOf(revisionId)}/recent-findings` }, options),
-    findings: (revisionId, period, options) =>
-      json({ method: "GET", path: `${pathOf(revisionId)}/findings`, query: { ...period } }, options),
-    async create(body, options) {
-      const call = { method: "POST", path, body, ...underOneKey(options) } as const;
-      return (await json<ErrorTaxonomyRevisionCreateResponse>(call, options)).error_taxonomy_revision;
-    },
+    list: async (filter, options) =>
+      (await get<ErrorTaxonomyRevisionListResponse>(path, options, filter)).data,
+    get: (revisionId, options) => get(pathOf(revisionId), options),
+    recentFindings: (revisionId, options) => get(pathOf(revisionId, "/recent-findings"), options),
+    findings: (revisionId, period, options) => get(pathOf(revisionId, "/findings"), options, period),
+    create: async (body, options) =>
+      (await create<ErrorTaxonomyRevisionCreateResponse>(path, body, options)).error_taxonomy_revision,
     setLabels: (revisionId, labels, options) =>
-      postLabels(`${pathOf(revisionId)}/set-labels`, labels, options),
+      repeatable("POST", pathOf(revisionId, "/set-labels"), options, { labels }),
     removeLabels: (revisionId, labels, options) =>
-      postLabels(`${pathOf(revisionId)}/remove-labels`, labels, options),
+      repeatable("POST", pathOf(revisionId, "/remove-labels"), options, { labels }),
   };
 }

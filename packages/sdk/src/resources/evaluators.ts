@@ -13,7 +13,8 @@ import type {
   EvaluatorProfileResponse,
   EvaluatorProfileRevisionRequest,
 } from "@presage/contract";
-import { type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** What can evaluate. */
@@ -24,16 +25,12 @@ export interface Evaluators {
   listFamilies(options?: CallOptions): Promise<EvaluatorFamily[]>;
 }
 
-export function evaluators({ json }: Transport): Evaluators {
+export function evaluators(transport: Transport): Evaluators {
+  const { get } = callsOf(transport);
   return {
-    async list(options) {
-      const call = { method: "GET", path: "/v1/evaluators" } as const;
-      return (await json<EvaluatorListResponse>(call, options)).evaluators;
-    },
-    async listFamilies(options) {
-      const call = { method: "GET", path: "/v1/evaluator-families" } as const;
-      return (await json<EvaluatorFamilyListResponse>(call, options)).evaluator_families;
-    },
+    list: async (options) => (await get<EvaluatorListResponse>("/v1/evaluators", options)).evaluators,
+    listFamilies: async (options) =>
+      (await get<EvaluatorFamilyListResponse>("/v1/evaluator-families", options)).evaluator_families,
   };
 }
 
@@ -78,31 +75,27 @@ export interface EvaluatorProfiles {
 }
 
 const path = "/v1/evaluator-profiles";
+const pathOf = pathsUnder(path);
 
-export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
-  const pathOf = (publicId: string) => `${path}/${encodeURIComponent(publicId)}`;
-
-  async function post(path: string, body: unknown, options: WriteOptions | undefined) {
-    const call = { method: "POST", path, body, ...underOneKey(options) } as const;
-    return (await json<EvaluatorProfileResponse>(call, options)).evaluator_profile;
-  }
-
+export function evaluatorProfiles(transport: Transport): EvaluatorProfiles {
+  const { get, create, repeatable } = callsOf(transport);
+  const post = async (path: string, body: unknown, options: WriteOptions | undefined) =>
+    (await create<EvaluatorProfileResponse>(path, body, options)).evaluator_profile;
   return {
-    async list(filter, options) {
-      const call = { method: "GET", path, query: { ...filter } } as const;
-      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
-    },
+    list: async (filter, options) =>
+      (await get<EvaluatorProfileListResponse>(path, options, filter)).evaluator_profiles,
     create: (request, options) => post(path, request, options),
-    revise: (publicId, request, options) => post(`${pathOf(publicId)}/revision`, request, options),
+    revise: (publicId, request, options) => post(pathOf(publicId, "/revision"), request, options),
     async archive(publicId, options) {
-      const call = { method: "PATCH", path: `${pathOf(publicId)}/archive`, isRepeatable: true } as const;
-      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
+      const archived = repeatable<EvaluatorProfileListResponse>(
+        "PATCH",
+        pathOf(publicId, "/archive"),
+        options,
+      );
+      return (await archived).evaluator_profiles;
     },
-    agreement: (publicId, options) => json({ method: "GET", path: `${pathOf(publicId)}/agreement` }, options),
-    async disagreements(publicId, page, options) {
-      const of = `${pathOf(publicId)}/disagreements`;
-      const call = { method: "GET", path: of, query: { ...page } } as const;
-      return (await json<DisagreementListResponse>(call, options)).data;
-    },
+    agreement: (publicId, options) => get(pathOf(publicId, "/agreement"), options),
+    disagreements: async (publicId, page, options) =>
+      (await get<DisagreementListResponse>(pathOf(publicId, "/disagreements"), options, page)).data,
   };
 }

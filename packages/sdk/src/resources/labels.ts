@@ -5,19 +5,12 @@ import type {
   LabelListResponse,
   LabelRequest,
   LabelSample,
-  LabelSampleListResponse,
   LabelSampleRequest,
 } from "@presage/contract";
-import { type CallOptions, type QueryOf, underOneKey, type WriteOptions } from "../call.ts";
-import { listAllPages } from "../paging.ts";
+import type { CallOptions, QueryOf, WriteOptions } from "../call.ts";
+import { callsOf, type LinesOptions, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 import type { DatasetLines } from "./datasets.ts";
-
-/** Options of an import of labels. */
-export interface LabelImportOptions extends CallOptions {
-  /** Whether the lines are compressed. */
-  isGzip?: boolean | undefined;
-}
 
 /** What people say of outputs, apart from the evaluators. */
 export interface Labels {
@@ -26,7 +19,7 @@ export interface Labels {
   /** Stores a person's label in place of an earlier one; null takes it back: `POST /v1/evaluation-results/{id}/labels`. */
   give(resultId: string | number, label: LabelRequest, options?: WriteOptions): Promise<LabelListResponse>;
   /** Stores labels from elsewhere, JSON Lines; none if a line is wrong: `POST /v1/evaluation-labels`. Sent again they change nothing. */
-  import(lines: DatasetLines, options?: LabelImportOptions): Promise<LabelImport>;
+  import(lines: DatasetLines, options?: LinesOptions): Promise<LabelImport>;
   /** Draws verdicts of a run to be labelled: `POST /v1/runs/{id}/label-sample`. */
   draw(runId: string, wanted: LabelSampleRequest, options?: WriteOptions): Promise<LabelSample>;
   /** Lists what was drawn from a run, the newest first: `GET /v1/runs/{id}/label-samples`. */
@@ -35,34 +28,16 @@ export interface Labels {
   agreement(query?: QueryOf<AgreementOfLabelsQuery>, options?: CallOptions): Promise<LabelAgreement>;
 }
 
-export function labels({ json }: Transport): Labels {
-  const ofResult = (id: string | number) => `/v1/evaluation-results/${encodeURIComponent(id)}/labels`;
-  const ofRun = (id: string, name: string) => `/v1/runs/${encodeURIComponent(id)}/${name}`;
+export function labels(transport: Transport): Labels {
+  const { get, create, list, sendLines } = callsOf(transport);
+  const ofResult = pathsUnder("/v1/evaluation-results");
+  const ofRun = pathsUnder("/v1/runs");
   return {
-    list: (id, options) => json({ method: "GET", path: ofResult(id) }, options),
-    give: (id, body, options) =>
-      json({ method: "POST", path: ofResult(id), body, ...underOneKey(options) }, options),
-    import: (content, { isGzip, ...options } = {}) =>
-      json(
-        {
-          method: "POST",
-          path: "/v1/evaluation-labels",
-          content,
-          headers: {
-            "content-type": "application/x-ndjson",
-            ...(isGzip ? { "content-encoding": "gzip" } : {}),
-          },
-          isRepeatable: false,
-        },
-        options,
-      ),
-    draw: (id, body, options) =>
-      json({ method: "POST", path: ofRun(id, "label-sample"), body, ...underOneKey(options) }, options),
-    listDrawn: (id, options) =>
-      listAllPages((query) =>
-        json<LabelSampleListResponse>({ method: "GET", path: ofRun(id, "label-samples"), query }, options),
-      ),
-    agreement: (query, options) =>
-      json({ method: "GET", path: "/v1/agreement", query: { ...query } }, options),
+    list: (id, options) => get(ofResult(id, "/labels"), options),
+    give: (id, body, options) => create(ofResult(id, "/labels"), body, options),
+    import: (lines, options) => sendLines("/v1/evaluation-labels", lines, options),
+    draw: (id, body, options) => create(ofRun(id, "/label-sample"), body, options),
+    listDrawn: (id, options) => list(ofRun(id, "/label-samples"), options),
+    agreement: (query, options) => get("/v1/agreement", options, query),
   };
 }

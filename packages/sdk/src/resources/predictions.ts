@@ -10,6 +10,7 @@ import type {
   WorldModelResponse,
 } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
+import { callsOf } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** A prediction; with the prompt as sent if the server enables debug fields. */
@@ -45,11 +46,9 @@ export interface ChatCompletions {
   create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
 }
 
-export function chatCompletions({ json }: Transport): ChatCompletions {
-  return {
-    create: (body, options) =>
-      json({ method: "POST", path: "/v1/chat/completions", body, isRepeatable: true }, options),
-  };
+export function chatCompletions(transport: Transport): ChatCompletions {
+  const { repeatable } = callsOf(transport);
+  return { create: (body, options) => repeatable("POST", "/v1/chat/completions", options, body) };
 }
 
 /** The models that can be asked. */
@@ -58,12 +57,9 @@ export interface Models {
   list(options?: CallOptions): Promise<Model[]>;
 }
 
-export function models({ json }: Transport): Models {
-  return {
-    async list(options) {
-      return (await json<ModelListResponse>({ method: "GET", path: "/v1/models" }, options)).data;
-    },
-  };
+export function models(transport: Transport): Models {
+  const { get } = callsOf(transport);
+  return { list: async (options) => (await get<ModelListResponse>("/v1/models", options)).data };
 }
 
 /** The models behind the server, and how they do. */
@@ -72,10 +68,7 @@ export interface Deployments {
   list(options?: CallOptions): Promise<DeploymentStatus[]>;
 }
 
-export function deployments({ json }: Transport): Deployments {
-  return {
-    async list(options) {
-      return (await json<DeploymentListResponse>({ method: "GET", path: "/v1/deployments" }, options)).data;
-    },
-  };
+export function deployments(transport: Transport): Deployments {
+  const { get } = callsOf(transport);
+  return { list: async (options) => (await get<DeploymentListResponse>("/v1/deployments", options)).data };
 }

@@ -9,8 +9,9 @@ import type {
   ProjectListResponse,
   ProjectResponse,
 } from "@presage/contract";
-import { type Call, type CallOptions, underOneKey, type WriteOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
 import { listAllPages, readAllOffsets } from "../paging.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Projects, to which experiments belong. */
@@ -25,19 +26,15 @@ export interface Projects {
 
 const projectsPath = "/v1/projects";
 
-export function projects({ json }: Transport): Projects {
+export function projects(transport: Transport): Projects {
+  const { get, create } = callsOf(transport);
   return {
     list: (options) =>
-      readAllOffsets(async (query) => {
-        return (await json<ProjectListResponse>({ method: "GET", path: projectsPath, query }, options))
-          .projects;
-      }),
-    async get(id, options) {
-      const call = { method: "GET", path: `${projectsPath}/${encodeURIComponent(id)}` } as const;
-      return (await json<ProjectResponse>(call, options)).project;
-    },
-    create: (name, options) =>
-      json<Project>({ method: "POST", path: projectsPath, body: { name }, ...underOneKey(options) }, options),
+      readAllOffsets(
+        async (query) => (await get<ProjectListResponse>(projectsPath, options, query)).projects,
+      ),
+    get: async (id, options) => (await get<ProjectResponse>(pathsUnder(projectsPath)(id), options)).project,
+    create: (name, options) => create(projectsPath, { name }, options),
   };
 }
 
@@ -63,24 +60,17 @@ export interface Experiments {
 }
 
 const experimentsPath = "/v1/experiments";
+const experimentPath = pathsUnder(experimentsPath);
 
-export function experiments({ json }: Transport): Experiments {
-  const pathOf = (id: string) => `${experimentsPath}/${encodeURIComponent(id)}`;
-
-  async function one(call: Call, options: CallOptions | undefined): Promise<Experiment> {
-    return (await json<ExperimentResponse>(call, options)).experiment;
-  }
-
+export function experiments(transport: Transport): Experiments {
+  const { get, create, repeatable } = callsOf(transport);
+  const one = async (response: Promise<ExperimentResponse>) => (await response).experiment;
   return {
-    async list(filter, options) {
-      const call = { method: "GET", path: experimentsPath, query: { ...filter } } as const;
-      return (await json<ExperimentListResponse>(call, options)).experiments;
-    },
-    get: (id, options) => one({ method: "GET", path: pathOf(id) }, options),
-    create: (body, options) =>
-      one({ method: "POST", path: experimentsPath, body, ...underOneKey(options) }, options),
-    update: (id, body, options) =>
-      one({ method: "POST", path: pathOf(id), body, isRepeatable: true }, options),
+    list: async (filter, options) =>
+      (await get<ExperimentListResponse>(experimentsPath, options, filter)).experiments,
+    get: (id, options) => one(get(experimentPath(id), options)),
+    create: (body, options) => one(create(experimentsPath, body, options)),
+    update: (id, body, options) => one(repeatable("POST", experimentPath(id), options, body)),
   };
 }
 
@@ -90,12 +80,12 @@ export interface Apps {
   list(options?: CallOptions): Promise<AppListResponse["apps"]>;
 }
 
-export function apps({ json }: Transport): Apps {
+export function apps(transport: Transport): Apps {
+  const { get } = callsOf(transport);
   return {
     list: (options) =>
       listAllPages(async (query) => {
-        const call = { method: "GET", path: "/v1/apps", query } as const;
-        const { apps, next } = await json<AppListResponse>(call, options);
+        const { apps, next } = await get<AppListResponse>("/v1/apps", options, query);
         return { data: apps, next };
       }),
   };

@@ -6,16 +6,14 @@ import type {
   RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
-  RealityCheckListResponse,
   RealityCheckRequest,
   RealityCheckRunRequest,
   RealityEpisode,
   RealityEpisodeListQuery,
-  RealityEpisodeListResponse,
   Run,
 } from "@presage/contract";
-import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
-import { listAllPages } from "../paging.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Simulated against real outcomes of episodes. */
@@ -55,46 +53,29 @@ export interface RealEnvironments {
   list(options?: CallOptions): Promise<RealEnvironmentStatus[]>;
 }
 
-export function realEnvironments({ json }: Transport): RealEnvironments {
+export function realEnvironments(transport: Transport): RealEnvironments {
+  const { get } = callsOf(transport);
   return {
-    async list(options) {
-      const { data } = await json<RealEnvironmentListResponse>(
-        { method: "GET", path: "/v1/real-environments" },
-        options,
-      );
-      return data;
-    },
+    list: async (options) => (await get<RealEnvironmentListResponse>("/v1/real-environments", options)).data,
   };
 }
 
 const path = "/v1/reality-checks";
+const pathOf = pathsUnder(path);
 
-export function realityChecks({ json }: Transport): RealityChecks {
-  const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
-  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+export function realityChecks(transport: Transport): RealityChecks {
+  const { get, create, repeatable, remove, list } = callsOf(transport);
   return {
-    list: ({ atMost, environment, ...options } = {}) =>
-      listAllPages(
-        (query) => json<RealityCheckListResponse>(get(path, { ...query, environment }), options),
-        atMost,
-      ),
-    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    get: (id, options) => json(get(pathOf(id)), options),
-    episodes: (id, { atMost, show, ...options } = {}) =>
-      listAllPages(
-        (query) =>
-          json<RealityEpisodeListResponse>(get(`${pathOf(id)}/episodes`, { ...query, show }), options),
-        atMost,
-      ),
-    ofEpisode: (id, options) => json(get(`/v1/episodes/${encodeURIComponent(id)}/reality`), options),
-    cancel: (id, options) => json({ method: "POST", path: `${pathOf(id)}/cancel` }, options),
-    resume: (id, options) => json({ method: "POST", path: `${pathOf(id)}/resume` }, options),
-    run: (id, body = {}, options) =>
-      json({ method: "POST", path: `${pathOf(id)}/run`, body, isRepeatable: true }, options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id) }, options);
-    },
-    ofEnvironment: (name, query = {}, options) =>
-      json(get(`/v1/environments/${encodeURIComponent(name)}/reality`, { ...query }), options),
+    list: ({ environment, ...options } = {}) => list(path, options, { environment }),
+    create: (body, options) => create(path, body, options),
+    get: (id, options) => get(pathOf(id), options),
+    episodes: (id, { show, ...options } = {}) => list(pathOf(id, "/episodes"), options, { show }),
+    ofEpisode: (id, options) => get(pathsUnder("/v1/episodes")(id, "/reality"), options),
+    cancel: (id, options) => transport.json({ method: "POST", path: pathOf(id, "/cancel") }, options),
+    resume: (id, options) => transport.json({ method: "POST", path: pathOf(id, "/resume") }, options),
+    run: (id, body = {}, options) => repeatable("POST", pathOf(id, "/run"), options, body),
+    delete: (id, options) => remove(pathOf(id), options),
+    ofEnvironment: (name, query, options) =>
+      get(pathsUnder("/v1/environments")(name, "/reality"), options, query),
   };
 }

@@ -1,6 +1,5 @@
 import type {
   CorrectionRequest,
-  CorrectionResponse,
   EvaluateItem,
   EvaluateRequest,
   EvaluateResponse,
@@ -21,9 +20,10 @@ import type {
   ReviewQueueRequest,
   ReviewQueueResponse,
 } from "@presage/contract";
-import { type CallOptions, type ListOptions, type Query, underOneKey, type WriteOptions } from "../call.ts";
+import type { CallOptions, ListOptions, Query, WriteOptions } from "../call.ts";
 import { listAllPages } from "../paging.ts";
 import { PresageError } from "../presage-error.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 import { type WaitOptions, waitUntil } from "../wait-until.ts";
 
@@ -33,11 +33,9 @@ import { type WaitOptions, waitUntil } from "../wait-until.ts";
  */
 export type Evaluate = (request: EvaluateRequest, options?: WriteOptions) => Promise<EvaluateItem[]>;
 
-export function evaluate({ json }: Transport): Evaluate {
-  return async (body, options) => {
-    const call = { method: "POST", path: "/v1/evaluate", body, ...underOneKey(options) } as const;
-    return (await json<EvaluateResponse>(call, options)).results;
-  };
+export function evaluate(transport: Transport): Evaluate {
+  return async (body, options) =>
+    (await callsOf(transport).create<EvaluateResponse>("/v1/evaluate", body, options)).results;
 }
 
 interface IdBounds {
@@ -119,57 +117,44 @@ export interface EvaluationResults extends ResultDeletions {
 }
 
 const path = "/v1/evaluation-results";
+const pathOf = pathsUnder(path);
 
 export function evaluationResults(transport: Transport): EvaluationResults {
-  const { json, lines } = transport;
-  const pathOf = (id: string | number) => `${path}/${encodeURIComponent(id)}`;
+  const { get, create, repeatable } = callsOf(transport);
+  const one = async (response: Promise<EvaluationResultResponse>) => (await response).evaluation_result;
 
   async function search(body: SearchRequest = {}, options?: CallOptions): Promise<EvaluationResult[]> {
-    const call = { method: "POST", path: `${path}/search`, body, isRepeatable: true } as const;
-    return (await json<EvaluationResultSearchResponse>(call, options)).results;
+    const found = repeatable<EvaluationResultSearchResponse>("POST", `${path}/search`, options, body);
+    return (await found).results;
   }
 
   return {
     ...resultDeletions(transport),
-    async get(id, options) {
-      const call = { method: "GET", path: pathOf(id) } as const;
-      return (await json<EvaluationResultResponse>(call, options)).evaluation_result;
-    },
+    get: (id, options) => one(get(pathOf(id), options)),
     search,
     iterate: (filter = {}, { pageSize, ...options } = {}) =>
       iteratePages((request) => search(request, options), filter, pageSize),
-    summarise: (body = {}, options) =>
-      json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
+    summarise: (body = {}, options) => repeatable("POST", `${path}/summary`, options, body),
     listTags: ({ atMost, ...options } = {}) =>
       listAllPages(async (query) => {
-        const call = { method: "GET", path: `${path}/tags`, query } as const;
-        const { tags, next } = await json<EvaluationTagListResponse>(call, options);
+        const { tags, next } = await get<EvaluationTagListResponse>(`${path}/tags`, options, query);
         return { data: tags, next };
       }, atMost),
     async importBatch(results, options) {
       const body = { evaluation_results: results };
-      const call = { method: "POST", path: `${path}/batch`, body, ...underOneKey(options) } as const;
-      return (await json<EvaluationResultBatchResponse>(call, options)).evaluation_results;
+      const stored = create<EvaluationResultBatchResponse>(`${path}/batch`, body, options);
+      return (await stored).evaluation_results;
     },
-    async correct(id, body, options) {
-      const call = {
-        method: "POST",
-        path: `${pathOf(id)}/correction`,
-        body,
-        ...underOneKey(options),
-      } as const;
-      return (await json<CorrectionResponse>(call, options)).evaluation_result;
-    },
-    async withdrawCorrection(id, options) {
-      // Repeated, it would take back the correction before.
-      const call = { method: "DELETE", path: `${pathOf(id)}/correction`, isRepeatable: false } as const;
-      return (await json<CorrectionResponse>(call, options)).evaluation_result;
-    },
-    reviewQueue: (body = {}, options) =>
-      json({ method: "POST", path: `${path}/review`, body, isRepeatable: true }, options),
+    correct: (id, body, options) => one(create(pathOf(id, "/correction"), body, options)),
+    // Repeated, it would take back the correction before.
+    withdrawCorrection: (id, options) =>
+      one(
+        transport.json({ method: "DELETE", path: pathOf(id, "/correction"), isRepeatable: false }, options),
+      ),
+    reviewQueue: (body = {}, options) => repeatable("POST", `${path}/review`, options, body),
     exportLines(request = {}, options) {
       const query = resultFilterQuery(request);
-      return lines({ method: "GET", path: `${path}/export`, query }, options);
+      return transport.lines({ method: "GET", path: `${path}/export`, query }, options);
     },
   };
 }
@@ -231,29 +216,23 @@ export interface ResultDeletions {
   ): Promise<EvaluationResultDeletion>;
 }
 
-function resultDeletions({ json }: Transport): ResultDeletions {
-  const getDeletion = (id: string, options?: CallOptions) =>
-    json<EvaluationResultDeletion>(
-      { method: "GET", path: `/v1/evaluation-result-deletions/${encodeURIComponent(id)}` },
-      options,
-    );
-
+function resultDeletions(transport: Transport): ResultDeletions {
+  const { get, remove } = callsOf(transport);
+  const deletionPath = pathsUnder("/v1/evaluation-result-deletions");
   return {
-    async delete(id, options) {
-      await json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}` }, options);
-    },
+    delete: (id, options) => remove(pathOf(id), options),
     countDeletable(filter, options) {
       const query = { ...resultFilterQuery(filter), dry_run: true };
-      return json({ method: "DELETE", path, query, isRepeatable: true }, options);
+      return transport.json({ method: "DELETE", path, query, isRepeatable: true }, options);
     },
     deleteMatching(filter, expectedCount, options) {
       const query = { ...resultFilterQuery(filter), expected_count: expectedCount };
-      return json({ method: "DELETE", path, query }, options);
+      return transport.json({ method: "DELETE", path, query }, options);
     },
-    getDeletion,
+    getDeletion: (id, options) => get(deletionPath(id), options),
     waitUntilDeleted: (id, options) =>
-      waitUntil(
-        (read) => getDeletion(id, read),
+      waitUntil<EvaluationResultDeletion>(
+        (read) => get(deletionPath(id), read),
         ({ status }) => status === "finished",
         options,
       ),

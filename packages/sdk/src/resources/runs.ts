@@ -1,11 +1,9 @@
 import type {
   ComparedSample,
   ComparedSampleListQuery,
-  ComparedSampleListResponse,
   Comparison,
   EvaluatorReference,
   Goal,
-  GoalListResponse,
   GoalRequest,
   Headline,
   HeadlineListResponse,
@@ -16,7 +14,6 @@ import type {
   RunCreateRequest,
   RunExportQuery,
   RunListQuery,
-  RunListResponse,
   RunReport,
   RunSample,
   RunSampleListQuery,
@@ -25,10 +22,9 @@ import type {
   Share,
   ShareCreateRequest,
   ShareCreateResponse,
-  ShareListResponse,
 } from "@presage/contract";
-import { type CallOptions, type PageOptions, type QueryOf, underOneKey, type WriteOptions } from "../call.ts";
-import { iterateAllPages, listAllPages } from "../paging.ts";
+import type { CallOptions, PageOptions, QueryOf, WriteOptions } from "../call.ts";
+import { callsOf, type LinesOptions, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 import { type WaitOptions, waitUntil } from "../wait-until.ts";
 import type { DatasetLines } from "./datasets.ts";
@@ -55,10 +51,7 @@ export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator"
 };
 
 /** Options of `uploadPredictions`. */
-export interface PredictionsUploadOptions extends CallOptions {
-  /** Whether the lines are compressed with gzip. */
-  isGzip?: boolean | undefined;
-}
+export type PredictionsUploadOptions = LinesOptions;
 
 /** Runs: a dataset predicted and evaluated. */
 export interface Runs extends RunReports {
@@ -120,58 +113,34 @@ export interface Runs extends RunReports {
 }
 
 const runsPath = "/v1/runs";
+const runPath = pathsUnder(runsPath);
 
 export function runs(transport: Transport): Runs {
-  const { json, lines, chunks } = transport;
-  const pathOf = (id: string, more = "") => `${runsPath}/${encodeURIComponent(id)}${more}`;
-  const read = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
-  // Repeating it changes nothing.
-  const change = (of: string, body?: unknown) =>
-    ({ method: "POST", path: of, body, isRepeatable: true }) as const;
+  const { get, create, repeatable, remove, list, iterate, sendLines } = callsOf(transport);
+  const exportOf = (id: string, query = {}) =>
+    ({ method: "GET", path: runPath(id, "/export"), query }) as const;
 
   return {
     ...runReports(transport),
-    create: (body, options) =>
-      json({ method: "POST", path: runsPath, body, ...underOneKey(options) }, options),
-    get: (id, options) => json(read(pathOf(id)), options),
-    list: (filter, options) =>
-      listAllPages((query) => json<RunListResponse>(read(runsPath, { ...filter, ...query }), options)),
-    headlines: async (options) => (await json<HeadlineListResponse>(read("/v1/headlines"), options)).data,
-    listPage: (filter, options) => json<RunListResponse>(read(runsPath, { ...filter }), options),
-    cancel: (id, options) => json(change(pathOf(id, "/cancel")), options),
-    pause: (id, options) => json(change(pathOf(id, "/pause")), options),
-    resume: (id, options) => json(change(pathOf(id, "/resume")), options),
-    finish: (id, options) => json(change(pathOf(id, "/finish")), options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id) }, options);
-    },
+    create: (body, options) => create(runsPath, body, options),
+    get: (id, options) => get(runPath(id), options),
+    list: (filter, options) => list(runsPath, options, filter),
+    headlines: async (options) => (await get<HeadlineListResponse>("/v1/headlines", options)).data,
+    listPage: (filter, options) => get(runsPath, options, filter),
+    cancel: (id, options) => repeatable("POST", runPath(id, "/cancel"), options),
+    pause: (id, options) => repeatable("POST", runPath(id, "/pause"), options),
+    resume: (id, options) => repeatable("POST", runPath(id, "/resume"), options),
+    finish: (id, options) => repeatable("POST", runPath(id, "/finish"), options),
+    delete: (id, options) => remove(runPath(id), options),
     addEvaluators: (id, evaluators, options) =>
-      json(change(pathOf(id, "/evaluators"), { evaluators }), options),
+      repeatable("POST", runPath(id, "/evaluators"), options, { evaluators }),
     pageOfSamples: (id, filter, { limit, after, ...options } = {}) =>
-      json(read(pathOf(id, "/samples"), { ...filter, limit, after }), options),
-    iterateSamples: (id, filter, options) =>
-      iterateAllPages((query) =>
-        json<RunSampleListResponse>(read(pathOf(id, "/samples"), { ...filter, ...query }), options),
-      ),
-    exportLines: (id, options) => lines(read(pathOf(id, "/export")), options),
-    export: (id, query, options) => chunks(read(pathOf(id, "/export"), { ...query }), options),
-    uploadPredictions: (id, content, { isGzip, ...options } = {}) =>
-      json(
-        {
-          method: "POST",
-          path: pathOf(id, "/predictions"),
-          content,
-          headers: {
-            "content-type": "application/x-ndjson",
-            ...(isGzip ? { "content-encoding": "gzip" } : {}),
-          },
-          // They are uploaded once.
-          isRepeatable: false,
-        },
-        options,
-      ),
-    waitUntilEnded: (id, options) =>
-      waitUntil((each) => json<Run>(read(pathOf(id)), each), hasEnded, options),
+      get(runPath(id, "/samples"), options, { ...filter, limit, after }),
+    iterateSamples: (id, filter, options) => iterate(runPath(id, "/samples"), options, filter),
+    exportLines: (id, options) => transport.lines(exportOf(id), options),
+    export: (id, query, options) => transport.chunks(exportOf(id, { ...query }), options),
+    uploadPredictions: (id, lines, options) => sendLines(runPath(id, "/predictions"), lines, options),
+    waitUntilEnded: (id, options) => waitUntil<Run>((each) => get(runPath(id), each), hasEnded, options),
   };
 }
 
@@ -189,17 +158,14 @@ export interface Goals {
   remove(runName: string, options?: CallOptions): Promise<void>;
 }
 
-export function goals({ json }: Transport): Goals {
+export function goals(transport: Transport): Goals {
+  const { repeatable, remove, list } = callsOf(transport);
   const path = "/v1/goals";
-  const pathOf = (runName: string) => `${path}/${encodeURIComponent(runName)}`;
+  const pathOf = pathsUnder(path);
   return {
-    list: (options) =>
-      listAllPages((query) => json<GoalListResponse>({ method: "GET", path, query }, options)),
-    set: (runName, body, options) =>
-      json({ method: "PUT", path: pathOf(runName), body, isRepeatable: true }, options),
-    async remove(runName, options) {
-      await json({ method: "DELETE", path: pathOf(runName) }, options);
-    },
+    list: (options) => list(path, options),
+    set: (runName, body, options) => repeatable("PUT", pathOf(runName), options, body),
+    remove: (runName, options) => remove(pathOf(runName), options),
   };
 }
 
@@ -217,21 +183,13 @@ export interface RunReports {
   ): Promise<RunCalibration>;
 }
 
-function runReports({ json, text }: Transport): RunReports {
-  const get = (id: string, format: "json" | "html" | "md") => ({
-    method: "GET" as const,
-    path: `/v1/runs/${encodeURIComponent(id)}/report`,
-    query: { format },
-    isRepeatable: true,
-  });
+function runReports(transport: Transport): RunReports {
+  const { get } = callsOf(transport);
   return {
-    report: (id, options) => json(get(id, "json"), options),
-    reportAs: (id, format, options) => text(get(id, format), options),
-    calibration: (id, query, options) =>
-      json(
-        { method: "GET", path: `/v1/runs/${encodeURIComponent(id)}/calibration`, query: { ...query } },
-        options,
-      ),
+    report: (id, options) => get(runPath(id, "/report"), options, { format: "json" }),
+    reportAs: (id, format, options) =>
+      transport.text({ method: "GET", path: runPath(id, "/report"), query: { format } }, options),
+    calibration: (id, query, options) => get(runPath(id, "/calibration"), options, query),
   };
 }
 
@@ -274,35 +232,21 @@ export interface Comparisons {
 
 const comparisonsPath = "/v1/comparisons";
 
-export function comparisons({ json, text }: Transport): Comparisons {
-  const compare = (ids: readonly string[], format: "json" | "html" | "md") => ({
-    method: "GET" as const,
-    path: comparisonsPath,
-    query: { runs: ids.join(","), ...(format !== "json" && { format }) },
-    isRepeatable: true,
+export function comparisons(transport: Transport): Comparisons {
+  const { get, iterate } = callsOf(transport);
+  const samplesPath = `${comparisonsPath}/samples`;
+  const queryOf = ({ reference, candidate }: ComparedPair, filter: object) => ({
+    runs: `${reference},${candidate}`,
+    ...filter,
   });
-  const listSamples: Comparisons["listSamples"] = ({ reference, candidate }, filter, options) =>
-    json<ComparedSampleListResponse>(
-      {
-        method: "GET",
-        path: `${comparisonsPath}/samples`,
-        query: { runs: `${reference},${candidate}`, ...filter },
-      },
-      options,
-    );
-
   return {
-    get: (runIds, options) => json(compare(runIds, "json"), options),
-    getAs: (runIds, format, options) => text(compare(runIds, format), options),
-    listSamples,
-    async *iterateSamples(runs, filter, options) {
-      let after: string | undefined;
-      do {
-        const page = await listSamples(runs, { ...filter, after }, options);
-        yield* page.data;
-        after = page.next ?? undefined;
-      } while (after !== undefined);
+    get: (runIds, options) => get(comparisonsPath, options, { runs: runIds.join(",") }),
+    getAs(runIds, format, options) {
+      const query = { runs: runIds.join(","), format };
+      return transport.text({ method: "GET", path: comparisonsPath, query }, options);
     },
+    listSamples: (runs, filter, options) => get(samplesPath, options, queryOf(runs, filter)),
+    iterateSamples: (runs, filter, options) => iterate(samplesPath, options, queryOf(runs, filter)),
   };
 }
 
@@ -318,19 +262,13 @@ export interface Shares {
 
 const sharesPath = "/v1/shares";
 
-export function shares({ json }: Transport): Shares {
+export function shares(transport: Transport): Shares {
+  const { repeatable, list } = callsOf(transport);
   return {
     // A repeated one would make a second link.
-    create: (body, options) => json({ method: "POST", path: sharesPath, body, isRepeatable: false }, options),
-    list: (ids, options) =>
-      listAllPages((page) => {
-        const query = { ...page, ...(ids && { ids: ids.join(",") }) };
-        return json<ShareListResponse>({ method: "GET", path: sharesPath, query }, options);
-      }),
-    revoke: (id, options) =>
-      json(
-        { method: "DELETE", path: `${sharesPath}/${encodeURIComponent(id)}`, isRepeatable: true },
-        options,
-      ),
+    create: (body, options) =>
+      transport.json({ method: "POST", path: sharesPath, body, isRepeatable: false }, options),
+    list: (ids, options) => list(sharesPath, options, { ids: ids?.join(",") }),
+    revoke: (id, options) => repeatable("DELETE", pathsUnder(sharesPath)(id), options),
   };
 }

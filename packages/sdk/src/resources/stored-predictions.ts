@@ -10,7 +10,7 @@ import type {
   StoredPredictionValuesResponse,
 } from "@presage/contract";
 import type { CallOptions, QueryOf } from "../call.ts";
-import { iterateAllPages } from "../paging.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which predictions; without any field, all. */
@@ -64,30 +64,24 @@ export interface StoredPredictions {
 }
 
 const path = "/v1/predictions";
+const pathOf = pathsUnder(path);
 
-export function storedPredictions({ json, chunks }: Transport): StoredPredictions {
-  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
-  const list = (query: StoredPredictionFilter & StoredPredictionPage = {}, options?: CallOptions) =>
-    json<StoredPredictionListResponse>({ method: "GET", path, query: { ...query } }, options);
-
+export function storedPredictions(transport: Transport): StoredPredictions {
+  const { get, remove, iterate } = callsOf(transport);
   return {
-    list,
-    iterate: (filter, options) =>
-      iterateAllPages((query) => list({ ...filter, limit: 1_000, ...query }, options)),
-    count: (filter, options) => json({ method: "GET", path: `${path}/count`, query: { ...filter } }, options),
-    values: (filter, options) =>
-      json({ method: "GET", path: `${path}/values`, query: { ...filter } }, options),
-    get: (id, options) => json({ method: "GET", path: pathOf(id) }, options),
+    list: (filter, options) => get(path, options, filter),
+    iterate: (filter, options) => iterate(path, options, { ...filter, limit: 1_000 }),
+    count: (filter, options) => get(`${path}/count`, options, filter),
+    values: (filter, options) => get(`${path}/values`, options, filter),
+    get: (id, options) => get(pathOf(id), options),
     export: (query, options) =>
-      chunks({ method: "GET", path: `${path}/export`, query: { ...query } }, options),
-    async delete(id, options) {
-      await json({ method: "DELETE", path: pathOf(id) }, options);
-    },
+      transport.chunks({ method: "GET", path: `${path}/export`, query: { ...query } }, options),
+    delete: (id, options) => remove(pathOf(id), options),
     async deleteLive(before, { filter, ...options } = {}) {
+      const call = { method: "DELETE", path, query: { ...filter, source: "live", before } } as const;
       let deleted = 0;
       for (;;) {
-        const query = { ...filter, source: "live", before };
-        const part = await json<StoredPredictionDeleteResponse>({ method: "DELETE", path, query }, options);
+        const part = await transport.json<StoredPredictionDeleteResponse>(call, options);
         deleted += part.deleted;
         if (!part.has_more) return deleted;
       }

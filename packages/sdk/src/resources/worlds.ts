@@ -4,14 +4,12 @@ import type {
   WorldCalibrationCard,
   WorldCalibrationRequest,
   WorldCreateRequest,
-  WorldListResponse,
   WorldPreview,
   WorldPreviewRequest,
   WorldReviseRequest,
-  WorldRevisionListResponse,
 } from "@presage/contract";
-import { type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "../call.ts";
-import { listAllPages } from "../paging.ts";
+import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
+import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** Instructions, recorded examples and a model, in revisions. `predict` names one in `world`. */
@@ -41,30 +39,20 @@ export interface Worlds {
 }
 
 const path = "/v1/worlds";
+const pathOf = pathsUnder(path);
 
-export function worlds({ json }: Transport): Worlds {
-  const pathOf = (name: string, rest = "") => `${path}/${encodeURIComponent(name)}${rest}`;
-  const get = (of: string, query = {}) => ({ method: "GET", path: of, query }) as const;
-
+export function worlds(transport: Transport): Worlds {
+  const { get, create, repeatable, remove, list } = callsOf(transport);
   return {
-    list: ({ atMost, ...options } = {}) =>
-      listAllPages((query) => json<WorldListResponse>(get(path, query), options), atMost),
-    get: (name, options) => json(get(pathOf(name)), options),
-    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    revise: (name, body, options) => json({ method: "PATCH", path: pathOf(name), body }, options),
-    async delete(name, options) {
-      await json({ method: "DELETE", path: pathOf(name) }, options);
-    },
-    listRevisions: (name, { atMost, ...options } = {}) =>
-      listAllPages(
-        (query) => json<WorldRevisionListResponse>(get(pathOf(name, "/revisions"), query), options),
-        atMost,
-      ),
+    list: (options) => list(path, options),
+    get: (name, options) => get(pathOf(name), options),
+    create: (body, options) => create(path, body, options),
+    revise: (name, body, options) => transport.json({ method: "PATCH", path: pathOf(name), body }, options),
+    delete: (name, options) => remove(pathOf(name), options),
+    listRevisions: (name, options) => list(pathOf(name, "/revisions"), options),
     calibrate: (name, body, options) =>
-      json({ method: "POST", path: pathOf(name, "/calibrations"), body }, options),
-    calibration: (name, query = {}, options) =>
-      json(get(pathOf(name, "/calibration"), { ...query }), options),
-    preview: (name, body, options) =>
-      json({ method: "POST", path: pathOf(name, "/preview"), body, isRepeatable: true }, options),
+      transport.json({ method: "POST", path: pathOf(name, "/calibrations"), body }, options),
+    calibration: (name, query, options) => get(pathOf(name, "/calibration"), options, query),
+    preview: (name, body, options) => repeatable("POST", pathOf(name, "/preview"), options, body),
   };
 }

@@ -1,0 +1,55 @@
+import { type Call, type CallOptions, type ListOptions, underOneKey, type WriteOptions } from "./call.ts";
+import { iterateAllPages, listAllPages } from "./paging.ts";
+import type { Transport } from "./transport.ts";
+
+/** Options of uploads. */
+export interface LinesOptions extends CallOptions {
+  /** Whether the lines are compressed with gzip. */
+  isGzip?: boolean | undefined;
+}
+
+/** The calls that most resources are made of. That a response is a `Value` is not checked. */
+export function callsOf({ json }: Transport) {
+  const get = <Value>(path: string, options?: CallOptions, query: object = {}): Promise<Value> =>
+    json({ method: "GET", path, query: { ...query } }, options);
+
+  return {
+    get,
+    /** Takes effect once, however often it is sent. */
+    create: <Value>(path: string, body: unknown, options?: WriteOptions): Promise<Value> =>
+      json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    /** Changes nothing when it is repeated. */
+    repeatable: <Value>(
+      method: Call["method"],
+      path: string,
+      options?: CallOptions,
+      body?: unknown,
+    ): Promise<Value> => json({ method, path, body, isRepeatable: true }, options),
+    async remove(path: string, options?: CallOptions, query: object = {}): Promise<void> {
+      await json({ method: "DELETE", path, query: { ...query } }, options);
+    },
+    /** What all pages have, or the first `atMost`. */
+    list: <Item>(
+      path: string,
+      { atMost, ...options }: ListOptions = {},
+      query: object = {},
+    ): Promise<Item[]> => listAllPages((page) => get(path, options, { ...query, ...page }), atMost),
+    iterate: <Item>(path: string, options?: CallOptions, query: object = {}) =>
+      iterateAllPages<Item>((page) => get(path, options, { ...query, ...page })),
+    /** Sends JSON Lines. They are not sent twice: a stream is gone after the first try, and some are accepted once only. */
+    sendLines: <Value>(
+      path: string,
+      content: NonNullable<Call["content"]>,
+      { isGzip, ...options }: LinesOptions = {},
+    ): Promise<Value> => {
+      const encoding = isGzip ? { "content-encoding": "gzip" } : {};
+      const headers = { "content-type": "application/x-ndjson", ...encoding };
+      return json({ method: "POST", path, content, headers, isRepeatable: false }, options);
+    },
+  };
+}
+
+/** The paths of things by their ids or names. */
+export function pathsUnder(root: string) {
+  return (id: string | number, rest = "") => `${root}/${encodeURIComponent(id)}${rest}`;
+}
