@@ -65,4 +65,5 @@ export * from "./prediction/through-world.ts";
 export * from "./query.ts";
 export * from "./responses.ts";
 export { readInstant, storableText } from "./text.ts";
+export * from "./worlds/coverage.ts";
 export * from "./worlds/world.ts";

@@ -178,6 +178,7 @@ export type {
   World,
   WorldCalibrationRequest,
   WorldConfig,
+  WorldCoverage,
   WorldCreateRequest,
   WorldExplanation,
   WorldModelRequest,

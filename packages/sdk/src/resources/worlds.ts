@@ -3,6 +3,7 @@ import type {
   World,
   WorldCalibrationCard,
   WorldCalibrationRequest,
+  WorldCoverage,
   WorldCreateRequest,
   WorldPreview,
   WorldPreviewRequest,
@@ -34,6 +35,8 @@ export interface Worlds {
     query?: RunCalibrationQuery,
     options?: CallOptions,
   ): Promise<WorldCalibrationCard>;
+  /** Gets how well its examples cover what its newest finished run asked: `GET /v1/worlds/{name}/coverage`. */
+  coverage(name: string, query?: RunCalibrationQuery, options?: CallOptions): Promise<WorldCoverage>;
   /** Says what a prediction would send, and which examples it leans on; asks no model: `POST /v1/worlds/{name}/preview`. */
   preview(name: string, request: WorldPreviewRequest, options?: CallOptions): Promise<WorldPreview>;
 }
@@ -53,6 +56,7 @@ export function worlds(transport: Transport): Worlds {
     calibrate: (name, body, options) =>
       transport.json({ method: "POST", path: pathOf(name, "/calibrations"), body }, options),
     calibration: (name, query, options) => get(pathOf(name, "/calibration"), options, query),
+    coverage: (name, query, options) => get(pathOf(name, "/coverage"), options, query),
     preview: (name, body, options) => repeatable("POST", pathOf(name, "/preview"), options, body),
   };
 }

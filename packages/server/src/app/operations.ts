@@ -38,6 +38,7 @@ import { goalRoutes } from "../runs/goals-route.ts";
 import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
 import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
+import { worldCoverageRoutes } from "../runs/report/coverage-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
 import { runRoutes } from "../runs/runs-route.ts";
@@ -94,6 +95,7 @@ const operations: readonly Operation<Services>[] = [
   ...headlineRoutes,
   ...runReportRoutes,
   ...runCalibrationRoutes,
+  ...worldCoverageRoutes,
   ...runLabelRoutes,
   ...comparisonRoutes,
   ...runRoutes,

@@ -92,6 +92,7 @@ const table: Row[] = [
       GET /v1/runs/:id
       GET /v1/runs/:id/calibration
       GET /v1/worlds/:name/calibration
+      GET /v1/worlds/:name/coverage
       GET /v1/runs/:id/label-samples
       GET /v1/agreement
       GET /v1/evaluation-results/:id/labels

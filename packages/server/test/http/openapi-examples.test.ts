@@ -179,7 +179,7 @@ function successesOf({ responses }: Operation): string[] {
 
 const testedElsewhere = [
   // They need predictions through the world: the test of confidences makes them.
-  ...["calibrateWorld", "getWorldCalibration"],
+  ...["calibrateWorld", "getWorldCalibration", "getWorldCoverage"],
   // They need a check that is paused, and one that has replayed the episode: the tests of reality make them.
   ...["cancelRealityCheck", "resumeRealityCheck", "getEpisodeReality", "runRealityCheck"],
 ];

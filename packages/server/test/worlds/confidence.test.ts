@@ -1,5 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { RunCalibration, RunReport, World, WorldModelPrediction } from "@presage/contract";
+import type {
+  RunCalibration,
+  RunReport,
+  World,
+  WorldCoverage,
+  WorldModelPrediction,
+} from "@presage/contract";
 import { sql } from "kysely";
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -195,6 +201,31 @@ onAnyDatabase((database) => {
     const { of, auroc } = (await card.json()) as RunCalibration;
     expect([of, auroc.count]).toEqual(["score", 120]);
     expect(auroc.value).toBeGreaterThan(0.99);
+  });
+
+  test("coverage: which examples mislead, and how near they are by kind of action", async () => {
+    await worlds.create("covered", { examples: { dataset }, model: { kind: "retrieval" } });
+    const coverage = () => presage.call("GET", "/v1/worlds/covered/coverage");
+    expect([(await coverage()).status, await (await coverage()).json()]).toEqual([
+      ...[404, { detail: "No run through covered@1 has finished." }],
+    ]);
+    const { id } = await runs.create({
+      ...{ dataset_id: dataset, target: { world: "covered" } },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    await runs.end(id);
+    const counts = { predictions: 120, without_example: 0, judged: 120, right: 80 };
+    const found = (await (await coverage()).json()) as WorldCoverage;
+    expect(found).toMatchObject({
+      run_id: id,
+      ...counts,
+      actions: [{ verb: "take", nearest: 1, ...counts }],
+    });
+    // The others' nearest example of such a step is the first trajectory's, whose luck is its own.
+    const mislead = [0, 3].map((step) => ({
+      ...{ dataset_sample_id: `t-0/${step}`, trajectory_id: "t-0", chosen: 19, wrong: 19 },
+    }));
+    expect(found.misleading).toEqual(mislead);
   });
 
   test("a card of what the world was calibrated on says so", async () => {

@@ -43,6 +43,14 @@ export function worldRevisionsQuery(presage: Presage, { name, revision }: World)
   });
 }
 
+/** How well a world's examples cover what its newest run asked. */
+export function worldCoverageQuery(presage: Presage, world: World) {
+  return queryOptions({
+    queryKey: [...worldsKey, "coverage", referenceOf(world)],
+    queryFn: ({ signal }) => presage.worlds.coverage(referenceOf(world), {}, { signal }),
+  });
+}
+
 /** What a world would send for a step, and the examples in it. */
 export function worldPreviewQuery(presage: Presage, reference: string, request: WorldPreviewRequest) {
   return queryOptions({

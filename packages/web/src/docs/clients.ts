@@ -93,6 +93,7 @@ export const sdkCalls: Readonly<Record<string, string>> = {
   previewWorld: "worlds.preview({name}, $body)",
   calibrateWorld: "worlds.calibrate({name}, $body)",
   getWorldCalibration: "worlds.calibration({name})",
+  getWorldCoverage: "worlds.coverage({name})",
   createEnvironment: "environments.create($body)",
   listEnvironments: "environments.list()",
   getEnvironment: "environments.get({name})",

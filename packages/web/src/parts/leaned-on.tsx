@@ -109,12 +109,15 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
   );
 }
 
-function TrajectoryLink({
+/** Leads to an example's step in the dataset. */
+export function TrajectoryLink({
   example: { trajectory_id, dataset_sample_id },
   pinned: { dataset_id, dataset, revision },
+  children,
 }: {
-  example: Example;
+  example: Pick<Example, "trajectory_id" | "dataset_sample_id">;
   pinned: NonNullable<World["pinned"]["examples"]>;
+  children?: React.ReactNode;
 }) {
   if (trajectory_id === undefined) return null;
   // Ids that uploads did not give have the step behind the trajectory.
@@ -128,7 +131,11 @@ function TrajectoryLink({
       search={{ revision, ...(Number.isSafeInteger(step) && { step }) }}
       className="self-start text-sm text-accent-ink underline-offset-2 hover:underline"
     >
-      Its trajectory in <InlineText text={dataset} />
+      {children ?? (
+        <>
+          Its trajectory in <InlineText text={dataset} />
+        </>
+      )}
     </Link>
   );
 }

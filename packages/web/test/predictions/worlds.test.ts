@@ -174,6 +174,12 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await row.getByText("measured@1").waitFor();
   await row.getByText("exact-match").waitFor();
   await row.getByText("50.0 %").waitFor();
+
+  await page.getByRole("tab", { name: "Examples 6" }).click();
+  const coverage = page.getByRole("region", { name: "Coverage" });
+  await coverage.getByRole("link", { name: "by its records" }).waitFor();
+  await coverage.getByText("3 of 6 right by exact-match", { exact: false }).waitFor();
+  await coverage.getByRole("rowheader", { name: "open" }).waitFor();
 });
 
 browserTest("A calibrated world says what its confidences are worth", async ({ visit, client }) => {
@@ -200,6 +206,9 @@ browserTest("A calibrated world says what its confidences are worth", async ({ v
   await worth.getByText(/^Fitted on these samples: /).waitFor();
   await worth.getByRole("link", { name: "since then" }).waitFor();
   await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("tab", { name: /^Examples/ }).click();
+  await page.getByRole("table").filter({ hasText: "Wrong then" }).waitFor();
   await expectAccessible(page);
 });
 

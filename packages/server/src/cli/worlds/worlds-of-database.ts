@@ -22,7 +22,7 @@ import { readAll } from "../connect.ts";
 
 /** What commands use of worlds. */
 export interface WorldCalls {
-  worlds: Omit<Presage["worlds"], "calibration">;
+  worlds: Omit<Presage["worlds"], "calibration" | "coverage">;
   predict(request: WorldModelRequest): ReturnType<Presage["predict"]>;
 }
 

@@ -123,17 +123,26 @@ const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
     ),
   },
   async handle(services: FindNeeds, { call, requester, params, query }) {
-    const { name, revision } = await findByReference(services, requester, params.name);
-    const reader = services.store.reader(requester);
-    const run_id = await findWorldRun(reader, requester.accountId, { name, revision });
-    if (run_id === undefined)
-      throw new ServiceError("not_found", `No run through ${name}@${revision} has finished.`);
+    const run_id = await findRunOfWorld(services, requester, params.name);
     const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, { ...(await calibrationOf(services, requester, run_id, query, reserve)), run_id });
   },
 });
 
 export const runCalibrationRoutes = [getCalibration, getWorldCalibration];
+
+/** The id of the run that speaks for a world's revision. */
+export async function findRunOfWorld(
+  services: FindNeeds,
+  requester: Requester,
+  reference: string,
+): Promise<string> {
+  const { name, revision } = await findByReference(services, requester, reference);
+  const reader = services.store.reader(requester);
+  const id = await findWorldRun(reader, requester.accountId, { name, revision });
+  if (id !== undefined) return id;
+  throw new ServiceError("not_found", `No run through ${name}@${revision} has finished.`);
+}
 
 /** The card of a run's confidences, from its own rows, of as much as there is. */
 export async function calibrationOf(

@@ -64,23 +64,32 @@ export async function selectWorldCounts(
   }));
 }
 
-/** How sure a run's predictions of some samples were, by each method of its world. The numbers of one that was escalated are of another answer. */
-export async function selectWorldScores(
+/** What is kept of a run's predictions of some samples through a world. */
+export async function selectKeptWorlds(
   reader: Database,
   runId: string,
   range: PositionRange,
-): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
+): Promise<{ position: number; repeat: number; world: StoredWorld | undefined }[]> {
   const rows = await predictionsIn(reader, runId, range)
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "predictions.id")
     .select("payload.request")
     .where("status", "=", "success")
     .execute();
-  return rows.flatMap(({ position, repeat, request }) => {
+  return rows.map(({ position, repeat, request }) => {
     // The runner wrote it.
     const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
-    if (world?.escalated) return [];
-    return [{ position: Number(position), repeat: Number(repeat), scores: world?.scores ?? {} }];
+    return { position: Number(position), repeat: Number(repeat), world };
   });
+}
+
+/** How sure they were, by each method of the world. The numbers of one that was escalated are of another answer. */
+export async function selectWorldScores(
+  ...of: Parameters<typeof selectKeptWorlds>
+): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
+  const kept = await selectKeptWorlds(...of);
+  return kept.flatMap(({ world, ...at }) =>
+    world?.escalated ? [] : [{ ...at, scores: world?.scores ?? {} }],
+  );
 }
 
 const runsAtOnce = 100;

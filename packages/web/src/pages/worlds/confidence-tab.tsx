@@ -54,7 +54,7 @@ function revisionOf(target: Run["target"]): number {
   return "world" in target ? Number(target.world.split("@")[1]) : 0;
 }
 
-function RunLink({ run: { id, name } }: { run: Pick<Run, "id" | "name"> }) {
+export function RunLink({ run: { id, name } }: { run: Pick<Run, "id" | "name"> }) {
   return (
     <Link to="/runs/$runId" params={{ runId: id }} className="text-accent-ink hover:underline">
       <InlineText text={name} />

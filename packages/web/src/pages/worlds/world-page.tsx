@@ -24,8 +24,9 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { AnswerTab } from "./answer-tab.tsx";
 import { ConfidenceTab } from "./confidence-tab.tsx";
+import { ExamplesTab } from "./examples-tab.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
-import { ExamplesTab, QualityTab, RevisionsTab } from "./world-tabs.tsx";
+import { QualityTab, RevisionsTab } from "./world-tabs.tsx";
 import type { WorldTab } from "./worlds-search.ts";
 
 export const worldRoute = createLazyRoute("/worlds/$name")({ component: WorldPage });
@@ -111,13 +112,14 @@ function WorldTabs({ world }: { world: World }) {
   const { tab = "answer" } = worldRoute.useSearch();
   const navigate = worldRoute.useNavigate();
   const { data: runs = [] } = useQuery(runsOfWorldQuery(usePresage(), world.name));
+  const through = runs.filter((run) => isThrough(world.name, run));
   const count = (figure: number) => <span className="text-ink-3 tabular-nums">{formatCount(figure)}</span>;
   const tabs = [
     { value: "answer" as const, label: "Answer", content: <AnswerTab world={world} /> },
     {
       value: "examples" as const,
       label: <>Examples {count(world.pinned.examples?.count ?? 0)}</>,
-      content: <ExamplesTab world={world} />,
+      content: <ExamplesTab world={world} runs={through} />,
     },
     // A world that no run asked has no figures.
     ...(runs.length === 0
@@ -135,12 +137,7 @@ function WorldTabs({ world }: { world: World }) {
           {
             value: "confidence" as const,
             label: "Confidence",
-            content: (
-              <ConfidenceTab
-                calibration={world.pinned.calibration}
-                runs={runs.filter((run) => isThrough(world.name, run))}
-              />
-            ),
+            content: <ConfidenceTab calibration={world.pinned.calibration} runs={through} />,
           },
         ]),
     {

@@ -6,36 +6,14 @@ import { worldRevisionsQuery } from "../../data/worlds.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
 import { RunStatus } from "../../parts/runs.tsx";
-import { changesInWords, worldFacts } from "../../parts/worlds.ts";
-import { Fact, Fold } from "../../ui/card.tsx";
+import { changesInWords } from "../../parts/worlds.ts";
+import { Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { RateCell } from "../../ui/pass-rate.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-
-/** What its examples are of, and how they are chosen. */
-export function ExamplesTab({ world }: { world: World }) {
-  const { examples } = world.pinned;
-  return (
-    <dl className="grid grid-cols-[9rem_1fr] text-sm">
-      {[...worldFacts(world)].map(([name, text]) => (
-        <Fact key={name} look="lined" name={name}>
-          <span className="min-w-0 wrap-anywhere">
-            {name === "Dataset" && examples !== null ? (
-              <>
-                <DatasetLink id={examples.dataset_id} />, revision {examples.revision}
-              </>
-            ) : (
-              <InlineText text={text} />
-            )}
-          </span>
-        </Fact>
-      ))}
-    </dl>
-  );
-}
 
 /** The world in each of its revisions, and what each changed. */
 export function RevisionsTab({ world }: { world: World }) {

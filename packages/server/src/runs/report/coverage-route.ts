@@ -1,0 +1,157 @@
+import { RunCalibrationQuery, WorldCoverage, WorldPath } from "@presage/contract";
+import { errorResponse, response } from "../../http/describe.ts";
+import { reply, route } from "../../http/route.ts";
+import { reserveBytes } from "../../platform/limits/memory.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/store.ts";
+import { recordsName } from "../../worlds/complete-through-world.ts";
+import { exampleEvaluator, type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
+import { withDataset } from "../run-samples.ts";
+import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
+import { findEvaluator } from "../samples-route.ts";
+import { findRunOfWorld } from "./calibration-route.ts";
+import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
+import { readInRanges } from "./outcomes-store.ts";
+import { selectKeptWorlds } from "./records-store.ts";
+import { reportMemoryBytes } from "./report-run.ts";
+import { type RunSamples, readRunSamples } from "./samples.ts";
+
+/** Of the similarity of each prediction, and of each example that some leaned on. */
+const bytesPerPrediction = 50;
+const bytesPerExample = 300;
+const mostActions = 50;
+const mostExamples = 20;
+/** One that is chosen once or twice says nothing. */
+const leastChosen = 3;
+
+const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
+  needs: "read",
+  id: "getWorldCoverage",
+  tag: "worlds",
+  summary: "How well a world's examples cover what it is asked",
+  description:
+    "Of the newest finished run through a world's revision, rather one that is neither leaky nor a pilot: how similar the nearest example was, by kind of action, and which examples wrong predictions leaned on.",
+  params: WorldPath,
+  query: RunCalibrationQuery,
+  refusesUnknown: true,
+  responses: {
+    "200": response("The figures, and the run", WorldCoverage, {
+      ...exampleEvaluator,
+      run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f",
+      ...{ predictions: 388, without_example: 0, judged: 388, right: 221 },
+      actions: [
+        { verb: "focus", predictions: 12, without_example: 0, nearest: 0.412, judged: 12, right: 3 },
+        { verb: "open", predictions: 61, without_example: 0, nearest: 0.874, judged: 61, right: 55 },
+      ],
+      misleading: [{ dataset_sample_id: "t-17/3", trajectory_id: "t-17", chosen: 9, wrong: 8 }],
+    }),
+    "404": errorResponse(
+      "The account has no such world, or no run through it has finished",
+      "No run through shop@3 has finished.",
+    ),
+  },
+  async handle(services: FindNeeds, { call, requester, params, query }) {
+    const id = await findRunOfWorld(services, requester, params.name);
+    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+    return reply(200, await coverageOf(services, requester, id, query, reserve));
+  },
+});
+
+export const worldCoverageRoutes = [getCoverage];
+
+/** How the examples of a run's predictions bore them. */
+async function coverageOf(
+  services: FindNeeds,
+  requester: Requester,
+  id: string,
+  { evaluator: named, profile_name }: RunCalibrationQuery,
+  reserve: (bytes: number) => void,
+): Promise<WorldCoverage> {
+  const { store } = services;
+  const run = withDataset(await findRun(services, requester, id));
+  const place = findEvaluator(run, "evaluator", named ?? run.evaluators[0]?.id ?? "", profile_name);
+  const predictions = samplesOfRevision(run) * run.repeats;
+  // There are rarely more examples than samples that are predicted.
+  reserve(reportMemoryBytes(run) + predictions * (bytesPerPrediction + bytesPerExample));
+  const reader = store.reader(requester);
+  const samples = await readRunSamples(reader, run);
+  const outcomes = await readOutcomes(reader, run, place, new Uint8Array(samples.count * run.repeats));
+  const { all, actions, misleading } = await countCoverage(reader, run, samples, outcomes);
+  await refuseDeleted({ store }, requester, [run]);
+  const evaluator = run.evaluators[place];
+  if (evaluator === undefined) throw new Error("The run has no such evaluator");
+  const { nearest: _, ...counts } = toCounts(all);
+  return { run_id: run.id, ...toEvaluatorNames(evaluator), ...counts, actions, misleading };
+}
+
+interface Group {
+  predictions: number;
+  /** Of the nearest example of each that has one. */
+  similarities: number[];
+  judged: number;
+  right: number;
+}
+
+const noGroup = (): Group => ({ predictions: 0, similarities: [], judged: 0, right: 0 });
+
+async function countCoverage(
+  reader: Database,
+  { id, repeats }: Run,
+  { count, verbs }: RunSamples,
+  { of }: Outcomes,
+): Promise<{ all: Group } & Pick<WorldCoverage, "actions" | "misleading">> {
+  const all = noGroup();
+  const byVerb = new Map<string | null, Group>();
+  const examples = new Map<string, WorldCoverage["misleading"][number]>();
+  const read = readInRanges(count, repeats, (range) => selectKeptWorlds(reader, id, range));
+  for await (const rows of read) {
+    for (const { position, repeat, world } of rows) {
+      if (world === undefined) continue;
+      const verb = verbs.texts[verbs.of[position - 1] ?? -1] ?? null;
+      const group = byVerb.get(verb) ?? noGroup();
+      byVerb.set(verb, group);
+      const found = of[(position - 1) * repeats + repeat];
+      const isRight = found === outcome.pass;
+      const isJudged = isRight || found === outcome.fail;
+      const [nearest] = world.examples;
+      for (const one of [all, group]) {
+        one.predictions += 1;
+        if (nearest !== undefined) one.similarities.push(nearest.similarity);
+        one.judged += isJudged ? 1 : 0;
+        one.right += isRight ? 1 : 0;
+      }
+      if (!isJudged) continue;
+      // The records answer with the nearest.
+      const leanedOn = world.answered_by === recordsName ? world.examples.slice(0, 1) : world.examples;
+      for (const { dataset_sample_id = "", trajectory_id = "" } of leanedOn) {
+        const example = examples.get(dataset_sample_id) ?? {
+          dataset_sample_id,
+          trajectory_id,
+          chosen: 0,
+          wrong: 0,
+        };
+        examples.set(dataset_sample_id, example);
+        example.chosen += 1;
+        example.wrong += isRight ? 0 : 1;
+      }
+    }
+  }
+  const actions = [...byVerb].map(([verb, group]) => ({ verb, ...toCounts(group) }));
+  const wrongShare = (all.judged - all.right) / Math.max(1, all.judged);
+  const excess = ({ chosen, wrong }: { chosen: number; wrong: number }) => wrong - chosen * wrongShare;
+  return {
+    all,
+    actions: actions
+      .sort((a, b) => (a.nearest ?? -1) - (b.nearest ?? -1) || b.predictions - a.predictions)
+      .slice(0, mostActions),
+    misleading: [...examples.values()]
+      .filter((example) => example.chosen >= leastChosen && excess(example) > 0)
+      .sort((a, b) => excess(b) - excess(a))
+      .slice(0, mostExamples),
+  };
+}
+
+function toCounts({ predictions, similarities, judged, right }: Group) {
+  const nearest = similarities.sort((a, b) => a - b)[Math.floor((similarities.length - 1) / 2)] ?? null;
+  return { predictions, without_example: predictions - similarities.length, nearest, judged, right };
+}

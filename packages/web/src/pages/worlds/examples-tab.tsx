@@ -1,0 +1,140 @@
+import type { Run, World, WorldCoverage } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { usePresage } from "../../data/client.ts";
+import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
+import { counted, formatCount, formatShare } from "../../format/numbers.ts";
+import { shortEvaluatorNames } from "../../format/words.ts";
+import { DatasetLink } from "../../parts/datasets.tsx";
+import { TrajectoryLink } from "../../parts/leaned-on.tsx";
+import { worldFacts } from "../../parts/worlds.ts";
+import { Fact } from "../../ui/card.tsx";
+import { Awaited } from "../../ui/notice.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { RunLink } from "./confidence-tab.tsx";
+
+type Examples = NonNullable<World["pinned"]["examples"]>;
+
+interface ExamplesTabProps {
+  world: World;
+  /** Those through the world, the newest first. */
+  runs: readonly Run[];
+}
+
+/** What its examples are of, and how they are chosen. */
+export function ExamplesTab({ world, runs }: ExamplesTabProps) {
+  const { examples } = world.pinned;
+  const run = runs.find(
+    ({ status, target }) => status === "finished" && "world" in target && target.world === referenceOf(world),
+  );
+  return (
+    <>
+      <dl className="grid grid-cols-[9rem_1fr] text-sm">
+        {[...worldFacts(world)].map(([name, text]) => (
+          <Fact key={name} look="lined" name={name}>
+            <span className="min-w-0 wrap-anywhere">
+              {name === "Dataset" && examples !== null ? (
+                <>
+                  <DatasetLink id={examples.dataset_id} />, revision {examples.revision}
+                </>
+              ) : (
+                <InlineText text={text} />
+              )}
+            </span>
+          </Fact>
+        ))}
+      </dl>
+      {examples !== null && (
+        <section aria-label="Coverage" className="flex min-w-0 flex-col gap-3 border-t border-line p-4">
+          <h3 className="text-sm font-semibold">How well they cover what is asked</h3>
+          {run === undefined ? (
+            <p className="text-sm text-ink-2">
+              A run through {referenceOf(world)} shows here how similar its examples are to what is asked, by
+              kind of action, and which of them mislead.
+            </p>
+          ) : (
+            <Coverage world={world} pinned={examples} runs={runs} />
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** How near the examples were to what the newest run asked, and which of them wrong answers leaned on. */
+function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples }) {
+  const { data, error, refetch } = useQuery(worldCoverageQuery(usePresage(), world));
+  if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
+  const { predictions, without_example: without, judged, right, actions, misleading } = data;
+  const run = runs.find(({ id }) => id === data.run_id);
+  return (
+    <>
+      <p className="text-sm text-ink-2">
+        {counted(predictions, "prediction")} in {run === undefined ? "the newest run" : <RunLink run={run} />}
+        : {formatCount(right)} of {formatCount(judged)} right by{" "}
+        {shortEvaluatorNames([data.evaluator])(data.evaluator)},{" "}
+        {without === 0 ? "none" : formatCount(without)} without a similar example.
+      </p>
+      <Table label="Kinds of action, those with the least similar examples first" isStacked>
+        <thead className="border-b border-line">
+          <tr>
+            <HeaderCell>Kind of action</HeaderCell>
+            <HeaderCell isNumber>Predictions</HeaderCell>
+            <HeaderCell isNumber>Nearest example, median</HeaderCell>
+            <HeaderCell isNumber>Right</HeaderCell>
+          </tr>
+        </thead>
+        <tbody>
+          {actions.map((action) => (
+            <ActionRow key={action.verb} action={action} />
+          ))}
+        </tbody>
+      </Table>
+      <h3 className="text-sm font-semibold">Examples that mislead</h3>
+      {misleading.length === 0 ? (
+        <p className="text-sm text-ink-2">
+          No example was chosen three times or more and is beside more wrong answers than others are.
+        </p>
+      ) : (
+        <Table label="Examples that wrong answers leaned on" isStacked>
+          <thead className="border-b border-line">
+            <tr>
+              <HeaderCell>Example</HeaderCell>
+              <HeaderCell isNumber>Chosen</HeaderCell>
+              <HeaderCell isNumber>Wrong then</HeaderCell>
+            </tr>
+          </thead>
+          <tbody>
+            {misleading.map((example) => (
+              <tr key={example.dataset_sample_id} className="border-b border-line last:border-b-0">
+                <RowHeader>
+                  <TrajectoryLink example={example} pinned={pinned}>
+                    <SampleName id={example.dataset_sample_id} />
+                  </TrajectoryLink>
+                </RowHeader>
+                <Cell isNumber>{formatCount(example.chosen)}</Cell>
+                <Cell isNumber>{outOf(example.wrong, example.chosen)}</Cell>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </>
+  );
+}
+
+function ActionRow({ action }: { action: WorldCoverage["actions"][number] }) {
+  const { verb, predictions, nearest, judged, right } = action;
+  return (
+    <tr className="border-b border-line last:border-b-0">
+      <RowHeader>{verb === null ? "none" : <InlineText text={verb} />}</RowHeader>
+      <Cell isNumber>{formatCount(predictions)}</Cell>
+      <Cell isNumber>{nearest === null ? "none" : nearest.toFixed(3)}</Cell>
+      <Cell isNumber>{outOf(right, judged)}</Cell>
+    </tr>
+  );
+}
+
+function outOf(part: number, all: number): string {
+  return `${formatCount(part)} of ${formatCount(all)}${all === 0 ? "" : `, ${formatShare(part / all)}`}`;
+}
