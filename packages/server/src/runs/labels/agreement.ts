@@ -30,6 +30,7 @@ import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
 import { describeAgreement, notesOn } from "./describe-agreement.ts";
 import { evaluatorNamed, type FoundEvaluator } from "./evaluator-named.ts";
+import { inclusionProbability } from "./inclusion.ts";
 import type { Stratum } from "./label-samples.ts";
 
 /** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
@@ -154,22 +155,26 @@ async function weightsOf(
 ): Promise<Map<number, number> | undefined> {
   const drawn = await selectDrawnResults(reader, accountId, runId);
   const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
+  const known = new Map<string, number>();
   const weights = new Map<number, number>();
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;
-    const probabilityIn = ({ strata }: { strata: string }) =>
-      (JSON.parse(strata) as Stratum[]).find(
-        ({ pass }) => pass === null || pass === (label.verdict_pass === 1),
-      )?.probability ?? 0;
-    // Draws with one seed take the first of the same order, so that the larger has the smaller.
-    const bySeed = Map.groupBy(drawsOf.get(populationOf(label)) ?? [], ({ seed }) => Number(seed));
-    const missed = [...bySeed.values()].reduce(
-      (product, draws) => product * (1 - Math.max(...draws.map(probabilityIn))),
-      1,
-    );
-    weights.set(label.result_id, 1 / (1 - missed));
+    const isPass = label.verdict_pass === 1;
+    const population = populationOf(label);
+    const kind = `${isPass} ${population}`;
+    const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
+    known.set(kind, probability);
+    weights.set(label.result_id, 1 / probability);
   }
   return weights.size === 0 ? undefined : weights;
+}
+
+function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPass: boolean): number {
+  const read = draws.map(({ seed, strata }) => ({
+    seed: Number(seed),
+    strata: JSON.parse(strata) as Stratum[],
+  }));
+  return inclusionProbability(read, isPass);
 }
 
 /** The verdicts that one draws from: those of an evaluator in a run. */
