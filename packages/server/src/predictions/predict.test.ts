@@ -47,6 +47,13 @@ describe("content and reasoning", () => {
       ],
       ["an empty think block", { content: "<think>\n\n</think>\n\nOpen." }, "Open.", null],
       ["an orphan end of thinking", { content: "It was shut.\n</think>\nOpen." }, "Open.", "It was shut."],
+      ["a think block inside an answer", { content: "a <think>b</think> c" }, "a <think>b</think> c", null],
+      [
+        "an orphan end before a think block",
+        { content: "Shut.</think>a <think>b</think>" },
+        "a <think>b</think>",
+        "Shut.",
+      ],
       ["a think block that the limit cut off", { content: "<think>It was" }, "", "It was"],
       [
         "a think block beside stated reasoning",

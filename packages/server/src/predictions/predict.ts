@@ -9,7 +9,7 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Exchange } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
 import {
-  endOfThinking,
+  endOfLeadingThoughts,
   readMessage,
   readThought,
   readTokenCounts,
@@ -101,7 +101,7 @@ export function readPrediction(completion: CompletionBody): WorldModelPrediction
 
 /** For a server that leaves the model's thoughts in the content. */
 function splitThinking(content: string): { content: string; reasoning: string | null } {
-  const end = endOfThinking(content);
+  const end = endOfLeadingThoughts(content);
   if (end === undefined) return { content, reasoning: null };
   const thought = readThought(content.slice(0, end));
   return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };

@@ -4,7 +4,7 @@ import { type Cancellation, type Deadline, orAborted } from "../platform/limits/
 import type { Redis } from "../platform/redis.ts";
 import {
   checkCompletion,
-  endOfThinking,
+  endOfLeadingThoughts,
   findControlToken,
   readMessage,
   readTokenCounts,
@@ -248,7 +248,7 @@ export function cacheCompletions(
 /** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not kept: another try may be better. */
 function isWhole({ body }: UpstreamCompletion): boolean {
   const { content } = readMessage(body.choices[0]);
-  const text = content.slice(endOfThinking(content));
+  const text = content.slice(endOfLeadingThoughts(content));
   if (text.trim() === "" || findControlToken(content) !== undefined) return false;
   return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
 }

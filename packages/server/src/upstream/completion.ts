@@ -105,6 +105,14 @@ export function endOfThinking(text: string, from = 0): number | undefined {
   return startsWithThinking(text, from) ? text.length : undefined;
 }
 
+/** Where the thoughts before an answer end. A block that has a text before it belongs to the answer. */
+export function endOfLeadingThoughts(answer: string): number | undefined {
+  const end = endOfThinking(answer);
+  const start = answer.indexOf(thinkStart);
+  const isInside = start >= 0 && start < (end ?? 0) && !startsWithThinking(answer);
+  return isInside ? undefined : end;
+}
+
 /** Whether a `<think>` block begins at `from`, after white space. */
 export function startsWithThinking(text: string, from = 0): boolean {
   return text.startsWith(thinkStart, skipSpace(text, from));
