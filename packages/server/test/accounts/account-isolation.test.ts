@@ -180,6 +180,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/runs/${own.run}/report`],
     ["GET", `/v1/runs/${own.run}/calibration?evaluator=exact-match`],
     ["GET", `/v1/worlds/${environment}/calibration`],
+    ["GET", `/v1/worlds/${environment}/coverage`],
     ["POST", `/v1/runs/${own.run}/label-sample`, { size: 1 }],
     ["GET", `/v1/runs/${own.run}/label-samples`],
     ["GET", `/v1/agreement?run=${own.run}`],
