@@ -113,6 +113,9 @@ const settings = {
   /** How often a function runs before it is compiled, and compiled anew; what runs only at the start is neither. Bun's own: 500 and 1,000. */
   BUN_JSC_thresholdForJITAfterWarmUp: "3000",
   BUN_JSC_thresholdForOptimizeAfterWarmUp: "8000",
+  /** How long freed memory waits before the system gets it back, and how often a thread looks for some when it rests; in milliseconds. Bun's own: 100. */
+  MIMALLOC_PURGE_DELAY: "500",
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "500",
 };
 
 /** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
