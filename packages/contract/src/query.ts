@@ -124,3 +124,8 @@ export const nextCursor = z
   .string()
   .nullable()
   .meta({ description: "Send it as `after` to get the next page; null on the last page." });
+
+/** The response of a list in pages. */
+export function listOf<Item extends z.ZodType>(id: string, item: Item, description: string) {
+  return z.object({ data: z.array(item).meta({ description }), next: nextCursor }).meta({ id });
+}

@@ -79,3 +79,9 @@ export function readInstant(text: string): number {
   const offsetMinutes = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
   return (localMs - offsetMinutes * 60_000) * 1_000 + Number(fraction.slice(0, 6).padEnd(6, "0"));
 }
+
+// Fields that say no more than what they are.
+export const count = (description: string) => z.int().meta({ description });
+export const number = (description: string) => z.number().meta({ description });
+/** Null where there is nothing to make it of. */
+export const figure = (description: string) => z.number().nullable().meta({ description });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText } from "../text.ts";
 import { KeyScope, scopesField } from "./user.ts";
 
@@ -79,9 +79,7 @@ export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
 /** Response of `GET /v1/api-keys`. */
-export const ApiKeyListResponse = z
-  .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
-  .meta({ id: "ApiKeyListResponse" });
+export const ApiKeyListResponse = listOf("ApiKeyListResponse", ApiKeyResponse, "Newest first.");
 export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
 
 /** Path parameters of one key. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { dateTime, instant } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
@@ -128,7 +128,5 @@ export const AuditEventListQuery = z.object({
 export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 
 /** Response of `GET /v1/audit-events`. */
-export const AuditEventListResponse = z
-  .object({ data: z.array(AuditEvent).meta({ description: "Newest first." }), next: nextCursor })
-  .meta({ id: "AuditEventListResponse" });
+export const AuditEventListResponse = listOf("AuditEventListResponse", AuditEvent, "Newest first.");
 export type AuditEventListResponse = z.infer<typeof AuditEventListResponse>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { maxComparedRuns } from "../evaluation/comparison.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, storableText } from "../text.ts";
 
 /** What a link can show. */
@@ -76,9 +76,7 @@ export const ShareListQuery = z.object({
 export type ShareListQuery = z.infer<typeof ShareListQuery>;
 
 /** Response of `GET /v1/shares`. */
-export const ShareListResponse = z
-  .object({ data: z.array(Share).meta({ description: "Newest first." }), next: nextCursor })
-  .meta({ id: "ShareListResponse" });
+export const ShareListResponse = listOf("ShareListResponse", Share, "Newest first.");
 export type ShareListResponse = z.infer<typeof ShareListResponse>;
 
 /** Path parameters of one link. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { instant } from "../text.ts";
 import { keyScopes, roles } from "./permissions.ts";
 
@@ -108,9 +108,7 @@ export type Member = z.infer<typeof Member>;
 export const MemberListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
 /** Response of `GET /v1/members`. */
-export const MemberListResponse = z
-  .object({ data: z.array(Member).meta({ description: "Newest first." }), next: nextCursor })
-  .meta({ id: "MemberListResponse" });
+export const MemberListResponse = listOf("MemberListResponse", Member, "Newest first.");
 export type MemberListResponse = z.infer<typeof MemberListResponse>;
 
 /** Path parameters of one member. */
@@ -149,9 +147,7 @@ export type SessionResponse = z.infer<typeof SessionResponse>;
 export const SessionListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
 /** Response of `GET /v1/sessions`. */
-export const SessionListResponse = z
-  .object({ data: z.array(SessionResponse).meta({ description: "Newest first." }), next: nextCursor })
-  .meta({ id: "SessionListResponse" });
+export const SessionListResponse = listOf("SessionListResponse", SessionResponse, "Newest first.");
 export type SessionListResponse = z.infer<typeof SessionListResponse>;
 
 /** Path parameters of one session. */

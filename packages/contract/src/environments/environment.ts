@@ -5,7 +5,7 @@ import { WorldReference } from "../prediction/through-world.ts";
 import {
   defaultPageLimit,
   defaultRevisionLimit,
-  nextCursor,
+  listOf,
   numberedPageQuery,
   pageQuery,
   queryBoolean,
@@ -205,14 +205,11 @@ export const EnvironmentListQuery = z.object(pageQuery({ maximum: 1000, default:
 export type EnvironmentListQuery = z.infer<typeof EnvironmentListQuery>;
 
 /** Response of `GET /v1/environments`. */
-export const EnvironmentListResponse = z
-  .object({
-    data: z
-      .array(Environment)
-      .meta({ description: "The account's own, newest first, then the built-in one." }),
-    next: nextCursor,
-  })
-  .meta({ id: "EnvironmentListResponse" });
+export const EnvironmentListResponse = listOf(
+  "EnvironmentListResponse",
+  Environment,
+  "The account's own, newest first, then the built-in one.",
+);
 export type EnvironmentListResponse = z.infer<typeof EnvironmentListResponse>;
 
 /** Query of `DELETE /v1/environments/{name}`. */
@@ -290,12 +287,7 @@ export const TaskListQuery = z.object({
 export type TaskListQuery = z.infer<typeof TaskListQuery>;
 
 /** Response of `GET /v1/environments/{name}/tasks`. */
-export const TaskListResponse = z
-  .object({
-    data: z.array(EnvironmentTask).meta({ description: "Tasks of one split, by index." }),
-    next: nextCursor,
-  })
-  .meta({ id: "TaskListResponse" });
+export const TaskListResponse = listOf("TaskListResponse", EnvironmentTask, "Tasks of one split, by index.");
 export type TaskListResponse = z.infer<typeof TaskListResponse>;
 
 /** One of the states that an environment has had. */
@@ -318,12 +310,11 @@ export const EnvironmentRevisionListQuery = z.object(
 export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
 
 /** Response of `GET /v1/environments/{name}/revisions`. */
-export const EnvironmentRevisionListResponse = z
-  .object({
-    data: z.array(EnvironmentRevision).meta({ description: "The revisions, the highest number first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "EnvironmentRevisionListResponse" });
+export const EnvironmentRevisionListResponse = listOf(
+  "EnvironmentRevisionListResponse",
+  EnvironmentRevision,
+  "The revisions, the highest number first.",
+);
 export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
 
 /** Names that became Presage's own when there could be environments with them: those stay, without paths at the root. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { dateTime, instant, shortText, storableText } from "../text.ts";
+import { count, dateTime, figure, instant, shortText, storableText } from "../text.ts";
 import { TaskLine, TaskSplitName } from "./environment.ts";
 import { RealityState } from "./reality-figures.ts";
 import { EpisodeOutcome } from "./stop.ts";
@@ -212,12 +212,11 @@ export const EpisodeListQuery = z.object({
 export type EpisodeListQuery = z.infer<typeof EpisodeListQuery>;
 
 /** Response of `GET /v1/episodes`: the account's episodes, newest first. */
-export const EpisodeListResponse = z
-  .object({
-    data: z.array(EpisodeSummary).meta({ description: "The episodes, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "EpisodeListResponse" });
+export const EpisodeListResponse = listOf(
+  "EpisodeListResponse",
+  EpisodeSummary,
+  "The episodes, newest first.",
+);
 export type EpisodeListResponse = z.infer<typeof EpisodeListResponse>;
 
 /** More than one would name by hand. */
@@ -245,9 +244,6 @@ export const EpisodeSelection = z
   })
   .meta({ id: "EpisodeSelection" });
 export type EpisodeSelection = z.infer<typeof EpisodeSelection>;
-
-const count = (description: string) => z.int().meta({ description });
-const figure = (description: string) => z.number().nullable().meta({ description });
 
 /** What episodes are grouped by, beside their environment. */
 export const EpisodeGrouping = z.enum(["environment", "revision", "deployment", "split"]);

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { SurvivalStep } from "../evaluation/run-report.ts";
 import { intervalOf } from "../responses.ts";
-import { instant } from "../text.ts";
-
-const count = (description: string) => z.int().meta({ description });
+import { count, instant } from "../text.ts";
 
 /** A figure of episodes. */
 export const RealityFigure = z

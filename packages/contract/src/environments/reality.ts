@@ -4,18 +4,16 @@ import { EvaluatorReference } from "../evaluation/evaluate.ts";
 import { maxRunEvaluators } from "../evaluation/run.ts";
 import {
   defaultPageLimit,
-  nextCursor,
+  listOf,
   numberedPageQuery,
   pageQuery,
   queryInteger,
   queryNumber,
 } from "../query.ts";
-import { dateTime, instant, shortText, storableText } from "../text.ts";
+import { count, dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
 import { RealityFigures, RealityState } from "./reality-figures.ts";
-
-const count = (description: string) => z.int().meta({ description });
 
 /** How an episode ended in simulation, and in the real environment. */
 export const RealityPair = z
@@ -176,12 +174,11 @@ export const RealityCheckListQuery = z.object({
 export type RealityCheckListQuery = z.infer<typeof RealityCheckListQuery>;
 
 /** Response of `GET /v1/reality-checks`. */
-export const RealityCheckListResponse = z
-  .object({
-    data: z.array(RealityCheck).meta({ description: "The account's reality checks, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "RealityCheckListResponse" });
+export const RealityCheckListResponse = listOf(
+  "RealityCheckListResponse",
+  RealityCheck,
+  "The account's reality checks, newest first.",
+);
 export type RealityCheckListResponse = z.infer<typeof RealityCheckListResponse>;
 
 /** Body of `POST /v1/reality-checks/{id}/run`. */
@@ -252,12 +249,11 @@ export const RealityEpisodeListQuery = z.object({
 export type RealityEpisodeListQuery = z.infer<typeof RealityEpisodeListQuery>;
 
 /** Response of `GET /v1/reality-checks/{id}/episodes`. */
-export const RealityEpisodeListResponse = z
-  .object({
-    data: z.array(RealityEpisode).meta({ description: "The episodes, by position." }),
-    next: nextCursor,
-  })
-  .meta({ id: "RealityEpisodeListResponse" });
+export const RealityEpisodeListResponse = listOf(
+  "RealityEpisodeListResponse",
+  RealityEpisode,
+  "The episodes, by position.",
+);
 export type RealityEpisodeListResponse = z.infer<typeof RealityEpisodeListResponse>;
 
 /** Response of `GET /v1/episodes/{id}/reality`. */

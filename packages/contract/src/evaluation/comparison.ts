@@ -1,15 +1,13 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { storableText } from "../text.ts";
+import { count, figure, storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { noVerdicts, RunReportQuery, statisticsOf } from "./run-report.ts";
 
 /** The most runs of one comparison, the reference included. */
 export const maxComparedRuns = 10;
 
-const count = (description: string) => z.int().meta({ description });
-const figure = (description: string) => z.number().nullable().meta({ description });
 const runId = z.uuid().meta({ description: "The run's id." });
 
 /** A run id each, without repetitions. */
@@ -228,10 +226,9 @@ export const ComparedSample = z
 export type ComparedSample = z.infer<typeof ComparedSample>;
 
 /** Response of `GET /v1/comparisons/samples`. */
-export const ComparedSampleListResponse = z
-  .object({
-    data: z.array(ComparedSample).meta({ description: "The most different first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "ComparedSampleListResponse" });
+export const ComparedSampleListResponse = listOf(
+  "ComparedSampleListResponse",
+  ComparedSample,
+  "The most different first.",
+);
 export type ComparedSampleListResponse = z.infer<typeof ComparedSampleListResponse>;

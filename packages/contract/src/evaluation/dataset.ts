@@ -3,6 +3,7 @@ import { list, objectWithRule, type Rule } from "../custom-schemas.ts";
 import { Context, Interaction } from "../prediction/prediction.ts";
 import {
   defaultPageLimit,
+  listOf,
   nextCursor,
   pageQuery,
   queryBoolean,
@@ -301,12 +302,7 @@ export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: def
 export type DatasetListQuery = z.infer<typeof DatasetListQuery>;
 
 /** Response of `GET /v1/datasets`: the account's datasets, newest first. */
-export const DatasetListResponse = z
-  .object({
-    data: z.array(Dataset).meta({ description: "The datasets, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "DatasetListResponse" });
+export const DatasetListResponse = listOf("DatasetListResponse", Dataset, "The datasets, newest first.");
 export type DatasetListResponse = z.infer<typeof DatasetListResponse>;
 
 /** Query of `GET /v1/datasets/{id}/revisions`. */
@@ -319,21 +315,19 @@ export const DatasetRevisionListQuery = z.object({
 export type DatasetRevisionListQuery = z.infer<typeof DatasetRevisionListQuery>;
 
 /** Response of `GET /v1/datasets/{id}/revisions`: the revisions, newest first. */
-export const DatasetRevisionListResponse = z
-  .object({
-    data: z.array(DatasetRevision).meta({ description: "The revisions, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "DatasetRevisionListResponse" });
+export const DatasetRevisionListResponse = listOf(
+  "DatasetRevisionListResponse",
+  DatasetRevision,
+  "The revisions, newest first.",
+);
 export type DatasetRevisionListResponse = z.infer<typeof DatasetRevisionListResponse>;
 
 /** Response of `GET /v1/datasets/{id}/samples`: samples in the order of their lines. */
-export const DatasetSampleListResponse = z
-  .object({
-    data: z.array(DatasetSample).meta({ description: "The samples, in the order of their lines." }),
-    next: nextCursor,
-  })
-  .meta({ id: "DatasetSampleListResponse" });
+export const DatasetSampleListResponse = listOf(
+  "DatasetSampleListResponse",
+  DatasetSample,
+  "The samples, in the order of their lines.",
+);
 export type DatasetSampleListResponse = z.infer<typeof DatasetSampleListResponse>;
 
 /** Response of `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
@@ -359,12 +353,9 @@ export const DatasetTrajectorySummary = z
 export type DatasetTrajectorySummary = z.infer<typeof DatasetTrajectorySummary>;
 
 /** Response of `GET /v1/datasets/{id}/trajectories`. */
-export const DatasetTrajectoryListResponse = z
-  .object({
-    data: z
-      .array(DatasetTrajectorySummary)
-      .meta({ description: "The trajectories, in the requested order." }),
-    next: nextCursor,
-  })
-  .meta({ id: "DatasetTrajectoryListResponse" });
+export const DatasetTrajectoryListResponse = listOf(
+  "DatasetTrajectoryListResponse",
+  DatasetTrajectorySummary,
+  "The trajectories, in the requested order.",
+);
 export type DatasetTrajectoryListResponse = z.infer<typeof DatasetTrajectoryListResponse>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageQuery } from "../query.ts";
+import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
 import { instant, shortText, storableText } from "../text.ts";
 
 const described = {
@@ -49,9 +49,7 @@ export const GoalListQuery = z.object(pageQuery({ maximum: 1000, default: defaul
 export type GoalListQuery = z.infer<typeof GoalListQuery>;
 
 /** Response of `GET /v1/goals`. */
-export const GoalListResponse = z
-  .object({ data: z.array(Goal).meta({ description: "The latest first." }), next: nextCursor })
-  .meta({ id: "GoalListResponse" });
+export const GoalListResponse = listOf("GoalListResponse", Goal, "The latest first.");
 export type GoalListResponse = z.infer<typeof GoalListResponse>;
 
 /** The goal of a run's name, and whether the run reaches it. */

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { nextCursor, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { instant, shortText, storableText } from "../text.ts";
+import { count, figure, instant, shortText, storableText } from "../text.ts";
 import { Correction, EvaluationLabel, LabelVerdict, score } from "./result.ts";
-
-const count = (description: string) => z.int().meta({ description });
-const figure = (description: string) => z.number().nullable().meta({ description });
 
 /** Body of `POST /v1/evaluation-results/{id}/labels`. */
 export const LabelRequest = z
@@ -140,9 +137,7 @@ export const LabelSampleListQuery = z.object(
 export type LabelSampleListQuery = z.infer<typeof LabelSampleListQuery>;
 
 /** Response of `GET /v1/runs/{id}/label-samples`. */
-export const LabelSampleListResponse = z
-  .object({ data: z.array(LabelSample).meta({ description: "The newest first." }), next: nextCursor })
-  .meta({ id: "LabelSampleListResponse" });
+export const LabelSampleListResponse = listOf("LabelSampleListResponse", LabelSample, "The newest first.");
 export type LabelSampleListResponse = z.infer<typeof LabelSampleListResponse>;
 
 /** Query of `GET /v1/agreement`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { queryInteger } from "../query.ts";
-import { instant } from "../text.ts";
+import { count, instant } from "../text.ts";
 import { Correction } from "./result.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
@@ -8,8 +8,6 @@ const defaultQueueLimit = 50;
 const maxQueueLimit = 200;
 /** How many disagreements are listed unless the query says so. */
 export const defaultDisagreements = 50;
-
-const count = (description: string) => z.int().meta({ description });
 
 /** Body of `POST /v1/evaluation-results/review`: the search's filters, and which results come first. */
 export const ReviewQueueRequest = EvaluationResultFilter.extend({

@@ -1,11 +1,7 @@
 import { z } from "zod";
 import { intervalOf } from "../responses.ts";
-import { storableText } from "../text.ts";
+import { count, figure, number, storableText } from "../text.ts";
 import { ReportEvaluator } from "./run.ts";
-
-const number = (description: string) => z.number().meta({ description });
-const count = (description: string) => z.int().meta({ description });
-const figure = (description: string) => z.number().nullable().meta({ description });
 
 /** A figure of predictions whose trajectories are clusters. */
 const ConfidenceFigure = z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { EpisodeStop, maxStops } from "../environments/stop.ts";
 import { intervalOf } from "../responses.ts";
-import { shortText } from "../text.ts";
+import { count, shortText } from "../text.ts";
 
 const fieldPath = z
   .string()
@@ -46,8 +46,6 @@ export const PinnedEnds = z
   })
   .meta({ id: "PinnedEnds" });
 export type PinnedEnds = z.infer<typeof PinnedEnds>;
-
-const count = (description: string) => z.int().meta({ description });
 
 const figure = (description: string) =>
   z

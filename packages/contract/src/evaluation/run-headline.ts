@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nextCursor } from "../query.ts";
+import { listOf } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run } from "./run.ts";
@@ -53,9 +53,7 @@ export const ListedRun = z
 export type ListedRun = z.infer<typeof ListedRun>;
 
 /** Response of `GET /v1/runs`: the account's runs, newest first. */
-export const RunListResponse = z
-  .object({ data: z.array(ListedRun).meta({ description: "The runs, newest first." }), next: nextCursor })
-  .meta({ id: "RunListResponse" });
+export const RunListResponse = listOf("RunListResponse", ListedRun, "The runs, newest first.");
 export type RunListResponse = z.infer<typeof RunListResponse>;
 
 /** The latest run of a target over a dataset, with what it is held against. */

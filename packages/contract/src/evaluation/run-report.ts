@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { intervalOf } from "../responses.ts";
+import { count, figure, number } from "../text.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 import { RunEndsReport } from "./run-ends.ts";
 
-const number = (description: string) => z.number().meta({ description });
-const count = (description: string) => z.int().meta({ description });
 const counted = (description: string) => z.int().nullable().meta({ description });
-const figure = (description: string) => z.number().nullable().meta({ description });
 
 /** What figures of verdicts say of themselves. */
 export const noVerdicts = "Null without verdicts.";

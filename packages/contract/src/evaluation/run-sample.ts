@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PredictionFailure, StoredPrediction } from "../prediction/stored-prediction.ts";
-import { nextCursor, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
+import { listOf, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
 import { storableText } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
 import { EvaluationStatus } from "./result.ts";
@@ -183,10 +183,9 @@ export const RunSampleListQuery = z.object({
 export type RunSampleListQuery = z.infer<typeof RunSampleListQuery>;
 
 /** Response of `GET /v1/runs/{id}/samples`: predictions in the requested order. */
-export const RunSampleListResponse = z
-  .object({
-    data: z.array(RunSample).meta({ description: "The predictions, in the requested order." }),
-    next: nextCursor,
-  })
-  .meta({ id: "RunSampleListResponse" });
+export const RunSampleListResponse = listOf(
+  "RunSampleListResponse",
+  RunSample,
+  "The predictions, in the requested order.",
+);
 export type RunSampleListResponse = z.infer<typeof RunSampleListResponse>;

@@ -3,7 +3,7 @@ import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
 import { defaultPageLimit, pageQuery } from "../query.ts";
-import { instant, shortText, storableText } from "../text.ts";
+import { count, instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
 import { newTags } from "./result.ts";
@@ -160,8 +160,6 @@ export const ReportEvaluator = z
   })
   .meta({ id: "ReportEvaluator" });
 export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
-
-const count = (description: string) => z.int().meta({ description });
 
 /** How far a run is, and what is missing of it. */
 export const RunProgress = z

@@ -8,13 +8,7 @@ import {
   WorldExplanation,
   worldRequestFields,
 } from "../prediction/through-world.ts";
-import {
-  defaultPageLimit,
-  defaultRevisionLimit,
-  nextCursor,
-  numberedPageQuery,
-  pageQuery,
-} from "../query.ts";
+import { defaultPageLimit, defaultRevisionLimit, listOf, numberedPageQuery, pageQuery } from "../query.ts";
 import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 /** A name is part of an address, and stands where deployments' names do. */
@@ -309,14 +303,11 @@ export const WorldListQuery = z.object(pageQuery({ maximum: 1000, default: defau
 export type WorldListQuery = z.infer<typeof WorldListQuery>;
 
 /** Response of `GET /v1/worlds`. */
-export const WorldListResponse = z
-  .object({
-    data: z
-      .array(World)
-      .meta({ description: "The account's worlds in their latest revisions, newest first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "WorldListResponse" });
+export const WorldListResponse = listOf(
+  "WorldListResponse",
+  World,
+  "The account's worlds in their latest revisions, newest first.",
+);
 export type WorldListResponse = z.infer<typeof WorldListResponse>;
 
 /** Query of `GET /v1/worlds/{name}/revisions`. */
@@ -326,12 +317,11 @@ export const WorldRevisionListQuery = z.object(
 export type WorldRevisionListQuery = z.infer<typeof WorldRevisionListQuery>;
 
 /** Response of `GET /v1/worlds/{name}/revisions`. */
-export const WorldRevisionListResponse = z
-  .object({
-    data: z.array(World).meta({ description: "The revisions, highest number first." }),
-    next: nextCursor,
-  })
-  .meta({ id: "WorldRevisionListResponse" });
+export const WorldRevisionListResponse = listOf(
+  "WorldRevisionListResponse",
+  World,
+  "The revisions, highest number first.",
+);
 export type WorldRevisionListResponse = z.infer<typeof WorldRevisionListResponse>;
 
 /** Body of `POST /v1/worlds/{name}/preview`. */
