@@ -1,8 +1,7 @@
-import type { RealityFigures } from "@presage/contract";
+import type { RealityFigure, RealityFigures } from "@presage/contract";
 import {
   consistencyOf,
   fewestTasks,
-  type PairFigure,
   type PairFigures,
   pairFigures,
 } from "../platform/statistics/outcome-pairs.ts";
@@ -70,14 +69,14 @@ function rewardsOf(episodes: readonly CheckedEpisode[]) {
 }
 
 /** Where the interval is beside the limit. */
-function outcomeOf({ interval }: PairFigure, limit: number): "above" | "below" | "undecided" {
+function outcomeOf({ interval }: RealityFigure, limit: number): "above" | "below" | "undecided" {
   if (interval === null) return "undecided";
   if (interval.lower > limit) return "above";
   return interval.upper < limit ? "below" : "undecided";
 }
 
 export function describeFalseSuccess(
-  { value, interval, count, tasks }: Pick<PairFigure, "value" | "interval" | "count" | "tasks">,
+  { value, interval, count, tasks }: Pick<RealityFigure, "value" | "interval" | "count" | "tasks">,
   failed: number,
   kind = "95 %",
 ): string {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunCalibration } from "@presage/contract";
 import {
   type Bin,
   binsOf,
@@ -10,12 +11,12 @@ import {
   type ClusteredFigure,
   createClusterSums,
   effectiveClusters,
-  type Interval,
   jackknifeInterval,
   momentsOfClusters,
   rateInterval,
+  whyNoInterval,
 } from "./intervals.ts";
-import { areasWithout, areaUnderRisk, type RiskPoint, riskCoverage } from "./risk-coverage.ts";
+import { areasWithout, areaUnderRisk, riskCoverage } from "./risk-coverage.ts";
 import {
   type Groups,
   type JudgedConfidences,
@@ -25,33 +26,10 @@ import {
 } from "./sorted-confidences.ts";
 
 /** Whether confidences may be trusted. */
-export interface ConfidenceCard {
-  brier: ClusteredFigure & { parts: BrierParts | null };
-  ece: ClusteredFigure & { expected: number | null };
-  auroc: ClusteredFigure;
-  reliability: ReliabilityBin[];
-  risk_coverage: RiskPoint[];
-  aurc: ClusteredFigure;
-  coverage_at_risk: ClusteredFigure & { risk: number; threshold: number | null };
-}
-
-/** `reliability − resolution + uncertainty + within_bins` is the Brier score (A. H. Murphy, Journal of Applied Meteorology 12 (1973)). */
-interface BrierParts {
-  reliability: number;
-  resolution: number;
-  uncertainty: number;
-  /** What confidences differ within a bin adds; 0 where each bin has one. */
-  within_bins: number;
-}
-
-interface ReliabilityBin {
-  lower: number;
-  upper: number;
-  count: number;
-  confidence: number;
-  pass_rate: number;
-  interval: Interval | null;
-}
+export type ConfidenceCard = Pick<
+  RunCalibration,
+  "brier" | "ece" | "auroc" | "reliability" | "risk_coverage" | "aurc" | "coverage_at_risk"
+>;
 
 /** With fewer predictions, no figure has a value. */
 const fewestJudged = 50;
@@ -71,7 +49,7 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
   const some = binsOf(sorted);
   const figure = (value: number, without: Float64Array): ClusteredFigure => {
     const { interval, why } = jackknifeInterval(value, without, effective);
-    return { value, interval, ...made, note: why === null ? null : noteWhy[why] };
+    return { value, interval, ...made, note: why === null ? null : whyNoInterval[why] };
   };
   await nextTurn();
   const brier = brierScore(sorted, leftOut);
@@ -107,10 +85,6 @@ export async function confidenceCard(judged: JudgedConfidences): Promise<Confide
 }
 
 const percentOfRisk = `${100 * riskLimit} %`;
-const noteWhy = {
-  few: "There is no interval with fewer than 6 trajectories.",
-  undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
-};
 const noShare = `No share of the predictions has a risk whose interval ends at or below ${percentOfRisk}.`;
 const boundedRisk = "It has no interval of its own: it goes by the upper end of the risk's.";
 
@@ -166,7 +140,8 @@ function brierScore({ count, confidences, right }: SortedConfidences, leftOut: G
   };
 }
 
-function brierParts(brier: number, some: readonly Bin[], count: number): BrierParts {
+/** Murphy's (Journal of Applied Meteorology 12 (1973)). Confidences that differ within a bin add to the score. */
+function brierParts(brier: number, some: readonly Bin[], count: number) {
   const rate = some.reduce((sum, { right }) => sum + right, 0) / count;
   const mean = (of: (bin: Bin) => number) =>
     some.reduce((sum, bin) => sum + of(bin) ** 2 / bin.count, 0) / count;
@@ -226,7 +201,7 @@ function areaUnderCurve(sorted: SortedConfidences, { members, starts }: Groups):
 }
 
 /** The bins with the interval of each one's pass rate. */
-function reliabilityOf(sorted: SortedConfidences, leftOut: Groups, some: readonly Bin[]): ReliabilityBin[] {
+function reliabilityOf(sorted: SortedConfidences, leftOut: Groups, some: readonly Bin[]) {
   const binOf = new Uint8Array(sorted.count);
   for (const [index, { from, to }] of some.entries()) binOf.fill(index, from, to);
   const sums = createClusterSums(some.length);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
-import { type ClusterSum, jackknifeError, rounding, tQuantile } from "./intervals.ts";
+import { type ClusterSum, type Interval, jackknifeError, rounding, tQuantile } from "./intervals.ts";
 
 /** What data like these could have shown. Both are null for fewer than two clusters, and where the standard error is 0. */
 interface DetectableDifference {
@@ -47,7 +47,7 @@ interface PairedDifference {
   /** Null without clusters. */
   pValue: number | null;
   /** Null for fewer than six clusters, which cannot reject anything, and if all differ alike. */
-  interval: { level: number; lower: number; upper: number } | null;
+  interval: Interval | null;
 }
 
 /** Which sign vectors are tried: all of them for up to `mostClusters`, otherwise the identity and `sampled` random ones. */

@@ -1,3 +1,5 @@
+import type { LabelAgreement } from "@presage/contract";
+
 /** Distributions, 10 MB in memory, which the first who needs them loads. */
 function distributionsLibrary(): typeof import("cephes") {
   return require("cephes");
@@ -31,19 +33,12 @@ export function tProbability(t: number, degreesOfFreedom: number): number {
 export const z95 = 1.959963984540054;
 
 /** Wilson's score interval of a proportion (1927), at 95 %. */
-export function wilsonInterval(
-  successes: number,
-  trials: number,
-): { level: number; lower: number; upper: number } | null {
+export function wilsonInterval(successes: number, trials: number): Interval | null {
   return trials === 0 ? null : wilsonBounds(successes / trials, trials, z95);
 }
 
 /** Wilson's interval at 95 % of a rate in this many trials, which may be a fraction, with this critical value. */
-export function wilsonBounds(
-  rate: number,
-  trials: number,
-  critical: number,
-): { level: number; lower: number; upper: number } {
+export function wilsonBounds(rate: number, trials: number, critical: number): Interval {
   const half = (critical * critical) / (2 * trials);
   const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + (critical / (2 * trials)) ** 2);
   // By the product of the equation's two roots: their difference may be rounded to less than 0 or more than 1.
@@ -88,24 +83,9 @@ const roundingOfMeans = 1e-9;
 /** The part of a cluster that passes or fails as a whole which every rate allows for. */
 const wholeClusters = 0.2;
 
-export interface Interval {
-  level: number;
-  lower: number;
-  upper: number;
-}
-
 /** A figure of things in trajectories, which depend on each other. */
-export interface ClusteredFigure {
-  /** Null where it is not defined. */
-  value: number | null;
-  interval: Interval | null;
-  /** What it is made of: predictions, or labelled verdicts. */
-  count: number;
-  trajectories: number;
-  effective_trajectories: number | null;
-  /** Why there is no value or no interval. */
-  note: string | null;
-}
+export type ClusteredFigure = LabelAgreement["agreement"];
+export type Interval = NonNullable<ClusteredFigure["interval"]>;
 
 /** The moments of clusters by the number and the sum of their values. */
 export function momentsOfClusters(clusters: Iterable<ClusterSum>): ClusteredMoments {
@@ -222,6 +202,10 @@ export function leaveOneOutError(without: Float64Array, times?: ArrayLike<number
 
 /** With fewer clusters, a figure that is no mean has no interval. */
 const fewestForJackknife = 6;
+export const whyNoInterval = {
+  few: "There is no interval with fewer than 6 trajectories.",
+  undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
+};
 
 /**
  * The interval of a figure from 0 to 1, at 95 %, from its values without each cluster: SE² = (G−1)/G · Σ_g(θ_(−g) − θ_(·))² (B. Efron
@@ -234,7 +218,7 @@ export function jackknifeInterval(
   without: Float64Array,
   effective: number,
   lowest: 0 | -1 = 0,
-): { interval: Interval; why: null } | { interval: null; why: "few" | "undefined" } {
+): { interval: Interval; why: null } | { interval: null; why: keyof typeof whyNoInterval } {
   if (without.length < fewestForJackknife) return { interval: null, why: "few" };
   if (without.some(Number.isNaN)) return { interval: null, why: "undefined" };
   const error = leaveOneOutError(without);

@@ -1,11 +1,15 @@
+import type { RealityFigure, RealityFigures } from "@presage/contract";
 import {
+  cells,
   cohenKappa,
   createPairs,
+  less,
   type PairCluster,
   type PairTable,
   pairCoefficient,
   shareFigure,
   sumOf,
+  totalOf,
 } from "./agreement/agreement.ts";
 import { overallSigns, pairedDifference } from "./differences.ts";
 import {
@@ -27,26 +31,14 @@ export interface OutcomePair {
   replayed?: boolean | undefined;
 }
 
-/** A figure of episodes, clustered by their tasks. */
-export interface PairFigure {
-  value: number | null;
-  interval: { level: number; lower: number; upper: number } | null;
-  count: number;
-  tasks: number;
-  effective_tasks: number | null;
-  /** Why there is no value, or no interval. */
-  note: string | null;
-}
+type Figures = Pick<
+  RealityFigures,
+  "false_success_rate" | "missed_success_rate" | "agreement" | "bias" | "phi" | "cohen_kappa"
+>;
 
-export interface PairFigures {
+/** Figures of episodes, clustered by their tasks. */
+export interface PairFigures extends Figures {
   counts: PairTable;
-  false_success_rate: PairFigure;
-  missed_success_rate: PairFigure;
-  agreement: PairFigure;
-  /** Simulated less real success rate. */
-  bias: PairFigure;
-  phi: PairFigure;
-  cohen_kappa: PairFigure;
 }
 
 export const fewestTasks = 6;
@@ -55,7 +47,6 @@ const allAlike = "All tasks differ alike, which does not show how far others wou
 const noEpisodes = "There are no episodes.";
 const alwaysTheSame = "One of the two outcomes is always the same.";
 const undefinedWithout = "Without one of the tasks, the figure is not defined.";
-const cells = ["bothPass", "onlyFirst", "onlySecond", "bothFail"] as const;
 
 /** The 2×2 of simulated and real success. */
 export async function pairFigures(pairs: readonly OutcomePair[]): Promise<PairFigures> {
@@ -83,7 +74,7 @@ function share(
   clusters: readonly PairCluster[],
   { hit, of }: Record<"hit" | "of", readonly (keyof PairTable)[]>,
   why: string,
-): PairFigure {
+): RealityFigure {
   const figure = shareFigure(clusters, { hit, of, why, isWeighted: false });
   return ofTasks(figure, why);
 }
@@ -98,7 +89,7 @@ function clustersOf(pairs: readonly OutcomePair[]): PairCluster[] {
 function ofTasks(
   { trajectories, effective_trajectories, ...figure }: ClusteredFigure,
   why: string,
-): PairFigure {
+): RealityFigure {
   const made = { ...figure, tasks: trajectories, effective_tasks: effective_trajectories };
   if (figure.value === null) return { ...made, note: why };
   if (trajectories < fewestTasks) return { ...made, interval: null, note: tooFew };
@@ -114,7 +105,7 @@ function phi({ bothPass, onlyFirst, onlySecond, bothFail }: PairTable): number {
 
 const seed = 1;
 
-async function bias(pairs: readonly OutcomePair[]): Promise<PairFigure> {
+async function bias(pairs: readonly OutcomePair[]): Promise<RealityFigure> {
   const clusters = [...Map.groupBy(pairs, ({ task }) => task).values()].map((ofTask) => ({
     count: ofTask.length,
     sum: ofTask.reduce((sum, { simulated, real }) => sum + Number(simulated) - Number(real), 0),
@@ -129,7 +120,7 @@ async function bias(pairs: readonly OutcomePair[]): Promise<PairFigure> {
   };
 }
 
-export type MadeOf = Pick<PairFigure, "count" | "tasks" | "effective_tasks">;
+export type MadeOf = Pick<RealityFigure, "count" | "tasks" | "effective_tasks">;
 
 /** What a figure is made of, by the number of episodes of each task. */
 export function madeOf(sizes: readonly number[]): MadeOf {
@@ -150,7 +141,7 @@ interface Estimate {
 }
 
 /** A figure whose interval is ± t of G* − 1 degrees of freedom times its standard error, within its range. */
-export function figureOfTasks({ value, error, made, range, why }: Estimate): PairFigure {
+export function figureOfTasks({ value, error, made, range, why }: Estimate): RealityFigure {
   if (Number.isNaN(value)) return { value: null, interval: null, ...made, note: why };
   const without = (note: string) => ({ value, interval: null, ...made, note });
   if (made.tasks < fewestTasks) return without(tooFew);
@@ -166,19 +157,13 @@ export function figureOfTasks({ value, error, made, range, why }: Estimate): Pai
   return { value, interval, ...made, note: null };
 }
 
-export interface Consistency {
-  /** Success of simulated actions that were sent to the real environment. */
-  replayed: PairFigure;
-  /** Success of acting there. */
-  real: PairFigure;
-  ratio: PairFigure;
-}
-
 /**
  * How often what is chosen in simulation works in reality, beside acting in reality: W2R and the consistency ratio (Word2World, arXiv
  * 2512.18832). The ratio's interval is ± t times the jackknife's error by task of its logarithm. Undefined without replays.
  */
-export function consistencyOf(all: readonly OutcomePair[]): Consistency | undefined {
+export function consistencyOf(
+  all: readonly OutcomePair[],
+): NonNullable<RealityFigures["consistency"]> | undefined {
   const pairs = all.filter(({ replayed }) => replayed !== undefined);
   if (pairs.length === 0) return undefined;
   const table = createPairs();
@@ -189,25 +174,16 @@ export function consistencyOf(all: readonly OutcomePair[]): Consistency | undefi
   return { replayed, real, ratio: ratioFigure(clusters) };
 }
 
-function ratioFigure(clusters: readonly PairCluster[]): PairFigure {
+function ratioFigure(clusters: readonly PairCluster[]): RealityFigure {
   const all = sumOf(clusters.map(({ counts }) => counts));
   const ratio = (table: PairTable) =>
     (table.bothPass + table.onlyFirst) / (table.bothPass + table.onlySecond);
   const value = Number.isFinite(ratio(all)) ? ratio(all) : Number.NaN;
-  const logs = Float64Array.from(clusters, ({ counts }) =>
-    Math.log(
-      ratio({
-        bothPass: all.bothPass - counts.bothPass,
-        onlyFirst: all.onlyFirst - counts.onlyFirst,
-        onlySecond: all.onlySecond - counts.onlySecond,
-        bothFail: all.bothFail - counts.bothFail,
-      }),
-    ),
-  );
+  const logs = Float64Array.from(clusters, ({ counts }) => Math.log(ratio(less(all, counts))));
   const { interval, ...figure } = figureOfTasks({
     value: Math.log(value),
     error: leaveOneOutError(logs),
-    made: madeOf(clusters.map(({ counts }) => cells.reduce((sum, cell) => sum + counts[cell], 0))),
+    made: madeOf(clusters.map(({ counts }) => totalOf(counts, cells))),
     why: "Nothing succeeded in the real environment.",
   });
   return {

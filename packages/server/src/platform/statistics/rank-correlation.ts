@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RealityFigure } from "@presage/contract";
 import { jackknifeError, leaveOneOutError } from "./intervals.ts";
-import { figureOfTasks, type MadeOf, madeOf, type PairFigure } from "./outcome-pairs.ts";
+import { figureOfTasks, type MadeOf, madeOf } from "./outcome-pairs.ts";
 
 /** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them ranks nothing. */
 export function kendallTau(values: readonly (readonly [one: number, other: number])[]): number {
@@ -26,7 +27,7 @@ const noRewards = "No episode has a reward in both.";
 /** How far two rewards are from each other: the mean of their distance by episode, and the correlation of their ranks. */
 export async function rewardFigures(
   pairs: readonly RewardPair[],
-): Promise<{ absolute_error: PairFigure; spearman: PairFigure }> {
+): Promise<{ absolute_error: RealityFigure; spearman: RealityFigure }> {
   const tasks = [...Map.groupBy(pairs, ({ task }) => task).values()];
   const made = madeOf(tasks.map(({ length }) => length));
   const distances = tasks.map((ofTask) => ({
@@ -56,7 +57,7 @@ const partsAtOnce = 10;
  * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife ranks anew without each task; tasks are
  * joined to fewer parts where that would take too long.
  */
-async function spearmanFigure(tasks: readonly RewardPair[][], made: MadeOf): Promise<PairFigure> {
+async function spearmanFigure(tasks: readonly RewardPair[][], made: MadeOf): Promise<RealityFigure> {
   const pairs = tasks.flat();
   const parts = Math.min(tasks.length, Math.max(fewestParts, Math.floor(mostWork / pairs.length)));
   const partOf = Int32Array.from(tasks.flatMap((ofTask, task) => ofTask.map(() => task % parts)));

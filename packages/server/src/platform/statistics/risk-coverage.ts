@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunCalibration } from "@presage/contract";
 import {
   type ClusterSum,
   jackknifeError,
@@ -9,17 +10,7 @@ import {
 } from "./intervals.ts";
 import { type Groups, placesToLeaveOut, type SortedConfidences } from "./sorted-confidences.ts";
 
-/** What is kept of the predictions if those below a confidence are not. */
-export interface RiskPoint {
-  /** The least confidence that is kept. */
-  threshold: number;
-  /** The share that is kept. */
-  coverage: number;
-  /** The share of it that is wrong. */
-  risk: number;
-  /** As that of a pass rate. Null if a single trajectory is kept. */
-  interval: { level: number; lower: number; upper: number } | null;
-}
+type RiskPoint = RunCalibration["risk_coverage"][number];
 
 export interface RiskCoverage {
   /** About one for each hundredth of coverage, the most confident first. */

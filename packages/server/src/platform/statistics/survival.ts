@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { mersenne } from "pure-rand/generator/mersenne";
-import { rounding, z95 } from "./intervals.ts";
+import { type Interval, rounding, z95 } from "./intervals.ts";
 
 interface SurvivalStep {
   step: number;
@@ -12,7 +12,7 @@ interface SurvivalStep {
   /** The estimated share of trajectories that have not diverged after this step. */
   survival: number;
   /** Null where `survival` is 1 or 0. */
-  interval: { level: number; lower: number; upper: number } | null;
+  interval: Interval | null;
 }
 
 export interface SurvivalCurve {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PinnedEnds, RunEndsReport, RunReport } from "@presage/contract";
+import type { PinnedEnds, RealityFigure, RunEndsReport, RunReport } from "@presage/contract";
 import {
   createClusterSums,
   effectiveClusters,
@@ -7,7 +7,6 @@ import {
   rateInterval,
   scoreInterval,
 } from "../../platform/statistics/intervals.ts";
-import type { PairFigure } from "../../platform/statistics/outcome-pairs.ts";
 import { type RewardPair, rewardFigures } from "../../platform/statistics/rank-correlation.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { countOf } from "../../platform/words.ts";
@@ -187,7 +186,7 @@ async function errorsByStep(samples: RunSamples, read: ReadEnds): Promise<Reward
 }
 
 /** A figure of episodes by task, in the words of predictions by trajectory. */
-function ofTrajectories({ tasks, effective_tasks, note, ...figure }: PairFigure): Figure {
+function ofTrajectories({ tasks, effective_tasks, note, ...figure }: RealityFigure): Figure {
   return {
     ...figure,
     trajectories: tasks,

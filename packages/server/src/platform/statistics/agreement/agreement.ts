@@ -1,3 +1,4 @@
+import type { LabelAgreement } from "@presage/contract";
 import {
   type ClusteredFigure,
   effectiveClusters,
@@ -5,8 +6,10 @@ import {
   jackknifeInterval,
   momentsOfClusters,
   rateInterval,
+  rounding,
+  whyNoInterval,
 } from "../intervals.ts";
-import { type MoreLabels, moreLabels } from "./more-labels.ts";
+import { moreLabels } from "./more-labels.ts";
 
 /** The verdicts of two raters on one thing: `first` is the evaluator whose agreement is asked for. */
 export interface Pair {
@@ -24,7 +27,7 @@ export interface PairTable {
 
 const noPairs: Readonly<PairTable> = { bothPass: 0, onlyFirst: 0, onlySecond: 0, bothFail: 0 };
 type Cell = keyof PairTable;
-const cells = ["bothPass", "onlyFirst", "onlySecond", "bothFail"] as const satisfies readonly Cell[];
+export const cells = ["bothPass", "onlyFirst", "onlySecond", "bothFail"] as const satisfies readonly Cell[];
 
 /** The pairs of one trajectory: how many there are, and what they weigh. */
 export interface PairCluster {
@@ -54,17 +57,14 @@ export function createPairs() {
   };
 }
 
-export interface PairAgreement {
+type AgreementFigures = Pick<
+  LabelAgreement,
+  "agreement" | "cohen_kappa" | "gwet_ac1" | "sensitivity" | "specificity" | "precision" | "more_labels"
+>;
+
+/** The second rater is the reference. */
+export interface PairAgreement extends AgreementFigures {
   counts: PairTable;
-  agreement: ClusteredFigure;
-  cohen_kappa: ClusteredFigure;
-  gwet_ac1: ClusteredFigure;
-  /** Of what the second rater passes or fails, the share that the first one does too. */
-  sensitivity: ClusteredFigure;
-  specificity: ClusteredFigure;
-  /** Of what the first rater passes, the share that the second one passes. */
-  precision: ClusteredFigure;
-  more_labels: MoreLabels;
 }
 
 /** How far two raters agree. Intervals leave out one trajectory at a time. */
@@ -91,7 +91,8 @@ export function sumOf(tables: readonly PairTable[]): PairTable {
   return sum;
 }
 
-const totalOf = (table: PairTable, some: readonly Cell[]) => some.reduce((sum, cell) => sum + table[cell], 0);
+export const totalOf = (table: PairTable, some: readonly Cell[]) =>
+  some.reduce((sum, cell) => sum + table[cell], 0);
 
 /** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both say one thing only. */
 export function cohenKappa(table: PairTable): number {
@@ -111,8 +112,6 @@ function gwetAc1(table: PairTable): number {
 function beyond(observed: number, byChance: number): number {
   return Math.abs(observed - byChance) < rounding ? 0 : (observed - byChance) / (1 - byChance);
 }
-
-const rounding = 1e-12;
 
 function sharesOf(table: PairTable) {
   const all = totalOf(table, cells);
@@ -202,7 +201,7 @@ export function pairCoefficient(
   return coefficientFigure(sums.length === 0 ? Number.NaN : coefficient(all), without, sums, why);
 }
 
-function less(all: PairTable, some: PairTable): PairTable {
+export function less(all: PairTable, some: PairTable): PairTable {
   const rest = { ...noPairs };
   // Differences of sums of fractions may be a little below 0.
   for (const cell of cells) rest[cell] = all[cell] - some[cell] < rounding ? 0 : all[cell] - some[cell];
@@ -226,11 +225,7 @@ function madeOf(clusters: readonly ClusterWeight[]) {
   };
 }
 
-const whyNoInterval = {
-  few: "There is no interval with fewer than 6 trajectories.",
-  undefined: "There is no interval: without one of the trajectories, the figure is not defined.",
-  alike: "All trajectories are alike, which does not show how far others would differ.",
-};
+const allAlike = "All trajectories are alike, which does not show how far others would differ.";
 
 /** A figure from −1 to 1: ± t of G* − 1 degrees of freedom times the jackknife's standard error. */
 function coefficientFigure(
@@ -244,7 +239,7 @@ function coefficientFigure(
   const leftOut = Float64Array.from(without);
   const { interval, why } = jackknifeInterval(value, leftOut, made.effective_trajectories ?? 0, -1);
   if (interval !== null && interval.upper - interval.lower < rounding)
-    return { value, interval: null, ...made, note: whyNoInterval.alike };
+    return { value, interval: null, ...made, note: allAlike };
   return { value, interval, ...made, note: why === null ? null : whyNoInterval[why] };
 }
 

@@ -1,29 +1,23 @@
-import { tQuantile, wilsonBounds } from "../intervals.ts";
+import type { LabelAgreement } from "@presage/contract";
+import { type ClusteredFigure, tQuantile, wilsonBounds } from "../intervals.ts";
 
-/** How many labels more make a share's interval as narrow as the next of some widths. */
-export interface MoreLabels {
-  /** Half of the interval's width. */
-  half_width: number;
-  /** Null if the interval is narrower than the narrowest width that is aimed at. */
-  count: number | null;
-}
-
+/** Half widths. */
 const aimedAt = [0.1, 0.05, 0.02];
 /** Beyond, nobody labels. */
 const most = 1_000_000;
 
-interface Known {
-  value: number | null;
-  interval: { lower: number; upper: number } | null;
-  count: number;
-  effective_trajectories: number | null;
-}
+type Known = Pick<ClusteredFigure, "value" | "interval" | "count" | "effective_trajectories">;
 
 /**
  * The fewest more labels with which Wilson's interval is as narrow as the next aim, if they come from as many more trajectories in
  * proportion and are as much alike within them as those so far. Before there is an interval: half agree, each label of its own trajectory.
  */
-export function moreLabels({ value, interval, count, effective_trajectories }: Known): MoreLabels {
+export function moreLabels({
+  value,
+  interval,
+  count,
+  effective_trajectories,
+}: Known): LabelAgreement["more_labels"] {
   const isKnown = value !== null && interval !== null && effective_trajectories !== null;
   const half = isKnown ? (interval.upper - interval.lower) / 2 : 1;
   const aim = aimedAt.find((width) => width < half);
