@@ -146,11 +146,6 @@ export async function findRun({ call }: Connection, nameOrId: string): Promise<R
   );
 }
 
-/** Whether a run has a status that it never leaves. */
-export function hasEnded({ status }: Pick<Run, "status">): boolean {
-  return status === "finished" || status === "cancelled" || status === "failed";
-}
-
 const answerTimeoutMs = 3_000;
 
 const RunningServer = z.object({

@@ -11,7 +11,7 @@ import { diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
-import { newLeaseId, runLeaseMs, toRun } from "../runs/run.ts";
+import { hasEnded, newLeaseId, runLeaseMs, toRun } from "../runs/run.ts";
 import { CommandError, printSandboxNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import {
@@ -21,7 +21,6 @@ import {
   connectToRunningServer,
   connectToServer,
   databaseName,
-  hasEnded,
   openOrCreate,
   type ServerConnection,
   withDatabase,

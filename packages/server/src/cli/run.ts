@@ -7,9 +7,10 @@ import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
+import { hasEnded } from "../runs/run.ts";
 import { CommandError, examples, interruptedExitCode, nextSignal, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { type Connection, findDataset, findRun, hasEnded } from "./connect.ts";
+import { type Connection, findDataset, findRun } from "./connect.ts";
 import { readEvaluator } from "./evaluate/evaluators.ts";
 import { checkFiles, startsLikeGzip } from "./files.ts";
 import {

@@ -53,6 +53,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** Whether there was no room for it just then. */
+export function isOverloaded(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "overloaded";
+}
+
 /** In place of what was deleted meanwhile. */
 export function undefinedIfGone(error: unknown): undefined {
   if (!(error instanceof ServiceError && error.code === "not_found")) throw error;

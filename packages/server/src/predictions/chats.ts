@@ -10,7 +10,7 @@ import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, UpstreamCompletion } from "../upstream/upstream.ts";
-import { type ChatRequest, setFields, withoutNulls } from "./predict.ts";
+import { type ChatRequest, isSet, setFields, withoutNulls } from "./predict.ts";
 
 /** A chat, and how its completion is sent. */
 interface ReadChat {
@@ -47,7 +47,7 @@ export function refuseIgnored(request: ChatRequest): void {
   const ignored = {
     "`n` above 1": Number(n ?? 1) > 1,
     "`tools`": Array.isArray(tools) && tools.length > 0,
-    "`response_format`": isGiven(format) && Object(format).type !== "text",
+    "`response_format`": isSet(format) && Object(format).type !== "text",
   };
   const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
   if (names.length === 0) return;
@@ -56,14 +56,10 @@ export function refuseIgnored(request: ChatRequest): void {
 
 /** Each of the two modes needs a field, which the schema cannot express. */
 export function refuseIncomplete(request: ChatRequest): void {
-  const isStructured = isGiven(request.context) || isGiven(request.interaction);
-  const isComplete = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
+  const isStructured = isSet(request.context) || isSet(request.interaction);
+  const isComplete = isStructured ? isSet(request.interaction) : (request.messages ?? []).length > 0;
   if (isComplete) return;
   throw new InvalidRequestError([missing(["body", isStructured ? "interaction" : "messages"], request)]);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** The chat that OpenAI's clients mean, as the contract has it. Messages of tools, which it does not have, are forwarded. */

@@ -81,7 +81,7 @@ function withDefault(holder: unknown, name: string, value: unknown): unknown {
   return mayHold ? { [name]: value, ...holder } : holder;
 }
 
-function isSet(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 

@@ -266,7 +266,8 @@ function growing() {
   };
 }
 
-function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
+/** The number of a key: that of the first one is 0. */
+export function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
   const known = numbers.get(key);
   if (known !== undefined) return known;
   numbers.set(key, numbers.size);

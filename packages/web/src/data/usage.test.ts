@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { UsageRow } from "@presage/sdk";
-import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "./usage.ts";
+import { isPrediction, shareOf, sumUsage } from "./usage.ts";
 
 const rows: UsageRow[] = [
   {
@@ -67,17 +67,6 @@ test("usage without prices has no cost, which is not a cost of 0", () => {
 
 test("chat completions are predictions, evaluations and calls to judges are not", () => {
   expect(rows.filter(isPrediction).map(({ operation }) => operation)).toEqual(["predict", "chat"]);
-});
-
-test("the most frequent reason comes first", () => {
-  expect(rankFailures(rows)).toEqual([
-    { reason: "invalid", count: 4 },
-    { reason: "timeout", count: 2 },
-  ]);
-});
-
-test("rows of the same step are grouped, however its time is written", () => {
-  expect([...groupByStep(rows).values()].map((group) => group.length)).toEqual([2, 2]);
 });
 
 test("there is no share of 0", () => {

@@ -1,4 +1,4 @@
-import type { LatencyResponse, Presage, UsageFailure, UsageResponse, UsageRow } from "@presage/sdk";
+import type { LatencyResponse, Presage, UsageResponse, UsageRow } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBefore, periodBounds } from "../format/times.ts";
 
@@ -109,22 +109,6 @@ function countTokens({
 /** Predictions can also be requested as chat completions. */
 export function isPrediction({ operation }: UsageRow): boolean {
   return operation === "predict" || operation === "chat";
-}
-
-/** Failure reasons, most frequent first. */
-export function rankFailures(rows: readonly UsageRow[]): { reason: UsageFailure; count: number }[] {
-  const counts = new Map<UsageFailure, number>();
-  for (const { failures } of rows) {
-    for (const [reason, count] of Object.entries(failures) as [UsageFailure, number][]) {
-      counts.set(reason, (counts.get(reason) ?? 0) + count);
-    }
-  }
-  return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
-}
-
-/** Rows by the start of their step. */
-export function groupByStep<Row extends { start: string }>(rows: readonly Row[]): Map<number, Row[]> {
-  return Map.groupBy(rows, ({ start }) => Date.parse(start));
 }
 
 /** Null if the whole is 0. */

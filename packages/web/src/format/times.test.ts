@@ -6,7 +6,6 @@ import {
   readPeriodSearch,
   stepStartsMs,
   toLocalInput,
-  wholeDaysAndRest,
 } from "./times.ts";
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
@@ -51,21 +50,6 @@ test("the previous period is as long as the period up to now, to the nearest hou
 test("just after midnight the previous period still begins before it ends", () => {
   const { since, until } = periodBefore("24h", Date.parse("2026-03-10T00:00:01Z"));
   expect(Date.parse(since)).toBeLessThan(Date.parse(until));
-});
-
-test("a range of days is its whole days and the hours after them", () => {
-  expect(wholeDaysAndRest(periodBefore("7d", nowMs))).toEqual([
-    { since: "2026-02-25T00:00:00.000Z", until: "2026-03-03T00:00:00.000Z" },
-    { since: "2026-03-03T00:00:00.000Z", until: "2026-03-03T14:00:00.000Z" },
-  ]);
-  expect(wholeDaysAndRest({ since: "2026-03-01T00:00:00.000Z", until: "2026-03-02T00:00:00.000Z" })).toEqual([
-    { since: "2026-03-01T00:00:00.000Z", until: "2026-03-02T00:00:00.000Z" },
-  ]);
-});
-
-test("a range of hours is not divided", () => {
-  const { since, until } = periodBefore("24h", nowMs);
-  expect(wholeDaysAndRest({ since, until })).toEqual([{ since, until }]);
 });
 
 // The zone of Bun's tests.

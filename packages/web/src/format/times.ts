@@ -85,25 +85,6 @@ export function periodBefore(period: Period, nowMs: number): { since: string; un
   };
 }
 
-interface Range {
-  since: string;
-  until: string;
-}
-
-/** A range that begins at midnight UTC as its whole UTC days, whose evaluations are counted already, and the rest. */
-export function wholeDaysAndRest({ since, until }: Range): Range[] {
-  const midnightMs = Math.floor(Date.parse(until) / dayMs) * dayMs;
-  const startsWithDay = Date.parse(since) % dayMs === 0;
-  const midnight = new Date(midnightMs).toISOString();
-  const parts = startsWithDay
-    ? [
-        { since, until: midnight },
-        { since: midnight, until },
-      ]
-    : [{ since, until }];
-  return parts.filter(({ since, until }) => since < until);
-}
-
 /** The start of each step, up to and including the current one. */
 export function stepStartsMs(since: string, step: Step, nowMs: number): number[] {
   const firstMs = Date.parse(since);

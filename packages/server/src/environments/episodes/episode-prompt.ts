@@ -1,5 +1,6 @@
-import { type Context, type Interaction, readWorldReference } from "@presage/contract";
+import { readWorldReference } from "@presage/contract";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { MadePrompt } from "../../predictions/stored-predictions.ts";
 import { paramsThrough } from "../../worlds/complete-through-world.ts";
 import { selectWorld } from "../../worlds/worlds-store.ts";
 import { type Episode, findEpisode } from "./episode.ts";
@@ -10,15 +11,6 @@ import { composeMessages, promptFormOf } from "./turns.ts";
 export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
   const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
   return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
-}
-
-/** What was asked for a step of an episode. */
-interface EpisodePrompt {
-  context: Context | null;
-  interaction: Interaction | null;
-  messages: Record<string, unknown>[] | null;
-  params: Record<string, unknown> | null;
-  requested_model: string | null;
 }
 
 /** A step of an episode with the steps that its prompt is made of. */
@@ -49,7 +41,7 @@ export async function readEpisodePrompt(
   { store }: { store: Store },
   requester: Requester,
   { episode, step, after }: EpisodePromptSource,
-): Promise<EpisodePrompt | undefined> {
+): Promise<MadePrompt | undefined> {
   const { row, config, task } = episode;
   const reader = store.briefReader(requester);
   const steps = await selectSteps(reader, row.id, after, step);

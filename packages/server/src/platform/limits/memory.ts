@@ -85,7 +85,7 @@ function noRoom(): ServiceError {
   );
 }
 
-function inMegabytes(bytes: number): number {
+export function inMegabytes(bytes: number): number {
   return Math.ceil(bytes / 1_000_000);
 }
 

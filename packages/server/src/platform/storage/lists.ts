@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import { ServiceError } from "../errors.ts";
+import { inMegabytes } from "../limits/memory.ts";
 import type { Micros } from "./columns.ts";
 import type { Database } from "./schema/tables.ts";
 import { isPostgres } from "./store.ts";
@@ -133,8 +134,4 @@ export function refuseLargePage(bytes: readonly number[], what: string, wayOut: 
 
 function sumOf(bytes: readonly number[]): number {
   return bytes.reduce((sum, one) => sum + one, 0);
-}
-
-function inMegabytes(bytes: number): number {
-  return Math.ceil(bytes / 1_000_000);
 }

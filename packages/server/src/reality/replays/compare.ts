@@ -4,7 +4,7 @@ import { type Episode, findEpisode, noPosition } from "../../environments/episod
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
-import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
+import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -93,8 +93,8 @@ export function compareWith(
     episode: {
       ...at,
       ...{ task_id: taskIdOf(row), episode_id: row.id, policy: row.policy, replayed: null },
-      simulated: flag(succeededInSimulation(episode)),
-      real: flag(reality.succeeded),
+      simulated: toFlag(succeededInSimulation(episode)),
+      real: toFlag(reality.succeeded),
       simulated_reward: row.reward,
       real_reward: sumOf(reality.steps.map(({ reward }) => reward)),
       steps: steps.length,
@@ -107,17 +107,13 @@ export function compareWith(
       ...reality.steps.map(numbered),
     ].map(({ step, action, observation, reward, done, latencyMs }) => ({
       ...{ ...at, step, action: toStorableText(action), observation: toStorableText(observation), reward },
-      ...{ done: flag(done), latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000) },
+      ...{ done: toFlag(done), latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000) },
     })),
   };
 }
 
 function numbered<Step>(step: Step, index: number): Step & { step: number } {
   return { ...step, step: index + 1 };
-}
-
-function flag(value: boolean): 0 | 1 {
-  return value ? 1 : 0;
 }
 
 function sumOf(rewards: readonly (number | null)[]): number | null {

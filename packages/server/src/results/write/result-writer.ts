@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { charactersOf } from "../../evaluators/outcome.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { isOverloaded, ServiceError } from "../../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../platform/storage/store-error.ts";
 import type { EvaluationRecord, StoredResult } from "../result.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
@@ -107,10 +107,6 @@ export function createResultWriter(write: WriteResults) {
       return await stored.promise;
     },
   };
-}
-
-function isOverloaded(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 /** Each call with its part of the results of all. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { numberOf } from "../../worlds/example-index.ts";
 import { adaptAnswer, type ExampleServices } from "../../worlds/examples.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
@@ -79,13 +80,6 @@ async function readTransitions(
     }
   }
   return { actions, all, of, trajectoryOf };
-}
-
-function numberOf(numbers: Map<string, number>, text: string): number {
-  const known = numbers.get(text);
-  if (known !== undefined) return known;
-  numbers.set(text, numbers.size);
-  return numbers.size - 1;
 }
 
 /** The transitions of each action, the commonest first; of equally common ones, the smallest digest. */

@@ -13,6 +13,7 @@ import {
   type ResolvedEvaluator,
 } from "../../evaluators/resolve-evaluators.ts";
 import type { RequestAllowance, RunEvaluator } from "../../evaluators/run-evaluator.ts";
+import { digestOf } from "../../http/request.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { createRetryBudget } from "../../platform/limits/deadline.ts";
 import type { StepSpan } from "../../platform/observability/tracing.ts";
@@ -24,7 +25,7 @@ import { verbOf } from "../../platform/words.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { countNames, noCounts, payerOf, type Run, type RunDataset, type WorkCounts } from "../run.ts";
-import { actionOf, digestOf, type Step, stateOf, toEvaluated } from "./missing-work.ts";
+import { actionOf, type Step, stateOf, toEvaluated } from "./missing-work.ts";
 import type { RunWork } from "./work-store.ts";
 
 /** What evaluating a step needs. */
@@ -198,6 +199,7 @@ export async function readTraits(
   return {
     revision_id: run.dataset.revisionId,
     position,
+    // The same for equal samples of any revision: runs are compared on these.
     digest: digestOf(sample),
     changes: changesBySample(sample.tags?.changed, counted),
     verb: verbOf(actionOf(sample)),

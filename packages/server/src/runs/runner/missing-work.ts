@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { DatasetSample } from "@presage/contract";
 import { composePrompt, composeSystemTurn, composeUserTurn } from "@presage/contract/compose-prompt";
 import { readSamplesAt } from "../../datasets/samples.ts";
@@ -256,9 +255,4 @@ export function memoryOf({ context, interaction, messages = [], next_state }: Da
     0,
   );
   return characters * bytesPerCharacter;
-}
-
-/** The same for equal samples of any revision: runs are compared on these. */
-export function digestOf(sample: DatasetSample): string {
-  return createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
 }

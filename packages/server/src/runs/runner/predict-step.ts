@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DatasetSample } from "@presage/contract";
 import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectEarlierPositions, selectSizes } from "../../datasets/samples-store.ts";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { isOverloaded, UpstreamError } from "../../platform/errors.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import { answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
@@ -86,6 +86,7 @@ async function predictStep(
       }
       if (failure !== undefined && calls >= maxCalls) return { failure };
     } catch (error) {
+      // The responses in progress leave no memory for this one, or an index is not searchable yet. That says nothing about the deployment.
       if (!signal.aborted && isOverloaded(error)) {
         pace.limited(overloadPauseMs, "memory");
         continue;
@@ -150,11 +151,6 @@ async function whenReady(
     await sleep(overloadPauseMs, undefined, { signal });
   }
   return undefined;
-}
-
-/** The responses in progress leave no memory for this one, or an index is not searchable yet. That says nothing about the deployment. */
-function isOverloaded(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 /** Predicts one step; undefined if the run was paused first. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
