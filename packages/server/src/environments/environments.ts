@@ -45,13 +45,16 @@ export interface ConfigServices {
   realEnvironments: { find(name: string): unknown };
 }
 
+/** As much of it as its reality goes by. */
+export type WatchedRevision = Pick<EnvironmentRevision, "id" | "name" | "revision" | "config">;
+
 /** What is known of an environment beside itself. */
 export interface RealityServices {
   store: Store;
   /** Whether its successes are false too often, at most `maxAgeMs` out of date; undefined: it has no limit. */
   realityOf(
     requester: Requester,
-    environment: EnvironmentRevision,
+    environment: WatchedRevision,
     maxAgeMs?: number,
   ): Promise<RealityState | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { RealityState } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
-import type { RealityServices } from "../environments/environments.ts";
+import type { RealityServices, WatchedRevision } from "../environments/environments.ts";
 import { selectExisting } from "../environments/environments-store.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { startAlarm } from "./alarm.ts";
@@ -57,7 +57,7 @@ export function watchReality(
 
   async function look(
     requester: Requester,
-    { id, name: environment, revision }: EnvironmentRevision,
+    { id, name: environment, revision }: WatchedRevision,
     limit: number,
   ): Promise<RealityState> {
     const { accountId } = requester;

@@ -10,12 +10,13 @@ import {
   type TaskSplitName,
   type Episode as WholeEpisode,
 } from "@presage/contract";
+import { orAborted, withDeadline } from "../../platform/limits/deadline.ts";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { environmentDefaults } from "../environment.ts";
-import { findEnvironment } from "../environments.ts";
+import { findEnvironment, type RealityServices } from "../environments.ts";
 import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
 import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./episodes-store.ts";
 import { type EpisodeCounts, selectEpisodeCounts } from "./figures-store.ts";
@@ -36,6 +37,25 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
       reality: reality === undefined ? null : withoutPolicies(reality),
     },
   };
+}
+
+/** It is not known to a second: episodes that start look anew. */
+const shownForMs = 60_000;
+/** A look at very many episodes takes longer. The next answer has what it found. */
+const mostWaitMs = 500;
+
+/** Whether successes in an episode's environment are false too often, for whoever trains in it. */
+export async function showReality(
+  { realityOf }: RealityServices,
+  requester: Requester,
+  { row, config }: Episode,
+): Promise<{ reality?: EpisodeStart["info"]["reality"] }> {
+  if (typeof config.real?.false_success_limit !== "number") return {};
+  const { environment_id: id, environment: name } = row;
+  const looking = realityOf(requester, { id, name, revision: Number(row.revision), config }, shownForMs);
+  const limits = { timeoutMs: mostWaitMs, timeoutError: () => new Error("It takes longer.") };
+  const state = await withDeadline(limits, (signal) => orAborted(looking, signal)).catch(() => undefined);
+  return state === undefined ? {} : { reality: withoutPolicies(state) };
 }
 
 function withoutPolicies({ policies: _, ...state }: RealityState) {

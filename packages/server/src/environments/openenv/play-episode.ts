@@ -9,10 +9,11 @@ import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { RealityServices } from "../environments.ts";
 import { type AskServices, askDeployment } from "../episodes/ask.ts";
 import { type Episode, findEpisode, hasExpired, statusOf } from "../episodes/episode.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
-import { toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
+import { showReality, toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
 import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
 import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
 
@@ -156,14 +157,16 @@ function refuseOther({ row }: Episode, { environment }: Conversation): void {
 
 /** OpenEnv's state, with what else is known of the episode. */
 export async function showState(
-  services: { store: Store },
+  services: RealityServices,
   { episode }: Conversation,
   { requester }: MessageCall,
 ): Promise<object> {
   if (episode === undefined) return { episode_id: null, step_count: 0 };
-  const { row } = await findEpisode(services, requester, episode.id);
-  const { id, steps_taken, ...summary } = toEpisodeSummary(row);
-  return { episode_id: episode.name ?? id, step_count: steps_taken, ...summary };
+  const found = await findEpisode(services, requester, episode.id);
+  const { id, steps_taken, ...summary } = toEpisodeSummary(found.row);
+  // The public client hands on all of it, but of a reset neither more nor less than what agents see.
+  const reality = await showReality(services, requester, found);
+  return { episode_id: episode.name ?? id, step_count: steps_taken, ...summary, ...reality };
 }
 
 /** Takes a step of the socket's episode, within the limits of predictions. */

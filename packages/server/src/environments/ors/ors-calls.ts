@@ -9,7 +9,7 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { type AskServices, askDeployment } from "../episodes/ask.ts";
-import { toStep } from "../episodes/show-episode.ts";
+import { showReality, toStep } from "../episodes/show-episode.ts";
 import { type OpenSession, openSession, type SessionServices } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
 import {
@@ -29,13 +29,13 @@ import {
   takeCall,
 } from "./take-call.ts";
 
-/** What became of a call, in the words of the Open Reward Standard. */
-function toCallResult(outcome: CallOutcome): OrsCallResult {
+/** What became of a call, in the words of the Open Reward Standard. Agents are shown the blocks, not the metadata. */
+function toCallResult(outcome: CallOutcome, more: object): OrsCallResult {
   if (outcome.kind === "refused") return { ok: false, error: outcome.message };
   if (outcome.kind === "step") {
     const { observation, reward, terminated, truncated, info } = toStep(outcome.result);
     const { episode_id } = outcome.result.step;
-    const metadata = { episode_id, terminated, truncated, ...info };
+    const metadata = { episode_id, terminated, truncated, ...info, ...more };
     const finished = terminated || truncated;
     return { ok: true, output: { blocks: [orsText(observation)], metadata, reward, finished } };
   }
@@ -131,17 +131,20 @@ async function prepareStep(
 /** The task's id before any work, comments while the step is taken, and the result. */
 async function* eventsOf(
   services: Services,
-  { request }: CallWithCaller,
-  { session }: OpenSession,
+  call: CallWithCaller,
+  { session, episode }: OpenSession,
   { taskId }: FoundCall,
   step: Step,
 ): AsyncGenerator<string, void> {
+  const { request } = call;
+  const requester = requesterOf(call);
   try {
     yield toEvent("task_id", taskId);
     const taken = step.take();
     while (await isPending(taken)) yield comment;
     const outcome = await taken;
-    const chunks = toChunks(JSON.stringify(toCallResult(outcome)));
+    const reality = outcome.kind === "step" ? await showReality(services, requester, episode) : {};
+    const chunks = toChunks(JSON.stringify(toCallResult(outcome, reality)));
     const last = chunks.pop() ?? "";
     for (const chunk of chunks) yield toEvent("chunk", chunk);
     // The client that is gone comes back for it.
