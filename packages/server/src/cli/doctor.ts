@@ -21,6 +21,7 @@ import { placeholdersOf } from "../reality/real/template.ts";
 import type { UpstreamOptions } from "../upstream/create-upstream.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
+import { NoResponseError } from "../upstream/send.ts";
 import { examples, json } from "./command.ts";
 import { megabytes } from "./database.ts";
 
@@ -329,12 +330,21 @@ async function ask(check: Finding["check"], options: UpstreamOptions): Promise<F
   }
 }
 
-function adviceFor({ category, status }: UpstreamError): string {
+function adviceFor(error: UpstreamError): string {
+  const { category, status } = error;
   if (status === 401 || status === 403) return "it refuses the API key. Correct it";
   if (status === 404)
     return "it has no list of models at this address, which usually ends in /v1. Correct it";
   if (category === "timeout") return `no answer within ${timeoutMs / 1000} s. Is it still loading its model?`;
-  if (category === "unavailable" && status === undefined)
-    return "it cannot be reached. Start it, or correct the address";
+  if (error instanceof NoResponseError) return adviceToReach(error);
+  if (category === "unavailable" && status === undefined) return "it broke off its response. Look at its log";
   return "it does not answer as a chat-completions server. Look at its log";
+}
+
+function adviceToReach({ reason, code }: NoResponseError): string {
+  if (reason === "certificate")
+    return `its certificate is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to your own CA, or correct the certificate`;
+  if (reason === "tls") return "it does not speak TLS at this address. Correct it, or begin it with http:";
+  if (reason === "name") return "its name is not known here. Correct the address";
+  return "it cannot be reached. Start it, or correct the address";
 }

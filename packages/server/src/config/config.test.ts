@@ -100,7 +100,7 @@ describe("Each variable", () => {
       PRESAGE_DATABASE_URL: "postgres://me:password@db/presage",
       PRESAGE_REDIS_URL: "rediss://me:password@redis:6380/2",
       PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1/",
-      PRESAGE_UPSTREAM_API_KEY: "upstream-key",
+      PRESAGE_UPSTREAM_API_KEY: "upstream-key\n",
       PRESAGE_UPSTREAM_MODEL: "world-model",
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
@@ -370,6 +370,8 @@ describe("A wrong value", () => {
       ["k".repeat(31), `${"k".repeat(32)} k`, "ключ".repeat(10)],
       "32 to 512 visible ASCII characters",
     ],
+    ["PRESAGE_UPSTREAM_API_KEY", ["a\nb", "schlüssel"], "printable ASCII characters"],
+    ["PRESAGE_JUDGE_API_KEY", ["a\r\nb", "\u007f"], "printable ASCII characters"],
     [
       "PRESAGE_PUBLIC_URL",
       ["presage.example", "https://example.org/presage", "https://example.org?a", "https://example.org/#a"],
@@ -409,6 +411,8 @@ describe("A wrong value", () => {
       const isSecret = [
         "PRESAGE_DATABASE_URL",
         "PRESAGE_REDIS_URL",
+        "PRESAGE_UPSTREAM_API_KEY",
+        "PRESAGE_JUDGE_API_KEY",
         "PRESAGE_BOOTSTRAP_KEY",
         "OTEL_EXPORTER_OTLP_HEADERS",
       ].includes(name);

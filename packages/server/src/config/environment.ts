@@ -8,6 +8,7 @@ import {
   telemetryVariables,
 } from "./identity-and-telemetry.ts";
 import {
+  apiKey,
   httpUrl,
   httpUrls,
   oneOf,
@@ -83,7 +84,7 @@ export const environment = z.object({
     description: "YAML file of the real environments that episodes are checked against",
     expected: "a path",
   }),
-  PRESAGE_UPSTREAM_API_KEY: text.optional().describe("sent to the upstream as a bearer token"),
+  PRESAGE_UPSTREAM_API_KEY: apiKey.optional().describe("sent to the upstream as a bearer token"),
   PRESAGE_UPSTREAM_MODEL: text
     .optional()
     .describe("name of the served model; if not set, the upstream's first model"),
@@ -199,7 +200,7 @@ export const environment = z.object({
   PRESAGE_JUDGE_URL: httpUrl
     .optional()
     .describe("base URL of the model behind judge evaluators; if not set, the upstream"),
-  PRESAGE_JUDGE_API_KEY: text.optional().describe("sent to the judge's model as a bearer token"),
+  PRESAGE_JUDGE_API_KEY: apiKey.optional().describe("sent to the judge's model as a bearer token"),
   PRESAGE_JUDGE_MODEL: text.optional().describe("model name for judge evaluators"),
   PRESAGE_JUDGE_MAX_IN_FLIGHT: wholeNumber(1, unlimited)
     .optional()

@@ -88,6 +88,12 @@ export const issuerUrl = z
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .meta({ expected: expectedUrl });
 export const text = z.string().meta({ expected: "text" });
+/** Sent in a header. A file that it came from may end in a line break. */
+export const apiKey = z
+  .string()
+  .trim()
+  .regex(/^[\x20-\x7e]+$/)
+  .meta({ expected: "printable ASCII characters" });
 /** Where a query would set options of the client. */
 export const redisUrl = z
   .url({ protocol: /^rediss?$/, abort: true })

@@ -12,6 +12,7 @@ import { redisProgram, startRedis } from "../support/redis/start-redis.ts";
 import { startOpenidProvider, type TestOpenidProvider } from "../support/sign-in/openid-provider.ts";
 import { createPostgresDatabase, onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
@@ -123,6 +124,27 @@ test("Of each replica it says what is wrong with it, and of the judge", async ()
   expect(of("upstream")[1]?.text).toEndWith("it cannot be reached. Start it, or correct the address");
   expect(of("upstream")[2]?.text).toEndWith("it refuses the API key. Correct it (status 401)");
   expect(of("judge")[0]?.text).toEndWith("does not list absent-model. Its models are test-model");
+});
+
+test("Of an upstream that cannot be reached it says why", async () => {
+  await using https = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: selfSignedCertificate(),
+    fetch: () => Response.json({}),
+  });
+  const urls = [
+    `https://localhost:${https.port}/v1`,
+    `${upstream.url.replace("http:", "https:")}`,
+    "http://model.invalid/v1",
+  ];
+  const { of } = await diagnose({ ...secrets, PRESAGE_UPSTREAM_URL: urls.join(",") });
+  const [certificate, tls, name] = of("upstream").map(({ text }) => text);
+  expect(certificate).toEndWith(
+    "its certificate is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT). Set NODE_EXTRA_CA_CERTS to your own CA, or correct the certificate",
+  );
+  expect(tls).toEndWith("it does not speak TLS at this address. Correct it, or begin it with http:");
+  expect(name).toEndWith("its name is not known here. Correct the address");
 });
 
 test.each([
