@@ -60,6 +60,19 @@ test("a line of another layout is a fault that says which; so is every line if t
   });
 });
 
+test("a line whose messages are no list does not make its file a chat", async () => {
+  const { example } = openAiChat.about;
+  for (const messages of [null, JSON.stringify(JSON.parse(example).messages)]) {
+    const text = `${example}\n${JSON.stringify({ messages })}\n${example}`;
+    const { figures } = await importText(text, { skipsFaults: true });
+    expect(figures).toMatchObject({ files: [{ format: "openai-chat" }], skipped: 1 });
+    const refused = importText(text);
+    await expect(refused).rejects.toMatchObject({
+      faults: [{ line: 2, path: ["messages"], reason: expect.not.stringContaining("looks like") }],
+    });
+  }
+});
+
 async function readOrRefuse(text: string, options: Parameters<typeof importText>[1]) {
   try {
     for (const sample of (await importText(text, options)).samples) {

@@ -114,7 +114,7 @@ export class TraceFile {
   /** A document of another layout than its file's: the fault says which to ask for. */
   #explain(document: TraceDocument, error: LineError): LineError {
     const layout = this.told?.layout;
-    const other = layouts.find((one) => one.recognises(document) !== undefined);
+    const other = layouts.find((one) => one.recognises(document) !== undefined && admits(one, document));
     if (layout === undefined || other === undefined || other === layout) return error;
     // What it admits it reads, unless an earlier layout would have been told.
     if (admits(layout, document) && layouts.indexOf(layout) < layouts.indexOf(other)) return error;

@@ -105,5 +105,6 @@ export const chat: Layout = {
     example: `{"id":"walk-1","messages":[{"role":"system","content":"You are a kitchen."},{"role":"user","content":"open fridge"},{"role":"assistant","content":"The fridge is open."}]}`,
   },
   recognises: (document) => (has(document, "messages") ? "messages of texts alone" : undefined),
+  admits: ({ value }) => isObject(value) && Array.isArray(value.messages),
   open: (options) => (options.assistantIs === "agent" ? openAiChat.open : asEnvironment)(options),
 };
