@@ -102,3 +102,14 @@ test("rewards are compared where there are two", async () => {
   expect(reward.absolute_error).toMatchObject({ count: 300, tasks: 20, note: null });
   expect(reward.spearman.interval?.lower).toBeGreaterThan(0);
 });
+
+test("what cannot be shown is not denied: a verb that all false successes have, of few tasks", async () => {
+  const acted = { policy: null, simulated: true, episodeId: null, position: 1 };
+  const episodes = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((task) => [
+    { ...acted, task: String(task), real: true, verbs: ["activate"] },
+    { ...acted, task: String(task), real: false, verbs: ["open"] },
+  ]);
+  const { sentence, verbs } = await exploitsOf(episodes);
+  expect(verbs[0]?.log_odds_ratio.interval?.lower).toBeGreaterThan(0);
+  expect(sentence).toBe("None of 2 actions, tested together, is shown to be in false successes more often.");
+});
