@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { selectAccountIds } from "../accounts/users-store.ts";
+import type { Config } from "../config/config.ts";
 import { deleteOldEpisodes } from "../environments/episodes/episode.ts";
 import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
@@ -52,15 +53,6 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
   }
 }
 
-/** After how many days each kind is deleted; absent: never. */
-export interface Retention {
-  results?: number;
-  predictions?: number;
-  episodes?: number;
-  usage?: number;
-  audit?: number;
-}
-
 /** For how long a deletion by filter can be looked up after its end. */
 const deletionsDays = 30;
 
@@ -73,7 +65,7 @@ export interface DeletionWork {
 /** Deletes everything that is too old at a time. */
 export async function deleteWhatIsOld(
   work: DeletionWork,
-  { results, predictions, episodes, usage, audit }: Retention,
+  { results, predictions, episodes, usage, audit }: Partial<Config["retention"]>,
   now: Micros,
   signal: AbortSignal,
 ): Promise<void> {

@@ -51,13 +51,13 @@ const instance = (description: string) => ({
 
 export const probePaths: ZodOpenApiPathsObject = {
   "/health": {
-    get: openOperation("getHealth", "probes", "Check that the process is up", {
+    get: openOperation("getHealth", "Check that the process is up", {
       description: "Answers as long as the process runs, even while it starts or stops.",
       responses: { "200": response("It is up", HealthResponse, { status: "ok" }) },
     }),
   },
   "/ready": {
-    get: openOperation("getReadiness", "probes", "Check that the server accepts requests", {
+    get: openOperation("getReadiness", "Check that the server accepts requests", {
       description:
         "For load balancers: answers 503 while the server starts and as soon as it is told to stop.",
       responses: {
@@ -73,7 +73,7 @@ export const probePaths: ZodOpenApiPathsObject = {
     }),
   },
   "/metrics": {
-    get: openOperation("getMetrics", "probes", "Get metrics for Prometheus", {
+    get: openOperation("getMetrics", "Get metrics for Prometheus", {
       description:
         "Counters, gauges and histograms of the whole server: with several workers, those of all of them. Requests from the same machine need no token; others send the token in `PRESAGE_METRICS_TOKEN` as a bearer token.",
       responses: {
@@ -94,7 +94,7 @@ export const probePaths: ZodOpenApiPathsObject = {
     }),
   },
   "/openapi.json": {
-    get: openOperation("getOpenApi", "probes", "Get this document", {
+    get: openOperation("getOpenApi", "Get this document", {
       description: "The whole API as an OpenAPI document, for generators of clients and other tools.",
       responses: {
         "200": {
@@ -110,7 +110,7 @@ export const probePaths: ZodOpenApiPathsObject = {
     }),
   },
   "/docs": {
-    get: openOperation("getDocs", "probes", "Get this document as web pages", {
+    get: openOperation("getDocs", "Get this document as web pages", {
       description:
         "Shows this document and the guides in a browser, and sends requests; in a browser that is signed in, these need no key. Each operation has a page of its own: `/docs/` and its id.",
       responses: {

@@ -88,26 +88,16 @@ function telemetryOf(values: Environment): TelemetryOptions {
 }
 
 function targetOf(values: Environment, signal: Signal): OtlpTarget | undefined {
-  const ofTraces = signal === "traces";
-  const exporter = ofTraces ? values.OTEL_TRACES_EXPORTER : values.OTEL_METRICS_EXPORTER;
-  const own = ofTraces
-    ? {
-        url: values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
-        headers: values.OTEL_EXPORTER_OTLP_TRACES_HEADERS,
-        protocol: values.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL,
-      }
-    : {
-        url: values.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT,
-        headers: values.OTEL_EXPORTER_OTLP_METRICS_HEADERS,
-        protocol: values.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL,
-      };
+  const name = signal === "traces" ? "TRACES" : "METRICS";
   const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const url = own.url ?? (base === undefined ? undefined : `${base}/v1/${signal}`);
-  if (url === undefined || exporter === "none" || values.OTEL_SDK_DISABLED) return undefined;
+  const url = values[`OTEL_EXPORTER_OTLP_${name}_ENDPOINT`] ?? (base && `${base}/v1/${signal}`);
+  const isOff = values[`OTEL_${name}_EXPORTER`] === "none" || values.OTEL_SDK_DISABLED;
+  if (url === undefined || isOff) return undefined;
   return {
     url,
-    headers: { ...values.OTEL_EXPORTER_OTLP_HEADERS, ...own.headers },
-    protocol: own.protocol ?? values.OTEL_EXPORTER_OTLP_PROTOCOL ?? "http/protobuf",
+    headers: { ...values.OTEL_EXPORTER_OTLP_HEADERS, ...values[`OTEL_EXPORTER_OTLP_${name}_HEADERS`] },
+    protocol:
+      values[`OTEL_EXPORTER_OTLP_${name}_PROTOCOL`] ?? values.OTEL_EXPORTER_OTLP_PROTOCOL ?? "http/protobuf",
     compression: values.OTEL_EXPORTER_OTLP_COMPRESSION,
     timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
   };
@@ -120,86 +110,6 @@ const keysPerUser = 10;
 const keysPerAccount = 50;
 /** A usual batch size of model servers. */
 const defaultJudgeCalls = 256;
-
-export type Config = Readonly<{
-  /** Multiplies what work in the background waits: 1, and less in tests. */
-  patience: number;
-  listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
-  /** The number of processes that share the port, and which of them this is, from 0. */
-  workers: Workers;
-  databaseUrl: string;
-  /** Absent: processes share nothing but the database. */
-  redisUrl: string | undefined;
-  /** Absent: a quarter of the memory of the machine or container. */
-  memoryBudgetBytes: number | undefined;
-  /** How much of the disk of an SQLite database uploads and runs leave free. */
-  minFreeDiskBytes: number;
-  /** The file with prices of models. Absent: nothing has a price. */
-  pricesPath: string | undefined;
-  /** Absent: there is one deployment, the upstream or the sandbox. */
-  deployments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
-  /** The file of real environments, with the variables that hold their keys. Absent: there are none. */
-  realEnvironments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
-  upstream: Readonly<{
-    /** The base URL of each replica. Absent: the sandbox. */
-    urls: readonly string[] | undefined;
-    apiKey: string | undefined;
-    model: string | undefined;
-    timeoutMs: number;
-    retries: number;
-    keepAlive: boolean;
-    /** What plain http goes over. */
-    client: Environment["PRESAGE_UPSTREAM_CLIENT"];
-  }>;
-  /** Of predictions that are kept. */
-  cache: Readonly<{
-    /** Of the one deployment that no file describes. */
-    policy: Environment["PRESAGE_CACHE"];
-    maxBytes: number;
-    maxAgeS: number;
-    epoch: string;
-  }>;
-  /** Of live predictions that are stored. */
-  capture: Readonly<{ setting: string; maxAgeDays: number }>;
-  /** After how many days each kind of data is deleted; absent: never. */
-  retention: Readonly<{
-    results?: number;
-    predictions: number;
-    episodes?: number;
-    usage?: number;
-    audit?: number;
-  }>;
-  prediction: Readonly<{
-    debugFields: boolean;
-    chatCompatibility: Environment["PRESAGE_CHAT_COMPATIBILITY"];
-    ratePerMinute: number;
-    userRatePerMinute: number;
-    accountRatePerMinute: number;
-    maxInFlight: number;
-  }>;
-  evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
-  datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
-  worlds: Readonly<{ maxIndexBytes: number }>;
-  runs: Readonly<{ maxInFlight: number }>;
-  identity: Readonly<{
-    bootstrapKey: string | undefined;
-    /** Absent: local mode. */
-    oidc: OidcConfig | undefined;
-    session: Readonly<{ idleMs: number; maxMs: number }>;
-  }>;
-  judge: Readonly<{
-    url: string | undefined;
-    apiKey: string | undefined;
-    model: string | undefined;
-    maxInFlight: number;
-  }>;
-  /** Absent: only this machine may read the metrics. */
-  metricsToken: string | undefined;
-  logLevel: Environment["PRESAGE_LOG_LEVEL"];
-  telemetry: TelemetryOptions;
-  /** The API key for calls of the command line to another server. */
-  clientApiKey: string | undefined;
-}>;
 
 export type Workers = Readonly<{ count: number; index: number }>;
 
@@ -222,10 +132,13 @@ export class ConfigError extends Error {
   }
 }
 
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
 /** Reads every variable, or throws a `ConfigError` that names all invalid ones. */
-export function readConfig(raw: RawEnvironment): Config {
+export function readConfig(raw: RawEnvironment) {
   const values = readEnvironment(raw);
   return frozen({
+    /** Multiplies what work in the background waits: 1, and less in tests. */
     patience: 1,
     listen: {
       host: values.PRESAGE_HOST,
@@ -233,7 +146,8 @@ export function readConfig(raw: RawEnvironment): Config {
       publicUrl: values.PRESAGE_PUBLIC_URL,
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     },
-    workers: { count: values.PRESAGE_WORKERS, index: 0 },
+    /** The number of processes that share the port, and which of them this is, from 0. */
+    workers: { count: values.PRESAGE_WORKERS, index: 0 } as Workers,
     databaseUrl: values.PRESAGE_DATABASE_URL,
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
@@ -242,7 +156,8 @@ export function readConfig(raw: RawEnvironment): Config {
     realEnvironments: fileWithKeys(values.PRESAGE_REAL_ENVIRONMENTS, raw),
     pricesPath: values.PRESAGE_PRICES,
     upstream: {
-      urls: values.PRESAGE_UPSTREAM_URL,
+      /** The base URL of each replica. Undefined: the sandbox. */
+      urls: values.PRESAGE_UPSTREAM_URL as readonly string[] | undefined,
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,
       model: values.PRESAGE_UPSTREAM_MODEL,
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
@@ -260,14 +175,16 @@ export function readConfig(raw: RawEnvironment): Config {
       setting: values.PRESAGE_CAPTURE,
       maxAgeDays: values.PRESAGE_RETENTION?.predictions ?? values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
     },
+    /** After how many days each kind of data is deleted; absent: never. */
     retention: {
       predictions: values.PRESAGE_CAPTURE_MAX_AGE_DAYS,
       ...values.PRESAGE_RETENTION,
     },
     ...workOf(values),
     identity: {
-      bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
+      /** Undefined: local mode. */
       oidc: oidcOf(values),
+      bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       session: {
         idleMs: values.PRESAGE_SESSION_IDLE_MINUTES * minuteMs,
         maxMs: values.PRESAGE_SESSION_MAX_HOURS * hourMs,
@@ -283,6 +200,7 @@ export function readConfig(raw: RawEnvironment): Config {
     metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
     telemetry: telemetryOf(values),
+    /** For calls of the command line to another server. */
     clientApiKey: values.PRESAGE_API_KEY,
   });
 }
@@ -296,9 +214,7 @@ function fileWithKeys(
 }
 
 /** What may be asked for, and how much of it at once. */
-function workOf(
-  values: ReturnType<typeof readEnvironment>,
-): Pick<Config, "prediction" | "evaluation" | "datasets" | "worlds" | "runs"> {
+function workOf(values: Environment) {
   return {
     prediction: {
       debugFields: values.PRESAGE_DEBUG_FIELDS,

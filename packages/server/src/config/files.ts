@@ -16,7 +16,6 @@ import {
   type FileIssue,
   findFaultOfKey,
   name,
-  type Path,
   parseYamlFile,
   wholeNumber,
   type YamlFile,
@@ -53,20 +52,9 @@ export function parseDeployments(
   text: string,
   { raw, timeoutMs }: { raw: RawEnvironment; timeoutMs: number },
 ): DeploymentSettings {
-  const parsed = parseYamlFile(path, text, file, schemaAt);
+  const parsed = parseYamlFile(path, text, file);
   parsed.refuse(findContradictions(parsed, raw));
   return toSettings(parsed.value, raw, timeoutMs);
-}
-
-/** The schema of this place of the file. */
-function schemaAt(path: Path, part: "key" | "value"): z.ZodType {
-  if (part === "key") return file.shape.deployments.keyType;
-  const [top, , field, item] = path;
-  if (top === "default") return file.shape.default;
-  if (top !== "deployments" || path.length < 2) return top === undefined ? file : file.shape.deployments;
-  const shape: Readonly<Record<string, z.ZodType>> = deployment.shape;
-  if (item !== undefined) return deployment.shape.replicas.element;
-  return shape[String(field)] ?? deployment;
 }
 
 /** What the schema cannot express: names that refer to others, and variables that are not set. */
@@ -157,20 +145,10 @@ const pricesFile = z.strictObject({
 
 /** Reads a price list from YAML, or throws a `ConfigError` with a line for each issue. */
 export function parsePrices(path: string, text: string): Prices {
-  const { currency, models } = parseYamlFile(path, text, pricesFile, schemaOfPrices).value;
+  const { currency, models } = parseYamlFile(path, text, pricesFile).value;
   const entries = Object.entries(models).map(([name, { prompt, cached = prompt, completion }]) => {
     const prices: ModelPrices = { prompt, cached, completion };
     return [name, prices] as const;
   });
   return { currency, models: new Map(entries) };
-}
-
-/** The schema of this place of the file. */
-function schemaOfPrices([top, name, field]: Path, part: "key" | "value"): z.ZodType {
-  if (part === "key") return pricesFile.shape.models.keyType;
-  if (top === undefined) return pricesFile;
-  if (top === "currency") return pricesFile.shape.currency;
-  if (name === undefined) return pricesFile.shape.models;
-  const shape: Readonly<Record<string, z.ZodType>> = model.shape;
-  return shape[String(field)] ?? model;
 }

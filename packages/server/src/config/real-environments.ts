@@ -75,7 +75,7 @@ export function parseRealEnvironments(
   text: string,
   raw: RawEnvironment,
 ): RealEnvironmentSettings[] {
-  const parsed = parseYamlFile(path, text, file, schemaAt);
+  const parsed = parseYamlFile(path, text, file);
   parsed.refuse(findFaults(parsed, raw));
   return Object.entries(parsed.value.environments).map(([own, given]) => ({
     name: own,
@@ -94,15 +94,6 @@ export function parseRealEnvironments(
 function templatesOf({ protocol, reset, action }: Entry): { reset: Template; action: Template } {
   const usual = templates[protocol];
   return { reset: reset ?? usual.reset, action: action ?? usual.action };
-}
-
-/** The schema of this place of the file. */
-function schemaAt([top, own, field]: Path, part: "key" | "value"): z.ZodType {
-  if (part === "key") return file.shape.environments.keyType;
-  if (top === undefined) return file;
-  if (own === undefined) return file.shape.environments;
-  const shape: Readonly<Record<string, z.ZodType>> = environment.shape;
-  return shape[String(field)] ?? environment;
 }
 
 /** What the schema cannot express. */

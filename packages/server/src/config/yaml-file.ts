@@ -34,13 +34,12 @@ export async function readSettingsFile(variable: string, path: string): Promise<
 
 /**
  * Reads YAML by a schema, or throws a `ConfigError` with a line for each issue: file, line, place and what was expected, as the
- * `expected` of the schema that `schemaAt` finds for a place. It quotes no values, since one may be a key in the wrong place.
+ * `expected` of the place's schema. It quotes no values, since one may be a key in the wrong place.
  */
 export function parseYamlFile<Schema extends z.ZodType>(
   path: string,
   text: string,
   schema: Schema,
-  schemaAt: (path: Path, part: "key" | "value") => z.ZodType,
 ): YamlFile<z.output<Schema>> {
   const { LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
@@ -67,7 +66,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => issueAt([...issue.path, key], "unknown key"));
     const isKey = issue.code === "invalid_key";
-    const wanted = schemaAt(issue.path, isKey ? "key" : "value");
+    const wanted = schemaAt(schema, issue.path, isKey);
     const expectation = expectedOf(wanted) ?? "a map of keys and values";
     const isMissing = !isKey && valueAt(value, issue.path) === undefined;
     return [issueAt(issue.path, `${isMissing ? "missing; " : ""}expected ${expectation}`)];
@@ -87,6 +86,25 @@ export function parseYamlFile<Schema extends z.ZodType>(
     throw new ConfigError([`${basename(path)}: it is not valid`]);
   }
   return { value: parsed.data, issueAt, refuse };
+}
+
+/** The schema of a place, or of the last one on the way to it that has one; of a key, that of the keys beside it. */
+function schemaAt(schema: z.core.$ZodType, path: Path, isKey: boolean): z.core.$ZodType {
+  let found = schema;
+  for (const [depth, name] of path.entries()) {
+    if (found instanceof z.ZodRecord && isKey && depth === path.length - 1) return found.keyType;
+    const inner: z.core.$ZodType | undefined =
+      found instanceof z.ZodObject
+        ? found.shape[String(name)]
+        : found instanceof z.ZodRecord
+          ? found.valueType
+          : found instanceof z.ZodArray
+            ? found.element
+            : undefined;
+    if (inner === undefined) return found;
+    found = inner;
+  }
+  return found;
 }
 
 /** What no schema sees. */

@@ -179,14 +179,9 @@ type Open = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary" |
   description: string;
 };
 
-/** An operation that needs no authentication and fails in no other ways than `responses` says; `summary` is its title. */
-export function openOperation(
-  operationId: string,
-  tag: string,
-  summary: string,
-  rest: Open,
-): ZodOpenApiOperationObject {
-  return { operationId, tags: [tag], summary, ...rest, security: [] };
+/** A probe: it needs no authentication, and fails in no other ways than `responses` says; `summary` is its title. */
+export function openOperation(operationId: string, summary: string, rest: Open): ZodOpenApiOperationObject {
+  return { operationId, tags: ["probes"], summary, ...rest, security: [] };
 }
 
 function forbiddenResponse(isChange: boolean) {
