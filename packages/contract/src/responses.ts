@@ -93,7 +93,6 @@ export type HTTPValidationError = z.infer<typeof HTTPValidationError>;
 export const HealthResponse = z
   .object({ status: z.string().meta({ description: "ok, ready, starting or stopping." }) })
   .meta({ id: "HealthResponse" });
-export type HealthResponse = z.infer<typeof HealthResponse>;
 
 /** An interval of a report or a comparison. */
 export function intervalOf(description: string) {

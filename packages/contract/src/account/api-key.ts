@@ -80,7 +80,6 @@ export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defa
 
 /** Response of `GET /v1/api-keys`. */
 export const ApiKeyListResponse = listOf("ApiKeyListResponse", ApiKeyResponse, "Newest first.");
-export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
 
 /** Path parameters of one key. */
 export const ApiKeyPath = z.object({

@@ -73,11 +73,9 @@ export const ShareListQuery = z.object({
     }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
-export type ShareListQuery = z.infer<typeof ShareListQuery>;
 
 /** Response of `GET /v1/shares`. */
 export const ShareListResponse = listOf("ShareListResponse", Share, "Newest first.");
-export type ShareListResponse = z.infer<typeof ShareListResponse>;
 
 /** Path parameters of one link. */
 export const SharePath = z.object({

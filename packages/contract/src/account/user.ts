@@ -109,7 +109,6 @@ export const MemberListQuery = z.object(pageQuery({ maximum: 1000, default: defa
 
 /** Response of `GET /v1/members`. */
 export const MemberListResponse = listOf("MemberListResponse", Member, "Newest first.");
-export type MemberListResponse = z.infer<typeof MemberListResponse>;
 
 /** Path parameters of one member. */
 export const MemberPath = z.object({

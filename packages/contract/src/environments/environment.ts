@@ -35,7 +35,6 @@ const environmentName = z
 
 /** How the model is asked: with one state and action, or with the conversation so far. */
 export const PromptForm = z.enum(["state-action", "chat"]);
-export type PromptForm = z.infer<typeof PromptForm>;
 
 const limit = z.int().min(1).max(mostSteps);
 
@@ -48,7 +47,6 @@ export const EpisodeGuards = z
     }),
   })
   .meta({ id: "EpisodeGuards" });
-export type EpisodeGuards = z.infer<typeof EpisodeGuards>;
 
 /** How the steps of an episode are rewarded. */
 export const EpisodeReward = z
@@ -104,7 +102,6 @@ export const RealTarget = z
     }),
   })
   .meta({ id: "RealTarget" });
-export type RealTarget = z.infer<typeof RealTarget>;
 
 const configFields = {
   description: boundedText(maxDescriptionCharacters)
@@ -202,7 +199,6 @@ export const EnvironmentPath = z.object({
 
 /** Query of `GET /v1/environments`. */
 export const EnvironmentListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
-export type EnvironmentListQuery = z.infer<typeof EnvironmentListQuery>;
 
 /** Response of `GET /v1/environments`. */
 export const EnvironmentListResponse = listOf(
@@ -210,7 +206,6 @@ export const EnvironmentListResponse = listOf(
   Environment,
   "The account's own, newest first, then the built-in one.",
 );
-export type EnvironmentListResponse = z.infer<typeof EnvironmentListResponse>;
 
 /** Query of `DELETE /v1/environments/{name}`. */
 export const EnvironmentDeleteQuery = z.object({
@@ -220,7 +215,6 @@ export const EnvironmentDeleteQuery = z.object({
       "Deletes the environment's episodes as well. Otherwise an environment with episodes is not deleted.",
   }),
 });
-export type EnvironmentDeleteQuery = z.infer<typeof EnvironmentDeleteQuery>;
 
 /** One line of an upload of tasks. */
 export const TaskLine = z
@@ -284,7 +278,6 @@ export const TaskListQuery = z.object({
   split: TaskSplitName.optional().meta({ default: "train", description: "Only tasks of this split." }),
   ...numberedPageQuery({ noun: "tasks", default: defaultTaskLimit, first: 0 }),
 });
-export type TaskListQuery = z.infer<typeof TaskListQuery>;
 
 /** Response of `GET /v1/environments/{name}/tasks`. */
 export const TaskListResponse = listOf("TaskListResponse", EnvironmentTask, "Tasks of one split, by index.");
@@ -307,7 +300,6 @@ export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;
 export const EnvironmentRevisionListQuery = z.object(
   numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
 );
-export type EnvironmentRevisionListQuery = z.infer<typeof EnvironmentRevisionListQuery>;
 
 /** Response of `GET /v1/environments/{name}/revisions`. */
 export const EnvironmentRevisionListResponse = listOf(
@@ -315,7 +307,6 @@ export const EnvironmentRevisionListResponse = listOf(
   EnvironmentRevision,
   "The revisions, the highest number first.",
 );
-export type EnvironmentRevisionListResponse = z.infer<typeof EnvironmentRevisionListResponse>;
 
 /** Names that became Presage's own when there could be environments with them: those stay, without paths at the root. */
 export const lateReservedNames: readonly string[] = ["worlds", "log", "share"];

@@ -80,7 +80,6 @@ export const StepInfo = z
     latency_ms: z.number().nullable().meta({ description: "From the call to its response." }),
   })
   .meta({ id: "StepInfo" });
-export type StepInfo = z.infer<typeof StepInfo>;
 
 /** Response of `POST /v1/episodes`. */
 export const EpisodeStart = z
@@ -111,7 +110,6 @@ export const StepRequest = z
     action: shortText(maxActionCharacters).meta({ description: "What the agent does." }),
   })
   .meta({ id: "StepRequest" });
-export type StepRequest = z.infer<typeof StepRequest>;
 
 const stepFields = {
   observation: z.string().meta({ description: described.observation }),

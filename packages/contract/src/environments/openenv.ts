@@ -15,7 +15,6 @@ export const OpenEnvAction = z
     }),
   })
   .meta({ title: "MessageAction" });
-export type OpenEnvAction = z.infer<typeof OpenEnvAction>;
 
 const { split, index, seed, policy } = EpisodeCreateRequest.shape;
 
@@ -32,7 +31,6 @@ export const OpenEnvReset = z
     policy,
   })
   .meta({ id: "OpenEnvReset" });
-export type OpenEnvReset = z.infer<typeof OpenEnvReset>;
 
 /** What an agent sees. */
 export const OpenEnvObservation = z
@@ -82,7 +80,6 @@ export const OpenEnvMetadataResponse = z
     version: z.string().meta({ description: "Its revision." }),
   })
   .meta({ id: "OpenEnvMetadataResponse" });
-export type OpenEnvMetadataResponse = z.infer<typeof OpenEnvMetadataResponse>;
 
 /** Response of `GET …/openenv/health`. */
 export const OpenEnvHealthResponse = z
@@ -113,7 +110,6 @@ export const OpenEnvTaskPath = EnvironmentPath.extend({
 export const OpenEnvNamesResponse = z
   .array(z.string())
   .meta({ id: "OpenEnvNamesResponse", description: "The name of the environment, and no other." });
-export type OpenEnvNamesResponse = z.infer<typeof OpenEnvNamesResponse>;
 
 /** Response of `GET …/openenv/{env_name}/splits`. */
 export const OpenEnvSplitsResponse = z

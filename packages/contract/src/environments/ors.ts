@@ -41,7 +41,6 @@ export const OrsCallRequest = z.looseObject({
   input: z.record(z.string(), z.unknown()),
   task_id: z.string().max(200).nullish(),
 });
-export type OrsCallRequest = z.infer<typeof OrsCallRequest>;
 
 interface OrsTextBlock {
   type: "text";

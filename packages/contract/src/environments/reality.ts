@@ -50,7 +50,6 @@ export const RealityEpisodeSelection = z
     to: dateTime().nullish().meta({ description: describedFilter.to }),
   })
   .meta({ id: "RealityEpisodeSelection" });
-export type RealityEpisodeSelection = z.infer<typeof RealityEpisodeSelection>;
 
 const sources = ["pairs", "episodes", "dataset_id"] as const;
 
@@ -171,7 +170,6 @@ export const RealityCheckListQuery = z.object({
   environment: storableText().optional().meta({ description: "Only those of this environment." }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
-export type RealityCheckListQuery = z.infer<typeof RealityCheckListQuery>;
 
 /** Response of `GET /v1/reality-checks`. */
 export const RealityCheckListResponse = listOf(
@@ -179,7 +177,6 @@ export const RealityCheckListResponse = listOf(
   RealityCheck,
   "The account's reality checks, newest first.",
 );
-export type RealityCheckListResponse = z.infer<typeof RealityCheckListResponse>;
 
 /** Body of `POST /v1/reality-checks/{id}/run`. */
 export const RealityCheckRunRequest = z
@@ -254,7 +251,6 @@ export const RealityEpisodeListResponse = listOf(
   RealityEpisode,
   "The episodes, by position.",
 );
-export type RealityEpisodeListResponse = z.infer<typeof RealityEpisodeListResponse>;
 
 /** Response of `GET /v1/episodes/{id}/reality`. */
 export const EpisodeReality = RealityEpisode.omit({ error: true })

@@ -33,7 +33,6 @@ export const ComparisonQuery = z.object({
   }),
   ...RunReportQuery.shape,
 });
-export type ComparisonQuery = z.infer<typeof ComparisonQuery>;
 
 const ComparedRun = z
   .object({
@@ -82,8 +81,6 @@ const ComparisonStrata = z
     ),
   })
   .meta({ id: "ComparisonStrata" });
-/** Differences by parts of the samples. */
-export type ComparisonStrata = z.infer<typeof ComparisonStrata>;
 
 const comparedRunFields = {
   run_id: runId,

@@ -247,7 +247,6 @@ export const DatasetTrajectoryQuery = z.object({
     description: "A step: only the samples behind it. The `next` of an earlier response is one.",
   }),
 });
-export type DatasetTrajectoryQuery = z.infer<typeof DatasetTrajectoryQuery>;
 
 /** How many trajectories a page has unless its query says so. */
 export const defaultTrajectoryLimit = 100;
@@ -286,7 +285,6 @@ export const DatasetSampleListQuery = z.object({
   }),
   after,
 });
-export type DatasetSampleListQuery = z.infer<typeof DatasetSampleListQuery>;
 
 /** Query of `DELETE /v1/datasets/{id}`. */
 export const DatasetDeleteQuery = z.object({
@@ -295,15 +293,12 @@ export const DatasetDeleteQuery = z.object({
     description: "Deletes the dataset's runs as well. Otherwise a dataset with runs is not deleted.",
   }),
 });
-export type DatasetDeleteQuery = z.infer<typeof DatasetDeleteQuery>;
 
 /** Query of `GET /v1/datasets`. */
 export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
-export type DatasetListQuery = z.infer<typeof DatasetListQuery>;
 
 /** Response of `GET /v1/datasets`: the account's datasets, newest first. */
 export const DatasetListResponse = listOf("DatasetListResponse", Dataset, "The datasets, newest first.");
-export type DatasetListResponse = z.infer<typeof DatasetListResponse>;
 
 /** Query of `GET /v1/datasets/{id}/revisions`. */
 export const DatasetRevisionListQuery = z.object({
@@ -312,7 +307,6 @@ export const DatasetRevisionListQuery = z.object({
     .meta({ default: defaultPageLimit, description: "Maximum number of items on the page." }),
   after,
 });
-export type DatasetRevisionListQuery = z.infer<typeof DatasetRevisionListQuery>;
 
 /** Response of `GET /v1/datasets/{id}/revisions`: the revisions, newest first. */
 export const DatasetRevisionListResponse = listOf(
@@ -320,7 +314,6 @@ export const DatasetRevisionListResponse = listOf(
   DatasetRevision,
   "The revisions, newest first.",
 );
-export type DatasetRevisionListResponse = z.infer<typeof DatasetRevisionListResponse>;
 
 /** Response of `GET /v1/datasets/{id}/samples`: samples in the order of their lines. */
 export const DatasetSampleListResponse = listOf(

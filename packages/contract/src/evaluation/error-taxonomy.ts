@@ -121,13 +121,11 @@ export const ErrorTaxonomyRemoveLabelsRequest = z
     labels: list(z.string()).meta({ description: "Labels to remove." }),
   })
   .meta({ id: "ErrorTaxonomyRemoveLabelsRequest" });
-export type ErrorTaxonomyRemoveLabelsRequest = z.infer<typeof ErrorTaxonomyRemoveLabelsRequest>;
 
 /** Body of `POST …/{revision_id}/set-labels`. A label of another revision of the taxonomy moves to this one. A revision has at most 1,000 labels. */
 export const ErrorTaxonomySetLabelsRequest = ErrorTaxonomyRemoveLabelsRequest.extend({
   labels: newLabels.meta({ description: "Labels to set." }),
 }).meta({ id: "ErrorTaxonomySetLabelsRequest" });
-export type ErrorTaxonomySetLabelsRequest = z.infer<typeof ErrorTaxonomySetLabelsRequest>;
 
 /** Query of `GET …/{revision_id}/findings`. Whole UTC days are counted. */
 export const ErrorTaxonomyFindingsQuery = z.object({

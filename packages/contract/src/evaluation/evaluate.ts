@@ -137,7 +137,6 @@ export const EvaluationResultBatchRequest = z
       .meta({ description: "The results, at most 1,000." }),
   })
   .meta({ id: "EvaluationResultBatchRequest" });
-export type EvaluationResultBatchRequest = z.infer<typeof EvaluationResultBatchRequest>;
 
 /** Response of `POST /v1/evaluation-results/batch`. */
 export const EvaluationResultBatchResponse = z
@@ -210,7 +209,6 @@ export const ClientEvaluationBatchRequest = z
       .meta({ description: "The evaluations, at most 1,000." }),
   })
   .meta({ id: "ClientEvaluationBatchRequest" });
-export type ClientEvaluationBatchRequest = z.infer<typeof ClientEvaluationBatchRequest>;
 
 export const ClientEvaluationBatchResponse = z
   .object({
@@ -230,4 +228,3 @@ export const ClientEvaluationBatchResponse = z
       .meta({ description: "The stored evaluations, in request order." }),
   })
   .meta({ id: "ClientEvaluationBatchResponse" });
-export type ClientEvaluationBatchResponse = z.infer<typeof ClientEvaluationBatchResponse>;

@@ -156,7 +156,6 @@ export const EvaluatorProfileArchiveRequest = z
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
   })
   .meta({ id: "EvaluatorProfileArchiveRequest" });
-export type EvaluatorProfileArchiveRequest = z.infer<typeof EvaluatorProfileArchiveRequest>;
 
 /** Path of `/v1/evaluator-profiles/{public_id}`. */
 export const EvaluatorProfilePath = z.object({

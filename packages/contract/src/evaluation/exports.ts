@@ -10,7 +10,6 @@ export type ExportFormat = z.infer<typeof ExportFormat>;
 
 /** What a run can be exported as. */
 export const RunExportFormat = z.enum([...ExportFormat.options, "preference", "inspect"]);
-export type RunExportFormat = z.infer<typeof RunExportFormat>;
 
 const content = queryBoolean().optional().meta({
   default: false,

@@ -46,11 +46,9 @@ export type Goal = z.infer<typeof Goal>;
 
 /** Query of `GET /v1/goals`. */
 export const GoalListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
-export type GoalListQuery = z.infer<typeof GoalListQuery>;
 
 /** Response of `GET /v1/goals`. */
 export const GoalListResponse = listOf("GoalListResponse", Goal, "The latest first.");
-export type GoalListResponse = z.infer<typeof GoalListResponse>;
 
 /** The goal of a run's name, and whether the run reaches it. */
 export const RunGoal = z

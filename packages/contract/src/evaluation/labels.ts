@@ -134,11 +134,9 @@ export const maxLabelSamples = 100;
 export const LabelSampleListQuery = z.object(
   pageQuery({ maximum: maxLabelSamples, default: maxLabelSamples }),
 );
-export type LabelSampleListQuery = z.infer<typeof LabelSampleListQuery>;
 
 /** Response of `GET /v1/runs/{id}/label-samples`. */
 export const LabelSampleListResponse = listOf("LabelSampleListResponse", LabelSample, "The newest first.");
-export type LabelSampleListResponse = z.infer<typeof LabelSampleListResponse>;
 
 /** Query of `GET /v1/agreement`. */
 export const AgreementOfLabelsQuery = z.object({

@@ -20,7 +20,6 @@ export const ProjectCreateRequest = z
     name: shortText(200).meta({ description: "If the account has a project of this name, it is returned." }),
   })
   .meta({ id: "ProjectCreateRequest" });
-export type ProjectCreateRequest = z.infer<typeof ProjectCreateRequest>;
 
 /** Path of `/v1/projects/{id}`. */
 export const ProjectPath = z.object({
@@ -38,7 +37,6 @@ export type ProjectResponse = z.infer<typeof ProjectResponse>;
 
 /** Query of `GET /v1/projects`. */
 export const ProjectListQuery = z.object(pageFields(defaultPageLimit));
-export type ProjectListQuery = z.infer<typeof ProjectListQuery>;
 
 /** Response of `GET /v1/projects`: the account's projects, newest first. */
 export const ProjectListResponse = z
@@ -100,7 +98,6 @@ export const ExperimentListQuery = z.object({
   project_id: storableText().optional().meta({ description: "Only this project's experiments." }),
   ...pageFields(defaultPageLimit),
 });
-export type ExperimentListQuery = z.infer<typeof ExperimentListQuery>;
 
 /** Response of `GET /v1/experiments`: the account's experiments, newest first. */
 export const ExperimentListResponse = z

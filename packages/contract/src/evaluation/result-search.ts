@@ -207,7 +207,6 @@ export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
     }),
   })
   .meta({ id: "EvaluationResultDeleteQuery" });
-export type EvaluationResultDeleteQuery = z.infer<typeof EvaluationResultDeleteQuery>;
 
 /** What `DELETE /v1/evaluation-results` would delete. */
 export const EvaluationResultDeletionCount = z

@@ -181,7 +181,6 @@ export const EvaluationTagListQuery = z.object({
       description: "The `next` of an earlier response, to get the following page.",
     }),
 });
-export type EvaluationTagListQuery = z.infer<typeof EvaluationTagListQuery>;
 
 /** Response of `GET /v1/evaluation-results/tags`: the tags of the account's results, by key and value. */
 export const EvaluationTagListResponse = z

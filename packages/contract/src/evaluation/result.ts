@@ -179,7 +179,6 @@ export type ConfidenceInterval = z.infer<typeof ConfidenceInterval>;
 
 /** A range of the output, [start, end), in Unicode code points from 0. */
 export const Position = z.tuple([z.int(), z.int()]);
-export type Position = z.infer<typeof Position>;
 
 /** A person's correction of a verdict. */
 export const Correction = z
@@ -288,7 +287,6 @@ export const EvaluationResult = z
 export type EvaluationResult = z.infer<typeof EvaluationResult>;
 
 export const LabelVerdict = z.enum(["pass", "fail"]);
-export type LabelVerdict = z.infer<typeof LabelVerdict>;
 
 /** What a person says of an output, apart from the evaluator. */
 export const EvaluationLabel = z
@@ -343,4 +341,3 @@ export type CorrectionRequest = z.infer<typeof CorrectionRequest>;
 export const CorrectionResponse = z
   .object({ evaluation_result: EvaluationResult.meta({ description: "The result with its correction." }) })
   .meta({ id: "EvaluationCorrectionResponse" });
-export type CorrectionResponse = z.infer<typeof CorrectionResponse>;

@@ -85,7 +85,6 @@ export const DisagreementQuery = z.object({
     .optional()
     .meta({ default: defaultDisagreements, description: "Maximum number of results." }),
 });
-export type DisagreementQuery = z.infer<typeof DisagreementQuery>;
 
 /** A result whose verdict a person has turned round. */
 export const Disagreement = z

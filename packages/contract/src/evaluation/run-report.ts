@@ -97,8 +97,6 @@ const RunStrata = z
     tag: strata("By tag, as `name=value`, the 200 most frequent."),
   })
   .meta({ id: "RunStrata" });
-/** A run's figures by parts of its samples. */
-export type RunStrata = z.infer<typeof RunStrata>;
 
 const StrataLeftOut = z
   .object({
@@ -373,4 +371,3 @@ export const RunReportQuery = z.object({
       "As a page, or as Markdown. If not given, what the header `Accept` prefers of JSON and HTML.",
   }),
 });
-export type RunReportQuery = z.infer<typeof RunReportQuery>;

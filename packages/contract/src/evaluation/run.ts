@@ -131,7 +131,6 @@ export const RunEvaluatorsRequest = z
     }),
   })
   .meta({ id: "RunEvaluatorsRequest" });
-export type RunEvaluatorsRequest = z.infer<typeof RunEvaluatorsRequest>;
 
 /** An evaluator of a run. */
 export const RunEvaluator = z

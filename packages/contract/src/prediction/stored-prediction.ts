@@ -20,11 +20,9 @@ export const CaptureSetting = z
       "`off`, `failures` (only those that failed), `all`, or the share that is stored, from 0 to 1, such as `0.01`. A hash of the request's id decides which.",
     examples: ["failures", "0.01"],
   });
-export type CaptureSetting = z.infer<typeof CaptureSetting>;
 
 /** What made a prediction. */
 export const PredictionSource = z.enum(["live", "run", "episode"]);
-export type PredictionSource = z.infer<typeof PredictionSource>;
 
 /**
  * Why there is no prediction. Of an upload to a run, `missing`: it had no line for the sample; `error`: the line has none, or an error in its

@@ -43,7 +43,6 @@ export const WorldExamples = z
     }),
   })
   .meta({ id: "WorldExamples" });
-export type WorldExamples = z.infer<typeof WorldExamples>;
 
 const weight = z.number().gte(0).lte(1_000).meta({ description: "What its similarity counts." });
 
@@ -82,7 +81,6 @@ export const WorldRetrieval = z
     }),
   })
   .meta({ id: "WorldRetrieval" });
-export type WorldRetrieval = z.infer<typeof WorldRetrieval>;
 
 /** What answers: a deployment's model, or the records alone. */
 export const WorldModel = z
@@ -202,7 +200,6 @@ export const CalibrationTable = z
     }),
   ])
   .meta({ id: "CalibrationTable" });
-export type CalibrationTable = z.infer<typeof CalibrationTable>;
 
 /** What a world's confidence means: fitted on predictions of the world that a run judged. */
 export const WorldCalibration = z
@@ -300,7 +297,6 @@ export const WorldPath = z.object({
 
 /** Query of `GET /v1/worlds`. */
 export const WorldListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
-export type WorldListQuery = z.infer<typeof WorldListQuery>;
 
 /** Response of `GET /v1/worlds`. */
 export const WorldListResponse = listOf(
@@ -308,13 +304,11 @@ export const WorldListResponse = listOf(
   World,
   "The account's worlds in their latest revisions, newest first.",
 );
-export type WorldListResponse = z.infer<typeof WorldListResponse>;
 
 /** Query of `GET /v1/worlds/{name}/revisions`. */
 export const WorldRevisionListQuery = z.object(
   numberedPageQuery({ noun: "revisions", default: defaultRevisionLimit, first: 1 }),
 );
-export type WorldRevisionListQuery = z.infer<typeof WorldRevisionListQuery>;
 
 /** Response of `GET /v1/worlds/{name}/revisions`. */
 export const WorldRevisionListResponse = listOf(
@@ -322,7 +316,6 @@ export const WorldRevisionListResponse = listOf(
   World,
   "The revisions, highest number first.",
 );
-export type WorldRevisionListResponse = z.infer<typeof WorldRevisionListResponse>;
 
 /** Body of `POST /v1/worlds/{name}/preview`. */
 export const WorldPreviewRequest = z

@@ -1,11 +1,10 @@
 import type { KeyScope, Role } from "@presage/contract";
-import type { Selectable } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { ApiKeysTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
-export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest">;
+export type ApiKey = Omit<ApiKeysTable, "digest">;
 
 /** What a key in a request is checked against. */
 export interface KeyRecord extends Omit<ApiKey, "prefix" | "last_four" | "created_at"> {

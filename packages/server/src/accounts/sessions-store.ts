@@ -1,5 +1,4 @@
 import type { Role } from "@presage/contract";
-import type { Selectable } from "kysely";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SessionsTable } from "../platform/storage/schema/accounts.ts";
@@ -20,10 +19,7 @@ export function livenessNow({ issuer, idleMs }: Pick<SessionRules, "issuer" | "i
   return { issuer, now, seenSince: now - idleMs * microsPerMs };
 }
 
-export type Session = Omit<
-  Selectable<SessionsTable>,
-  "digest" | "user_id" | "issuer" | "id_token" | "ended_at"
->;
+export type Session = Omit<SessionsTable, "digest" | "user_id" | "issuer" | "id_token" | "ended_at">;
 
 /** What a session token in a request is checked against. */
 export interface SessionRecord extends Pick<SessionsTable, "id" | "user_id" | "last_seen_at"> {

@@ -1,5 +1,4 @@
 import { permissions, type Role } from "@presage/contract";
-import type { Selectable } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/accounts.ts";
@@ -222,7 +221,7 @@ export async function selectUsers(database: Database, idOrEmail: string): Promis
 }
 
 export type Account = Pick<AccountsTable, "id" | "name">;
-export type User = Selectable<UsersTable>;
+export type User = UsersTable;
 
 /** The issuer of local mode, in which people sign in with a printed link. */
 export const localIssuer = "urn:presage:local";

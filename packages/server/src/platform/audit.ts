@@ -1,5 +1,4 @@
 import type { AuditAction, AuditActorKind } from "@presage/contract";
-import type { Selectable } from "kysely";
 import { type DeletedBatch, inTimedTransaction } from "./storage/batches.ts";
 import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
 import { type Micros, nowMicros } from "./storage/columns.ts";
@@ -31,7 +30,7 @@ export interface Author {
 export interface Changer extends Requester, Author {}
 
 /** An event with its actor's e-mail address, and the names of what it has the ids of, as they are now. */
-export type StoredAuditEvent = Omit<Selectable<AuditEventsTable>, "account_id"> & {
+export type StoredAuditEvent = Omit<AuditEventsTable, "account_id"> & {
   email: string | null;
   names: Record<string, string | null>;
 };

@@ -1,12 +1,9 @@
-import type { Selectable } from "kysely";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
-type Row = Selectable<GoalsTable>;
-
 /** Stores a goal in place of the one that runs of its name have. */
-export async function upsertGoal(transaction: Database, row: Row): Promise<Row> {
+export async function upsertGoal(transaction: Database, row: GoalsTable): Promise<GoalsTable> {
   const { evaluator, profile_name, pass_rate, created_by, created_at } = row;
   return await transaction
     .insertInto("goals")
@@ -40,7 +37,7 @@ export async function selectGoals(
   reader: Database,
   accountId: string,
   page: KeysetPage,
-): Promise<ListPart<Row>> {
+): Promise<ListPart<GoalsTable>> {
   return await selectNewestFirst(
     reader.selectFrom("goals").selectAll().where("account_id", "=", accountId),
     page,
@@ -52,7 +49,7 @@ export async function selectGoalsOf(
   reader: Database,
   accountId: string,
   runs: readonly { name: string }[],
-): Promise<ReadonlyMap<string, Row>> {
+): Promise<ReadonlyMap<string, GoalsTable>> {
   const names = [...new Set(runs.map(({ name }) => name))];
   if (names.length === 0) return new Map();
   const rows = await reader

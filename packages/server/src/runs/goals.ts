@@ -1,6 +1,5 @@
 import type { Goal, GoalRequest, ReportEvaluator, RunFigures, RunGoal } from "@presage/contract";
 import { isMeant } from "@presage/contract/describe-runs";
-import type { Selectable } from "kysely";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
@@ -8,7 +7,7 @@ import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { deleteGoal, upsertGoal } from "./goals-store.ts";
 
-export type StoredGoal = Selectable<GoalsTable>;
+export type StoredGoal = GoalsTable;
 
 /** Sets the goal of an account's runs of a name, whether there are any or not. */
 export async function setGoal(

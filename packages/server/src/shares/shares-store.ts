@@ -1,11 +1,10 @@
 import { permissions } from "@presage/contract";
-import type { Selectable } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SharesTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
-export type StoredShare = Omit<Selectable<SharesTable>, "digest">;
+export type StoredShare = Omit<SharesTable, "digest">;
 
 const listed = [
   "shares.id",

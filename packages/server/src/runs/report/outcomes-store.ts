@@ -19,8 +19,6 @@ export async function selectLastPosition(reader: Database, revisionId: number): 
   return Number(last ?? 0);
 }
 
-export type TraitRow = Awaited<ReturnType<typeof selectTraits>>[number];
-
 /** Samples of a revision; without traits, those that no run has reached. */
 export async function selectTraits(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader

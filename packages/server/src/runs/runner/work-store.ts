@@ -250,9 +250,6 @@ export async function storeWork(database: Database, work: RunWork): Promise<bool
   });
 }
 
-/** A prediction of a run, without its texts. */
-export type StoredPrediction = Awaited<ReturnType<typeof selectStoredPredictions>>[number];
-
 /** The predictions that a run has for some samples. */
 export async function selectStoredPredictions(reader: Database, runId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
@@ -275,8 +272,6 @@ export async function selectOutputs(reader: Database, ids: readonly string[]): P
     .execute();
   return new Map(rows.map(({ prediction_id, output }) => [prediction_id, output ?? ""]));
 }
-
-export type StoredVerdict = Awaited<ReturnType<typeof selectStoredVerdicts>>[number];
 
 /** The verdicts that a run has on some samples. */
 export async function selectStoredVerdicts(
