@@ -12,6 +12,7 @@ import type { OpenOptions } from "../platform/storage/store.ts";
 import { createRun, InvalidRunError } from "../runs/create-run.ts";
 import { uploadPredictions } from "../runs/imported.ts";
 import { hasEnded, newLeaseId, runLeaseMs, toRun } from "../runs/run.ts";
+import { connectToStore, namingFile, requesterOf } from "./client-of-database.ts";
 import { CommandError, printSandboxNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import {
@@ -31,7 +32,6 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
-import { connectToStore, namingFile, requesterOf } from "./of-database/client-of-database.ts";
 import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
 
 /** Connects a command to the server it names, or else to the configured database. */

@@ -11,6 +11,7 @@ import { accountExportStart } from "../../accounts/export-account.ts";
 import type { Config } from "../../config/config.ts";
 import { layouts } from "../../datasets/traces/layouts.ts";
 import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
+import { previewsHere } from "../client-of-database.ts";
 import {
   CommandError,
   choice,
@@ -24,7 +25,6 @@ import {
 import { configure } from "../config.ts";
 import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "../connect.ts";
 import { checkFiles } from "../files.ts";
-import { previewsHere } from "../of-database/client-of-database.ts";
 import { withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
 import { bodyOf, type ImportFile, mayHoldTraces, withFiles } from "./import-files.ts";

@@ -10,7 +10,7 @@ import {
   shareFigure,
   sumOf,
   totalOf,
-} from "./agreement/agreement.ts";
+} from "./agreement.ts";
 import { overallSigns, pairedDifference } from "./differences.ts";
 import {
   type ClusteredFigure,

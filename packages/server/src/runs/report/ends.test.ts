@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { seeded } from "../../../test/support/seeded.ts";
-import { createPairs, shareFigure } from "../../platform/statistics/agreement/agreement.ts";
+import { createPairs, shareFigure } from "../../platform/statistics/agreement.ts";
 import { reportDone } from "./ends.ts";
 import { said } from "./read-ends.ts";
 import { createTexts, inTrajectories } from "./samples.ts";

@@ -8,8 +8,7 @@ import { compilePattern } from "../../platform/patterns.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
-import { selectAnswers, selectRecorded } from "./ends-store.ts";
-import { readInRanges } from "./outcomes-store.ts";
+import { readInRanges, selectAnswers, selectRecorded } from "./outcomes-store.ts";
 import type { RunSamples } from "./samples.ts";
 
 /** What is said of an end: 1 that there is one, 0 that there is none. */

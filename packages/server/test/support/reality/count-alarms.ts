@@ -1,6 +1,6 @@
 import type { OutcomePair } from "../../../src/platform/statistics/outcome-pairs.ts";
 import { microsPerMs } from "../../../src/platform/storage/columns.ts";
-import { startAlarm } from "../../../src/reality/alarm.ts";
+import { startAlarm } from "../../../src/reality/watch.ts";
 import { type SimulatedWorld, simulateChecks } from "./simulate-checks.ts";
 
 const looks = 10;

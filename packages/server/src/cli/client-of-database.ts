@@ -1,4 +1,5 @@
 import type {
+  AgreementOfLabelsQuery,
   DatasetExportQuery,
   EpisodeExportQuery,
   ImportPreviewQuery,
@@ -7,9 +8,9 @@ import type {
 } from "@presage/contract";
 import type { DatasetLines, UploadOptions } from "@presage/sdk";
 import type { BunFile } from "bun";
-import { composePrices } from "../../app/compose-deployments.ts";
-import type { OpenedStore } from "../../app/storage.ts";
-import type { Config } from "../../config/config.ts";
+import { composeDeployments, composePrices, servedModels } from "../app/compose-deployments.ts";
+import type { OpenedStore } from "../app/storage.ts";
+import type { Config } from "../config/config.ts";
 import {
   createDataset,
   deleteDataset,
@@ -17,28 +18,37 @@ import {
   listRevisions,
   toDataset,
   toDatasetRevision,
-} from "../../datasets/datasets.ts";
-import { sweepRevisions } from "../../datasets/revisions-store.ts";
-import { ownLines, readImport } from "../../datasets/traces/import.ts";
-import { previewImport } from "../../datasets/traces/preview.ts";
-import { uploadRevision } from "../../datasets/upload/upload-revision.ts";
-import { noEpisodes } from "../../datasets/upload/upload-route.ts";
-import { readEpisodeLines } from "../../environments/episodes/episode-lines.ts";
-import { bytesOf, exportDataset, exportEpisodes, exportRun } from "../../exports/exports.ts";
-import type { Changer } from "../../platform/audit.ts";
-import { UploadError } from "../../platform/errors.ts";
-import { createLog } from "../../platform/observability/logger.ts";
-import { diskFloorOf, isInMemory } from "../../platform/storage/sqlite/sqlite.ts";
-import { readRealityLines } from "../../reality/real-steps.ts";
-import { createClientCounts } from "../../runs/client/client-counts.ts";
-import { writeComparison } from "../../runs/compare/compare-route.ts";
-import { compareRuns } from "../../runs/compare/compare-runs.ts";
-import { toListedRuns } from "../../runs/headlines/headline.ts";
-import { calibrationOf } from "../../runs/report/calibration-route.ts";
-import { writeReport } from "../../runs/report/report-route.ts";
-import { reportRun } from "../../runs/report/report-run.ts";
-import type { RunQueue, Run as StoredRun } from "../../runs/run.ts";
-import { toRun } from "../../runs/run.ts";
+} from "../datasets/datasets.ts";
+import { sweepRevisions } from "../datasets/revisions-store.ts";
+import { ownLines, readImport } from "../datasets/traces/import.ts";
+import { previewImport } from "../datasets/traces/preview.ts";
+import { uploadRevision } from "../datasets/upload/upload-revision.ts";
+import { noEpisodes } from "../datasets/upload/upload-route.ts";
+import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
+import { bytesOf, exportDataset, exportEpisodes, exportRun } from "../exports/exports.ts";
+import type { Changer } from "../platform/audit.ts";
+import { InvalidFieldError, UploadError } from "../platform/errors.ts";
+import { createLog } from "../platform/observability/logger.ts";
+import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
+import type { Store } from "../platform/storage/store.ts";
+import { createCheck } from "../reality/checks.ts";
+import { readRealityLines } from "../reality/real-steps.ts";
+import { countedCheck, describeCheck, describeEnvironment } from "../reality/show-check.ts";
+import { watchReality } from "../reality/watch.ts";
+import { annotatorOf, labelResult, listOfLabels } from "../results/labels/labels.ts";
+import { createClientCounts } from "../runs/client/client-counts.ts";
+import { writeComparison } from "../runs/compare/compare-route.ts";
+import { compareRuns } from "../runs/compare/compare-runs.ts";
+import { removeGoal, setGoal, toGoal } from "../runs/goals.ts";
+import { selectGoals } from "../runs/goals-store.ts";
+import { toListedRuns } from "../runs/headlines/headline.ts";
+import { agreementOf } from "../runs/labels/agreement.ts";
+import { importLabels } from "../runs/labels/import-labels.ts";
+import { drawLabelSample } from "../runs/labels/label-samples.ts";
+import { calibrationOf } from "../runs/report/calibration-route.ts";
+import { writeReport } from "../runs/report/report-route.ts";
+import { reportRun } from "../runs/report/report-run.ts";
+import { type RunQueue, type Run as StoredRun, toRun } from "../runs/run.ts";
 import {
   cancelRun,
   deleteRun,
@@ -48,12 +58,11 @@ import {
   pauseRun,
   resumeRun,
   sweepRun,
-} from "../../runs/runs.ts";
-import { CommandError, commandLineActor } from "../command.ts";
-import { type Client, type Connection, findServer, readAll } from "../connect.ts";
-import { labelsOfDatabase } from "./labels-of-database.ts";
-import { limitsOfDatabase } from "./limits-of-database.ts";
-import { realityOfDatabase } from "./reality-of-database.ts";
+} from "../runs/runs.ts";
+import { changeBudget, showBudgets } from "../usage/budgets.ts";
+import { createSpending } from "../usage/spending.ts";
+import { CommandError, commandLineActor } from "./command.ts";
+import { type Client, type Connection, findServer, readAll } from "./connect.ts";
 
 /** What the owner has in an opened database. */
 export function connectToStore(
@@ -223,4 +232,106 @@ function runsOf(store: OpenedStore, config: Config, runs: RunQueue): Pick<Client
       getAs: async (ids, format) => await writeComparison(services, requester, await compare(ids), format),
     },
   };
+}
+
+/** Labels in the configured database. Those without an annotator are the owner's. */
+function labelsOfDatabase(store: OpenedStore, requester: Changer): Client["labels"] {
+  // A server merges what was counted.
+  const services = { store, countsMerger: { schedule() {} }, clientCounts: createClientCounts() };
+  const userId = store.owner.id;
+  return {
+    async give(id, { label, score = null, annotator }) {
+      const by = annotatorOf(annotator, userId);
+      await labelResult(services, requester, { resultId: Number(id), by, label, score }, undefined);
+      return await listOfLabels(services, requester, Number(id));
+    },
+    async import(lines, { isGzip = false } = {}) {
+      const body = new Response(lines).body as ReadableStream<Uint8Array>;
+      try {
+        return await importLabels(services, requester, { body, isGzip, userId, reserve() {} });
+      } catch (error) {
+        throw error instanceof UploadError ? new CommandError(error.message) : error;
+      }
+    },
+    draw: (id, wanted) =>
+      drawLabelSample(services, { ...requester, userId }, id, wanted, { once: undefined, reserve() {} }),
+    agreement: (query = {}) => agreementOf(services, requester, query as AgreementOfLabelsQuery, () => {}),
+  };
+}
+
+/** Goals and budgets of the owner's account in an opened database. Servers read them again within seconds. */
+function limitsOfDatabase(
+  store: OpenedStore,
+  config: Config,
+  requester: Changer,
+): Pick<Client, "goals" | "budgets"> {
+  const { accountId } = requester;
+  const { logger } = createLog("silent");
+
+  async function readBudgets() {
+    const prices = await composePrices(config, logger);
+    // The warning that a budget is nearly spent is left to a server's log.
+    const spending = createSpending({ database: store.database, prices });
+    const refresh = () => spending.refresh(() => new Map());
+    await refresh();
+    return { store, prices, spending, settleUsage: refresh };
+  }
+
+  return {
+    goals: {
+      async list() {
+        const all = await readAll((page) => selectGoals(store.database, accountId, page));
+        return all.map(toGoal);
+      },
+      set: async (runName, goal) =>
+        toGoal(await setGoal({ store }, requester, { ...goal, runName, userId: store.owner.id })),
+      remove: (runName) => removeGoal({ store }, requester, runName),
+    },
+    budgets: {
+      list: async () => showBudgets(await readBudgets(), accountId),
+      async set(request) {
+        const services = await readBudgets();
+        const { deployments, stopSandbox } = await composeDeployments(config, logger);
+        const pricedModels = () => servedModels(config, deployments);
+        return await changeBudget({ ...services, pricedModels }, requester, request).finally(stopSandbox);
+      },
+    },
+  };
+}
+
+/** A command of its own shares its memory with nobody. */
+const reserve = () => {};
+
+/** What is replayed takes a server. */
+const withoutServer = { realEnvironments: { find: () => undefined }, replays: { wake() {} } };
+
+/** The owner's reality checks in an opened database, as a server has them. */
+function realityOfDatabase(
+  services: { store: Store },
+  requester: Changer,
+  userId: string,
+): Client["realityChecks"] {
+  const realityOf = watchReality(services, () => {}).stateOf;
+  return {
+    async create(request) {
+      if (!request.pairs)
+        throw new CommandError(
+          "Episodes and recordings are replayed by a server. Start one on this database, or name one with --server",
+        );
+      const wanted = { ...request, userId };
+      const check = await createCheck({ ...services, ...withoutServer }, requester, wanted).catch(
+        (error: unknown) => {
+          throw error instanceof InvalidFieldError ? new CommandError(describe(error)) : error;
+        },
+      );
+      return await countedCheck(services, requester, check);
+    },
+    get: (id) => describeCheck(services, requester, id, reserve),
+    ofEnvironment: (name, query) =>
+      describeEnvironment({ ...services, realityOf }, requester, name, query ?? {}, reserve),
+  };
+}
+
+function describe({ path: [, index], message }: InvalidFieldError): string {
+  return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
 }

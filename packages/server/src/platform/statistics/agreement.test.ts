@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { createPairs, krippendorffAlpha, pairAgreement } from "./agreement.ts";
-import { moreLabels } from "./more-labels.ts";
+import { createPairs, krippendorffAlpha, moreLabels, pairAgreement } from "./agreement.ts";
 
 const bounds = z.tuple([z.number(), z.number()]).nullish();
 /** Made by `agreement.fixture.py`, which describes them. */
