@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { LogOut } from "lucide-react";
+import { LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { useSyncExternalStore } from "react";
 import { meQuery, useSignOut } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { describeCapture } from "../../format/words.ts";
-import { ThemeMenu } from "../../parts/theme-menu.tsx";
+import { readTheme, storeTheme, watchTheme } from "../../theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
+import { Segmented } from "../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -99,4 +101,15 @@ function CaptureCard() {
       </dl>
     </Card>
   );
+}
+
+const themes = [
+  { value: "light", label: "Light", icon: Sun },
+  { value: "dark", label: "Dark", icon: Moon },
+  { value: "system", label: "System", icon: Monitor },
+] as const;
+
+function ThemeMenu() {
+  const theme = useSyncExternalStore(watchTheme, readTheme);
+  return <Segmented label="Colour theme" value={theme} options={themes} onChange={storeTheme} />;
 }

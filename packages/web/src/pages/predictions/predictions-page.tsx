@@ -1,3 +1,4 @@
+import type { StoredPredictionFilter } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
@@ -9,9 +10,10 @@ import {
   type StoredPredictionCount,
   storedPredictionCountQuery,
   storedPredictionsQuery,
+  useDeletePredictions,
   useRefreshPredictions,
 } from "../../data/predictions.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { counted, formatCount } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
@@ -22,10 +24,10 @@ import { type EndlessList, EndlessTable } from "../../ui/data-table/data-table.t
 import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
-import { EmptyState } from "../../ui/notice.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { DeletePredictionsDialog } from "./delete-predictions-dialog.tsx";
 import {
   changeLogSearch,
   JumpTo,
@@ -189,4 +191,60 @@ function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) 
       </p>
     </EmptyState>
   );
+}
+
+interface DeletePredictionsDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  filter: StoredPredictionFilter;
+  isFiltered: boolean;
+}
+
+/** Says how many predictions of live traffic match, and deletes them. */
+function DeletePredictionsDialog(props: DeletePredictionsDialogProps) {
+  return props.isOpen ? <OpenDialog {...props} /> : null;
+}
+
+function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDialogProps) {
+  const presage = usePresage();
+  // What comes in while the dialog is open is not what was counted.
+  const [before] = useState(() => new Date().toISOString());
+  const { source, run_id: runId, to: _to, ...liveFilter } = filter;
+  const isOfRuns = runId !== undefined || (source !== undefined && source !== "live");
+  const { data, error, isPending, refetch } = useQuery({
+    ...storedPredictionCountQuery(presage, { ...liveFilter, source: "live", to: before }),
+    enabled: !isOfRuns,
+  });
+  const deletion = useDeletePredictions({ onSuccess: onClose });
+  const canDelete = !isOfRuns && error === null && data?.count !== 0;
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Delete stored predictions"
+      confirmLabel="Delete"
+      isBusy={isPending || deletion.isPending}
+      onConfirm={canDelete ? () => deletion.mutate({ before, filter: liveFilter }) : undefined}
+    >
+      {isOfRuns && <p>Predictions of runs and episodes are deleted with their run or episode.</p>}
+      {data !== undefined && <p>{describeDeletable(data, isFiltered)}</p>}
+      {!isOfRuns && isPending && <p>Counting…</p>}
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {deletion.error !== null && (
+        <div className="mt-3">
+          <ErrorNotice error={deletion.error} />
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+/** What would be deleted, and what stays. */
+function describeDeletable({ count, has_more }: StoredPredictionCount, isFiltered: boolean): string {
+  if (count === 0)
+    return `No prediction of live traffic ${isFiltered ? "matches the filters" : "is stored"}.`;
+  const found = `${has_more ? "More than " : ""}${counted(count, "prediction")} of live traffic`;
+  const match = count === 1 ? "matches" : "match";
+  const which = isFiltered ? `${match} the filters` : "without a filter: all of the account";
+  return `${found} ${which}. They are deleted with what was asked. This cannot be undone. Predictions of runs stay.`;
 }

@@ -1,11 +1,16 @@
 import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute, Link } from "@tanstack/react-router";
+import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Download, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
-import { datasetQuery, revisionsQuery } from "../../../data/datasets.ts";
+import {
+  datasetQuery,
+  revisionsQuery,
+  runsOnDatasetQuery,
+  useDeleteDataset,
+} from "../../../data/datasets.ts";
 import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
@@ -14,13 +19,14 @@ import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass, CopyButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
+import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { ImportFacts } from "../import-facts.tsx";
 import { UploadDialog } from "../upload/upload-dialog.tsx";
-import { DeleteDatasetDialog } from "./delete-dataset-dialog.tsx";
 import { TrajectoriesCard } from "./trajectories-card.tsx";
 
 export const datasetRoute = createLazyRoute("/datasets/$datasetId")({ component: DatasetPage });
@@ -246,5 +252,60 @@ function RevisionsCard({ datasetId, revisions, shown, latest }: RevisionsCardPro
         </ul>
       )}
     </Card>
+  );
+}
+
+interface DeleteDatasetDialogProps {
+  dataset: Dataset;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+const mostNames = 5;
+
+/** Says what depends on the dataset, and goes with it. */
+function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetDialogProps) {
+  const presage = usePresage();
+  const navigate = useNavigate();
+  const runs = useQuery({ ...runsOnDatasetQuery(presage, dataset.id), enabled: isOpen, staleTime: 0 });
+  const remove = useDeleteDataset(dataset.id);
+  const count = runs.data?.length ?? 0;
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Delete ${dataset.name}?`}
+      confirmLabel={count === 0 ? "Delete dataset" : `Delete dataset and ${counted(count, "run")}`}
+      isBusy={remove.isPending || runs.isPending}
+      onConfirm={() => remove.mutate(count > 0, { onSuccess: () => navigate({ to: "/datasets" }) })}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          All revisions are deleted. This cannot be undone. If you may need them again, download the dataset
+          first.
+        </p>
+        {runs.data !== undefined && count > 0 && (
+          <div>
+            <p>
+              {counted(count, "run")} on it {count === 1 ? "is" : "are"} deleted as well, with predictions and
+              reports; evaluation results stay:
+            </p>
+            <ul className="mt-1 list-disc pl-5">
+              {runs.data.slice(0, mostNames).map(({ id, name }) => (
+                <li key={id}>
+                  <InlineText text={name} />
+                </li>
+              ))}
+              {count > mostNames && <li>and {counted(count - mostNames, "other")}</li>}
+            </ul>
+          </div>
+        )}
+        {runs.error !== null && <ErrorNotice error={runs.error} onRetry={runs.refetch} />}
+        {remove.error !== null && <ErrorNotice error={remove.error} />}
+      </div>
+    </ConfirmDialog>
   );
 }

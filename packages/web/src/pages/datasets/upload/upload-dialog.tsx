@@ -1,6 +1,8 @@
 import type { DatasetRevision, ImportPreview } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { clsx } from "clsx";
+import { FileUp } from "lucide-react";
+import { type DragEvent, useEffect, useId, useRef, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import {
   type ChosenFile,
@@ -14,7 +16,6 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { TextField } from "../../../ui/form/fields.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
-import { FileInput } from "./file-input.tsx";
 import { FilePreview } from "./file-preview.tsx";
 import { type ChosenOptions, ImportOptionFields, LayoutList } from "./import-options.tsx";
 import { ImportProblem } from "./import-problem.tsx";
@@ -200,5 +201,60 @@ function Progress({ share, bytes }: ProgressProps) {
           : `${formatSize(Math.round(share * bytes))} of ${formatSize(bytes)}`}
       </span>
     </div>
+  );
+}
+
+interface FileInputProps {
+  hasFiles: boolean;
+  isDisabled: boolean;
+  onChoose(files: File[]): void;
+}
+
+const importExtensions = ".json,.jsonl,.ndjson,.gz,.zst,.zip,.eval,.traj";
+
+/** The browser's own input for files, onto which they can be dropped as well. */
+function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
+  const id = useId();
+  const [isOver, setOver] = useState(false);
+
+  function onDrop(event: DragEvent): void {
+    event.preventDefault();
+    setOver(false);
+    const dropped = [...event.dataTransfer.files];
+    if (dropped.length > 0 && !isDisabled) onChoose(dropped);
+  }
+
+  return (
+    <label
+      htmlFor={id}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+      className={clsx(
+        "flex cursor-pointer items-center gap-3 rounded-md border border-dashed px-4 py-3 text-sm text-ink-2 has-focus-visible:outline-2 has-focus-visible:outline-accent",
+        isOver ? "border-accent bg-accent-soft" : "border-line-strong hover:bg-hover",
+      )}
+    >
+      <FileUp className="size-5 shrink-0 text-ink-3" aria-hidden />
+      {hasFiles ? "Choose others, or drop them here" : "Choose one or more files, or drop them here"}
+      <input
+        id={id}
+        type="file"
+        multiple
+        aria-label="Files"
+        accept={importExtensions}
+        disabled={isDisabled}
+        className="sr-only"
+        onChange={({ target }) => {
+          const chosen = [...(target.files ?? [])];
+          if (chosen.length > 0) onChoose(chosen);
+          // So that the same file, mended, can be chosen again.
+          target.value = "";
+        }}
+      />
+    </label>
   );
 }

@@ -2,15 +2,18 @@ import type { Environment, EnvironmentReality, RealityCheck } from "@presage/sdk
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
+import { datasetsQuery } from "../../../data/datasets.ts";
 import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { SelectField } from "../../../ui/form/fields.tsx";
 import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { CheckList } from "./check-list.tsx";
-import { PlayRecordingsDialog } from "./play-recordings-dialog.tsx";
 import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 
 /** Whether success in this environment is success in the real one, and so whether to stop. */
@@ -157,5 +160,47 @@ function NewCheck({ environment: { name, config } }: { environment: Environment 
       {check.error !== null && <ErrorNotice error={check.error} />}
       <PlayRecordingsDialog environment={name} isOpen={isOpen} onClose={() => setOpen(false)} />
     </div>
+  );
+}
+
+interface PlayRecordingsDialogProps {
+  environment: string;
+  isOpen: boolean;
+  onClose(): void;
+}
+
+/** Lets the environment play recorded actions: what was recorded is the reality. */
+function PlayRecordingsDialog({ isOpen, onClose, environment }: PlayRecordingsDialogProps) {
+  const [chosen, setChosen] = useState<string>();
+  const { data: datasets = [] } = useQuery(datasetsQuery(usePresage()));
+  const play = useCheckReality(onClose);
+  const id = chosen ?? datasets[0]?.id;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Play recordings"
+      hint="The environment plays the actions of 1,000 recorded trajectories at most, each from its first state. What was recorded is the reality."
+    >
+      <div className="flex flex-col gap-4">
+        <SelectField
+          label="Dataset"
+          hint={datasets.length === 0 ? "There is none yet: import traces first." : undefined}
+          value={id ?? ""}
+          options={datasets.map((dataset) => ({ value: dataset.id, label: dataset.name }))}
+          onChange={setChosen}
+        />
+        {play.error !== null && <ErrorNotice error={play.error} />}
+        <Button
+          variant="primary"
+          className="self-end"
+          isBusy={play.isPending}
+          disabled={id === undefined}
+          onClick={() => play.mutate({ environment, dataset_id: id })}
+        >
+          Play them
+        </Button>
+      </div>
+    </Dialog>
   );
 }
