@@ -44,7 +44,7 @@ const options = (firstOption < 0 ? [] : given.slice(firstOption)).filter(
   (option) => option !== "--update-timings",
 );
 /** What only `npm run test:all` runs. */
-const slowFolders = ["packages/sdk/test/slow", "packages/server/test/slow"];
+const slowFolders = ["packages/sdk/test/slow", "packages/server/test/slow", "packages/web/test/slow"];
 const leavesOut = !runsAll && (given.length === 0 || firstOption === 0);
 const leftOut = leavesOut ? slowFolders.map((folder) => `--path-ignore-patterns=${folder}/**`) : [];
 const reporter = ["--reporter=junit", `--reporter-outfile=${junit}`];

@@ -6,6 +6,7 @@ import { ApiKeyResponse, type AuditAction, AuditEvent, RealityCheck } from "@pre
 import { expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 let directory: string;
 let userId: string;
@@ -126,7 +127,7 @@ const unrecorded: Record<string, string> = {
   evaluate: "results are their own records",
 };
 
-test("every command that changes something leaves its event", async () => {
+slowTest("every command that changes something leaves its event", async () => {
   const recorded = new Set<string>();
   async function change(command: string, args: string[], actions: AuditAction[]): Promise<string> {
     const known = new Set((await events()).map(({ id }) => id));

@@ -6,6 +6,7 @@ import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
 import { openRaw } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const several = [1, 2, 3];
 /** More processes than usual, as races are rare. */
@@ -51,21 +52,24 @@ onEachDatabase((database) => {
     expect(await ranMigrations(url)).toEqual(names);
   });
 
-  test("several servers started concurrently on one empty database share its schema, owner and keys", async () => {
-    const url = await database.createEmpty();
-    const servers = await Promise.all(several.map(() => spawnPresage({ PRESAGE_DATABASE_URL: url })));
-    const owners = await Promise.all(
-      servers.map(async ({ call }) => (await (await call("GET", "/v1/me")).json()) as { id: string }),
-    );
-    expect(new Set(owners.map(({ id }) => id)).size).toBe(1);
-    const lists = await Promise.all(
-      servers.map(async ({ call }) => await (await call("GET", "/v1/api-keys")).json()),
-    );
-    for (const list of lists)
-      expect(list).toEqual({ data: [expect.objectContaining({ name: "bootstrap" })], next: null });
-    for (const server of servers) await server[Symbol.asyncDispose]();
-    expect(await ranMigrations(url)).toEqual(names);
-  });
+  slowTest(
+    "several servers started concurrently on one empty database share its schema, owner and keys",
+    async () => {
+      const url = await database.createEmpty();
+      const servers = await Promise.all(several.map(() => spawnPresage({ PRESAGE_DATABASE_URL: url })));
+      const owners = await Promise.all(
+        servers.map(async ({ call }) => (await (await call("GET", "/v1/me")).json()) as { id: string }),
+      );
+      expect(new Set(owners.map(({ id }) => id)).size).toBe(1);
+      const lists = await Promise.all(
+        servers.map(async ({ call }) => await (await call("GET", "/v1/api-keys")).json()),
+      );
+      for (const list of lists)
+        expect(list).toEqual({ data: [expect.objectContaining({ name: "bootstrap" })], next: null });
+      for (const server of servers) await server[Symbol.asyncDispose]();
+      expect(await ranMigrations(url)).toEqual(names);
+    },
+  );
 
   test("a failed migration leaves nothing behind, so the next start can do it all", async () => {
     const url = await database.createEmpty();

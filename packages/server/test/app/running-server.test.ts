@@ -10,6 +10,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { toLines } from "../support/resources/datasets.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const upstream = useUpstream();
 let folder: string;
@@ -75,7 +76,7 @@ test("the command makes its run on the server of its folder, whose models predic
   ]);
 });
 
-test("a world of the server's model is made and asked by commands in its folder", async () => {
+slowTest("a world of the server's model is made and asked by commands in its folder", async () => {
   await using presage = await startServer();
   upstream.received.length = 0;
   expect((await runInFolder(["import", "doors.jsonl", "--name", "doors"])).code).toBe(0);
@@ -114,37 +115,40 @@ test("only its user can read the file, which is removed at the stop and differs 
   expect((await again.call("GET", "/v1/me", undefined, { "x-api-key": first.key })).status).toBe(401);
 });
 
-test("the file of a server that was killed is ignored, and so is one that others could have written", async () => {
-  const presage = await startServer();
-  const left = await readFile();
-  presage.kill("SIGKILL");
-  await presage.exited;
-  expect(await Bun.file(file()).exists()).toBe(true);
-  expect(await run()).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`written to ${database()}.`),
-  });
-  // Another process has its id now, and another program its port.
-  const { port } = new URL(left.address);
-  await using stranger = Bun.serve({
-    port,
-    hostname: "127.0.0.1",
-    fetch: () => new Response("", { status: 401 }),
-  });
-  await Bun.write(file(), JSON.stringify({ ...left, pid: process.pid }));
-  expect(await run()).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`written to ${database()}.`),
-  });
-  await stranger.stop(true);
-  await using another = await startServer();
-  await chmod(file(), 0o644);
-  expect(await run()).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`written to ${database()}.`),
-  });
-  expect(await runsOf(another)).toHaveLength(3);
-});
+slowTest(
+  "the file of a server that was killed is ignored, and so is one that others could have written",
+  async () => {
+    const presage = await startServer();
+    const left = await readFile();
+    presage.kill("SIGKILL");
+    await presage.exited;
+    expect(await Bun.file(file()).exists()).toBe(true);
+    expect(await run()).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`written to ${database()}.`),
+    });
+    // Another process has its id now, and another program its port.
+    const { port } = new URL(left.address);
+    await using stranger = Bun.serve({
+      port,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("", { status: 401 }),
+    });
+    await Bun.write(file(), JSON.stringify({ ...left, pid: process.pid }));
+    expect(await run()).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`written to ${database()}.`),
+    });
+    await stranger.stop(true);
+    await using another = await startServer();
+    await chmod(file(), 0o644);
+    expect(await run()).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`written to ${database()}.`),
+    });
+    expect(await runsOf(another)).toHaveLength(3);
+  },
+);
 
 test("the key lets in only from this machine, and only to predict, and to make and read runs", async () => {
   await using presage = await startServer();
@@ -167,7 +171,7 @@ test("the key lets in only from this machine, and only to predict, and to make a
   expect((await presage.call("GET", "/v1/runs", undefined, { "x-api-key": `${key}0` })).status).toBe(401);
 });
 
-test("it is in no log and not in the database, and with a sign-in it works too", async () => {
+slowTest("it is in no log and not in the database, and with a sign-in it works too", async () => {
   await using provider = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

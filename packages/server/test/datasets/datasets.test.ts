@@ -5,7 +5,7 @@ import { Dataset, DatasetListResponse, type DatasetSample } from "@presage/contr
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 /** Steps of two trajectories that share their context. */
@@ -32,7 +32,7 @@ const turns = [
   { role: "user", content: "say thanks" },
 ] as const;
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { create, upload, uploadNew, read, exportLines } = datasetClient(presage);
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -12,6 +12,7 @@ import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase, onPostgres } from "../support/store/databases.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const mebibyte = 1024 * 1024;
 /** More than any disk has. */
@@ -105,31 +106,35 @@ test("below the floor uploads are refused, small writes go on, and a run waits u
   await presage.stop();
 }, 120_000);
 
-test("an upload that comes to the floor ends there, nothing of it is kept, and the next one has its room", async () => {
-  const { bavail, bsize } = await statfs(folder);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: `sqlite:${join(folder, "long.db")}`,
-    PRESAGE_MIN_FREE_DISK_BYTES: String(bavail * bsize - 48 * mebibyte),
-  });
-  const { create, upload, uploadNew, read } = datasetClient(presage);
-  const id = await create();
-  await uploadNew(id, lines(1));
-  const long = lines(150).map((line) => ({ ...line, next_state: "x".repeat(mebibyte) }));
-  const response = await upload(id, toLines(long));
-  expect([response.status, await response.json()]).toEqual([
-    507,
-    { detail: expect.stringMatching(shortage), category: "unavailable" },
-  ]);
-  expect((await read(`${id}/revisions`)).body.data).toHaveLength(1);
-  // The file stays as large as it was.
-  const next = await eventually(
-    () => upload(id, toLines(lines(2))),
-    ({ status }) => status !== 507,
-    20_000,
-  );
-  expect(next.status).toBe(201);
-  await presage.stop();
-}, 60_000);
+slowTest(
+  "an upload that comes to the floor ends there, nothing of it is kept, and the next one has its room",
+  async () => {
+    const { bavail, bsize } = await statfs(folder);
+    const presage = await startPresage({
+      PRESAGE_DATABASE_URL: `sqlite:${join(folder, "long.db")}`,
+      PRESAGE_MIN_FREE_DISK_BYTES: String(bavail * bsize - 48 * mebibyte),
+    });
+    const { create, upload, uploadNew, read } = datasetClient(presage);
+    const id = await create();
+    await uploadNew(id, lines(1));
+    const long = lines(150).map((line) => ({ ...line, next_state: "x".repeat(mebibyte) }));
+    const response = await upload(id, toLines(long));
+    expect([response.status, await response.json()]).toEqual([
+      507,
+      { detail: expect.stringMatching(shortage), category: "unavailable" },
+    ]);
+    expect((await read(`${id}/revisions`)).body.data).toHaveLength(1);
+    // The file stays as large as it was.
+    const next = await eventually(
+      () => upload(id, toLines(lines(2))),
+      ({ status }) => status !== 507,
+      20_000,
+    );
+    expect(next.status).toBe(201);
+    await presage.stop();
+  },
+  60_000,
+);
 
 test("the command line keeps the floor of the disk as well, and the doctor names it", async () => {
   const environment = {
@@ -171,7 +176,7 @@ onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { create, upload, read } = datasetClient(presage);
 
-  test("a body of 300 kB that becomes 300 MB is refused, and nothing of it is kept", async () => {
+  slowTest("a body of 300 kB that becomes 300 MB is refused, and nothing of it is kept", async () => {
     const [line = ""] = toLines(lines(1)).split("\n");
     const [before, after] = line.split('"step":0');
     // The repeated part is a text, so that each line is as dense as it can be.

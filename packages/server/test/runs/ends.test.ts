@@ -4,7 +4,7 @@ import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 interface Recorded {
   reward?: number;
@@ -16,7 +16,7 @@ const trajectories = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const key = { "X-API-KEY": testKey };
 const recordedOf = (step: number): Recorded => (step === 2 ? { done: true, reward: 1 } : { reward: 0 });
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const datasets = datasetClient(presage);
   const { create, end } = runClient(presage);

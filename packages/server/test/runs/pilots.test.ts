@@ -7,7 +7,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 /** 30 trajectories of 1 to 7 steps; in every third step nothing changes. */
 const lengths = new Map(Array.from({ length: 30 }, (_, number) => [`t${number}`, 1 + ((number * 5) % 7)]));
@@ -29,7 +29,7 @@ function drawn(limit: number, seed: number): string[] {
     .sort();
 }
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const runs = runClient(presage);
   let dataset_id: string;

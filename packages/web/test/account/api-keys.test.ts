@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { createPresage } from "@presage/sdk";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
 
 browserTest("A key is created, used, and rejected once it is revoked", async ({ visit, presage }) => {
   const page = await visit("/api-keys");
@@ -109,7 +109,7 @@ dashboardTest(
   },
 );
 
-browserTest("On a phone, names of keys are readable", async ({ visit, client }) => {
+slowBrowserTest("On a phone, names of keys are readable", async ({ visit, client }) => {
   const name = "nightly evaluation";
   const expires_at = new Date(Date.now() + 60_000).toISOString();
   await client.apiKeys.create({ name, expires_at });

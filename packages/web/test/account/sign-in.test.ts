@@ -4,7 +4,7 @@ import { copiedText, expectCopied } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { signOut } from "../support/sign-out.ts";
 
-const { browserTest } = dashboardTests();
+const { browserTest, slowBrowserTest } = dashboardTests();
 
 browserTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
   const address = await newSignInAddress();
@@ -19,33 +19,36 @@ browserTest("The printed address signs in once", async ({ visit, newSignInAddres
   await elsewhere.getByText("npx presage sign-in").waitFor();
 });
 
-browserTest("The sign-in page has the dashboard's logo and font, and copies its command", async (visitor) => {
-  const dashboard = await visitor.visit("/account");
-  const logo = (page: Page) => page.locator("svg path[d^='M11 24']").first();
-  await logo(dashboard).waitFor();
-  const fontOf = (page: Page) =>
-    page.locator("h1").evaluate((heading) => {
-      const [first = ""] = getComputedStyle(heading).fontFamily.split(",");
-      return first.replaceAll('"', "");
+slowBrowserTest(
+  "The sign-in page has the dashboard's logo and font, and copies its command",
+  async (visitor) => {
+    const dashboard = await visitor.visit("/account");
+    const logo = (page: Page) => page.locator("svg path[d^='M11 24']").first();
+    await logo(dashboard).waitFor();
+    const fontOf = (page: Page) =>
+      page.locator("h1").evaluate((heading) => {
+        const [first = ""] = getComputedStyle(heading).fontFamily.split(",");
+        return first.replaceAll('"', "");
+      });
+
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await visitor.visit("/sign-in", { isSignedIn: false, permissions });
+    await logo(page).waitFor();
+    expect(await logo(page).getAttribute("d")).toBe(await logo(dashboard).getAttribute("d"));
+    expect(await fontOf(page)).toBe(await fontOf(dashboard));
+    const loaded = await page.evaluate(async () => {
+      await document.fonts.ready;
+      return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
     });
+    expect(loaded).toContain(await fontOf(page));
 
-  const permissions = ["clipboard-read", "clipboard-write"];
-  const page = await visitor.visit("/sign-in", { isSignedIn: false, permissions });
-  await logo(page).waitFor();
-  expect(await logo(page).getAttribute("d")).toBe(await logo(dashboard).getAttribute("d"));
-  expect(await fontOf(page)).toBe(await fontOf(dashboard));
-  const loaded = await page.evaluate(async () => {
-    await document.fonts.ready;
-    return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
-  });
-  expect(loaded).toContain(await fontOf(page));
+    await page.getByRole("button", { name: "Copy" }).click();
+    const command = "npx presage sign-in";
+    expect(await copiedText(page, (text) => text === command)).toBe(command);
+  },
+);
 
-  await page.getByRole("button", { name: "Copy" }).click();
-  const command = "npx presage sign-in";
-  expect(await copiedText(page, (text) => text === command)).toBe(command);
-});
-
-browserTest("The command can be copied where the clipboard API is missing", async ({ visit }) => {
+slowBrowserTest("The command can be copied where the clipboard API is missing", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false });
   await page.evaluate(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined });
@@ -95,7 +98,7 @@ browserTest(
   },
 );
 
-browserTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
+slowBrowserTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   const second = await page.context().newPage();
@@ -103,7 +106,7 @@ browserTest("A second tab is signed in as well", async ({ visit, newSignInAddres
   await second.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
 });
 
-browserTest("After signing out, the back button shows nothing from before", async (visitor) => {
+slowBrowserTest("After signing out, the back button shows nothing from before", async (visitor) => {
   const { visit, newSignInAddress, presage, client } = visitor;
   await client.apiKeys.create({ name: "secret project" });
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
@@ -122,7 +125,7 @@ browserTest("After signing out, the back button shows nothing from before", asyn
   expect(await page.getByText("secret project").count()).toBe(0);
 });
 
-browserTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
+slowBrowserTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
   const { visit, newSignInAddress, presage, expectErrors } = visitor;
   // What the other tab was still reading is refused.
   expectErrors(/status of 401/);
@@ -137,7 +140,7 @@ browserTest("After signing out in one tab, the others leave by themselves", asyn
   expect(new URL(page.url()).search).toBe("?return_to=%2Fapi-keys");
 });
 
-browserTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
+slowBrowserTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
   const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Settings" }).click();

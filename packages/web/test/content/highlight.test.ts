@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest } = dashboardTests();
 const attack = `<img src=x onerror="window.attacked=1">\u202e`;
 
 dashboardTest("JSON of a model is coloured, and still only text", async ({ visit, client }) => {
@@ -22,7 +22,7 @@ dashboardTest("JSON of a model is coloured, and still only text", async ({ visit
   expect(await page.evaluate(() => "attacked" in window)).toBe(false);
 });
 
-browserTest("A megabyte of JSON is coloured where it is seen", async ({ visit, client }) => {
+slowBrowserTest("A megabyte of JSON is coloured where it is seen", async ({ visit, client }) => {
   const rooms = Array.from({ length: 20_000 }, (_, index) => ({ room: `room ${index}`, doors: index % 4 }));
   const [result] = await client.results.importBatch([
     { evaluator_id: "theirs", pass: true, evaluated_model_output: JSON.stringify(rooms) },

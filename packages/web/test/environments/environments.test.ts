@@ -5,7 +5,7 @@ import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { follow } from "../support/share-page.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest } = dashboardTests();
 
 /** One episode that succeeds, one that is cut short and one that is open. */
 async function fill(client: Presage): Promise<{ name: string; won: string }> {
@@ -62,22 +62,25 @@ dashboardTest(
   },
 );
 
-browserTest("The pages of environments are accessible, wide and narrow, light and dark", async (visitor) => {
-  const { visit, client } = visitor;
-  const { won } = await fill(client);
-  const pages = [
-    ["/environments", "1 of 2"],
-    ["/environments/house", "1 succeeded, 0 failed"],
-    ["/environments/house?tab=definition", "What changed"],
-    [`/episodes/${won}?step=2`, "Prompt as sent"],
-  ] as const;
-  const page = await visit("/environments", { reducedMotion: "reduce" });
-  for (const [address, shows] of pages) {
-    await follow(page, new URL(address, page.url()).href);
-    await page.getByText(shows).first().waitFor();
-    await expectAccessible(page);
-  }
-});
+slowBrowserTest(
+  "The pages of environments are accessible, wide and narrow, light and dark",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    const { won } = await fill(client);
+    const pages = [
+      ["/environments", "1 of 2"],
+      ["/environments/house", "1 succeeded, 0 failed"],
+      ["/environments/house?tab=definition", "What changed"],
+      [`/episodes/${won}?step=2`, "Prompt as sent"],
+    ] as const;
+    const page = await visit("/environments", { reducedMotion: "reduce" });
+    for (const [address, shows] of pages) {
+      await follow(page, new URL(address, page.url()).href);
+      await page.getByText(shows).first().waitFor();
+      await expectAccessible(page);
+    }
+  },
+);
 
 dashboardTest(
   "An environment is made, its fields are checked, and it gets tasks of a dataset",
@@ -149,7 +152,7 @@ dashboardTest(
   },
 );
 
-browserTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
+slowBrowserTest("Nothing moves while the pages of environments load, wide and narrow", async (visitor) => {
   const { visit, client } = visitor;
   const { won } = await fill(client);
   const onlyNarrow = ["/environments", "/environments/house?tab=success"];

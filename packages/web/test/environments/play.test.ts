@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const { browserTest, dashboardTest } = dashboardTests(() => ({
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
   environment: { PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" },
 }));
 
@@ -200,7 +200,7 @@ dashboardTest("An episode is played in its own environment, whatever the address
   await page.getByText("Turn on the lantern.").waitFor();
 });
 
-browserTest(
+slowBrowserTest(
   "Before and after a step, playing is accessible, wide and narrow, light and dark",
   async ({ visit }) => {
     upstream.answer = () => Response.json(completion("This room is called the workshop. It is dark."));

@@ -14,7 +14,7 @@ writeFileSync(
   file,
   "environments: { lab: { protocol: http, url: 'http://127.0.0.1:9', environment: sandbox } }",
 );
-const { browserTest, dashboardTest } = dashboardTests(() => ({
+const { dashboardTest, slowBrowserTest } = dashboardTests(() => ({
   environment: { PRESAGE_REAL_ENVIRONMENTS: file },
 }));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -98,12 +98,15 @@ dashboardTest("Checks are begun, their trouble is told, and they are ended", asy
     .waitFor({ timeout: 60_000 });
 });
 
-browserTest("The Reality tab says whether to stop in one screen, wide, and fits a phone", async (visitor) => {
-  const { visit, client } = visitor;
-  await fillReality(client);
-  const page = await visit("/environments/rooms?tab=reality", { viewport: wide, reducedMotion: "reduce" });
-  const checks = page.getByRole("list", { name: "Reality checks" });
-  await checks.waitFor();
-  expect((await checks.boundingBox())?.y).toBeLessThan(wide.height);
-  await expectAccessible(page);
-});
+slowBrowserTest(
+  "The Reality tab says whether to stop in one screen, wide, and fits a phone",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    await fillReality(client);
+    const page = await visit("/environments/rooms?tab=reality", { viewport: wide, reducedMotion: "reduce" });
+    const checks = page.getByRole("list", { name: "Reality checks" });
+    await checks.waitFor();
+    expect((await checks.boundingBox())?.y).toBeLessThan(wide.height);
+    await expectAccessible(page);
+  },
+);

@@ -9,7 +9,7 @@ import type { Page } from "../support/page.ts";
 import { resultTexts, showsResults } from "../support/result-rows.ts";
 import { emptyScroll } from "../support/scrolling.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
 
 /** Evaluates outputs that pass if they are “yes”. Each test uses its own app. */
 async function evaluate(client: Presage, app: string, outputs: readonly string[]): Promise<string[]> {
@@ -212,26 +212,29 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   expect(new URL(page.url()).search).toBe("?app=keys&view=verdicts");
 });
 
-browserTest("A long list scrolls in its place, and ends with its last result", async ({ visit, client }) => {
-  const result = { evaluator_id: "import", evaluated_model_output: "yes", pass: true, app: "long" };
-  await client.results.importBatch(Array.from({ length: 600 }, () => result));
-  const page = await visit("/evaluations?app=long");
-  await page
-    .getByRole("link", { name: /^Result \d+:/ })
-    .first()
-    .waitFor();
-  const list = page.getByRole("table").locator("..");
-  const last = page.locator('tr[aria-rowindex="601"]');
-  await eventually(
-    async () => {
-      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      return await last.isVisible();
-    },
-    (isVisible) => isVisible,
-  );
-  await last.waitFor();
-  expect(await emptyScroll(page)).toBe(0);
-});
+slowBrowserTest(
+  "A long list scrolls in its place, and ends with its last result",
+  async ({ visit, client }) => {
+    const result = { evaluator_id: "import", evaluated_model_output: "yes", pass: true, app: "long" };
+    await client.results.importBatch(Array.from({ length: 600 }, () => result));
+    const page = await visit("/evaluations?app=long");
+    await page
+      .getByRole("link", { name: /^Result \d+:/ })
+      .first()
+      .waitFor();
+    const list = page.getByRole("table").locator("..");
+    const last = page.locator('tr[aria-rowindex="601"]');
+    await eventually(
+      async () => {
+        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return await last.isVisible();
+      },
+      (isVisible) => isVisible,
+    );
+    await last.waitFor();
+    expect(await emptyScroll(page)).toBe(0);
+  },
+);
 
 browserTest("A copied link opens the same result in the same list", async ({ visit, client }) => {
   const [wrong = "", other = ""] = await evaluate(client, "link", ["no", "never", "yes"]);
@@ -284,7 +287,7 @@ dashboardTest("A sample in the drawer finds the results of that sample", async (
   await showsResults(page, 3);
 });
 
-browserTest("A result opened by a link has no focus ring until the keyboard is used", async (visitor) => {
+slowBrowserTest("A result opened by a link has no focus ring until the keyboard is used", async (visitor) => {
   const [id = ""] = await evaluate(visitor.client, "ring", ["no"]);
   const page = await visitor.visit(`/evaluations?app=ring&result=${id}`);
   const drawer = page.getByRole("dialog", { name: `Result ${id}` });
@@ -340,7 +343,7 @@ dashboardTest("Results that are all without a verdict are counted and can be sho
   expect(await resultTexts(page)).toEqual([expect.stringContaining("needs_model")]);
 });
 
-browserTest("On a phone, verdict, score and output are in sight", async ({ visit, client }) => {
+slowBrowserTest("On a phone, verdict, score and output are in sight", async ({ visit, client }) => {
   await evaluate(client, "phone", ["yes, this is the output"]);
   await client.evaluate({
     evaluators: [{ evaluator: "exact-match" }],
@@ -376,7 +379,7 @@ browserTest("An export has the results of the view", async ({ visit, client }) =
   expect(csv).toContain('"no, not that"');
 });
 
-browserTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, client }) => {
+slowBrowserTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, client }) => {
   await client.results.importBatch(
     Array.from({ length: 1000 }, (_, index) => ({
       evaluator_id: "elsewhere",

@@ -5,7 +5,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 import { sidewaysOverflow } from "../support/scrolling.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
 
 /** Verdicts of one profile on a run's samples, newest last. No output equals the gold answer, so that `exact-match` disagrees with it. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
@@ -142,7 +142,7 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
   expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
 });
 
-browserTest("A key that is held decides on one result only", async ({ visit, client }) => {
+slowBrowserTest("A key that is held decides on one result only", async ({ visit, client }) => {
   const id = await evaluate(client, "held", ["The door opens.", "A door.", "No door."]);
   const page = await visit(`/review?profile_id=${id}`);
   await page.getByText("0 labelled now, 3 left here").waitFor();
@@ -154,7 +154,7 @@ browserTest("A key that is held decides on one result only", async ({ visit, cli
   await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
 });
 
-browserTest("On a phone the verdict is hidden, and the keys are in sight", async ({ visit, client }) => {
+slowBrowserTest("On a phone the verdict is hidden, and the keys are in sight", async ({ visit, client }) => {
   const id = await evaluate(client, "phone", ["The door opens.", "A door."]);
   const page = await visit(`/review?profile_id=${id}`, { viewport: { width: 390, height: 844 } });
   await shownId(page);

@@ -4,7 +4,7 @@ import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest } = dashboardTests();
 
 dashboardTest("A taxonomy is created, its label set, moved and removed", async ({ visit, client }) => {
   const labelsOf = async () => {
@@ -199,7 +199,7 @@ dashboardTest("A revision without findings says what is missing, and which one h
   await page.getByText("found in 1 evaluation with this revision").waitFor();
 });
 
-browserTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
+slowBrowserTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
   const name = "what our world model gets wrong in kitchens";
   const deep = "A thing is in two places at once";
   await client.errorTaxonomies.create({

@@ -3,7 +3,9 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+  environment: { PRESAGE_CAPTURE: "all" },
+}));
 
 const kitchen = { environment_state: "A kitchen with a fridge. The fridge door is closed." };
 
@@ -140,7 +142,7 @@ dashboardTest(
   },
 );
 
-browserTest(
+slowBrowserTest(
   "Predictions are deleted by the filters, after their number is said",
   async ({ visit, client }) => {
     const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });

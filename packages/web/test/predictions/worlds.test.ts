@@ -7,7 +7,9 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 
 /** Without an upstream, so the sandbox responds. */
-const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_CAPTURE: "all" } }));
+const { dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+  environment: { PRESAGE_CAPTURE: "all" },
+}));
 
 let uploading: ReturnType<typeof uploadHousehold> | undefined;
 async function examples(client: Presage) {
@@ -182,7 +184,7 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await coverage.getByRole("rowheader", { name: "open" }).waitFor();
 });
 
-browserTest("A calibrated world says what its confidences are worth", async ({ visit, client }) => {
+slowBrowserTest("A calibrated world says what its confidences are worth", async ({ visit, client }) => {
   const lines = Array.from({ length: 60 }, (_, index) => ({
     ...{ trajectory_id: `g-${index % 20}`, step: Math.floor(index / 20) },
     interaction: { state: "A hall.", action: index % 3 === 0 ? "wave" : "draw a lot" },
@@ -212,15 +214,18 @@ browserTest("A calibrated world says what its confidences are worth", async ({ v
   await expectAccessible(page);
 });
 
-browserTest("An answer and its examples are accessible, wide and narrow, light and dark", async (visitor) => {
-  const { visit, client } = visitor;
-  await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });
-  const page = await visit("/worlds/seen", { viewport: wide, reducedMotion: "reduce" });
-  await answerRecordedStep(page);
-  await page
-    .getByRole("listitem")
-    .getByText(/^action /)
-    .first()
-    .click();
-  await expectAccessible(page);
-});
+slowBrowserTest(
+  "An answer and its examples are accessible, wide and narrow, light and dark",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });
+    const page = await visit("/worlds/seen", { viewport: wide, reducedMotion: "reduce" });
+    await answerRecordedStep(page);
+    await page
+      .getByRole("listitem")
+      .getByText(/^action /)
+      .first()
+      .click();
+    await expectAccessible(page);
+  },
+);

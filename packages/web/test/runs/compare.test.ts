@@ -5,7 +5,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
 import { follow } from "../support/share-page.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
 
 const rooms = [
   "kitchen",
@@ -142,7 +142,7 @@ browserTest("A comparison is copied as Markdown and downloaded", async (visitor)
   expect(comparisonMarkdown({ ...comparison, runs }, page.url())).toContain("p < 0.001 &#60;b&#62;");
 });
 
-browserTest("The comparison is accessible, with and without an open sample", async (visitor) => {
+slowBrowserTest("The comparison is accessible, with and without an open sample", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;
   const address = `/compare?runs=${reference},${candidate}`;

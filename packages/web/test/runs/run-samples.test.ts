@@ -3,7 +3,7 @@ import type { Presage, RunCreateRequest } from "@presage/sdk";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest } = dashboardTests();
 
 interface Line {
   trajectory_id: string;
@@ -137,7 +137,7 @@ dashboardTest("Of a free-running run the page shows what the model was told", as
   await seen.getByText("The recorded state.").waitFor();
 });
 
-browserTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
+slowBrowserTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
   const many = Array.from({ length: 900 }, (_, index) => ({
     trajectory_id: `t${index % 30}`,
     step: Math.floor(index / 30),

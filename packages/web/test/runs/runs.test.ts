@@ -17,7 +17,9 @@ writeFileSync(
 );
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const { browserTest, dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_PRICES: prices } }));
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+  environment: { PRESAGE_PRICES: prices },
+}));
 
 const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
 const headline = "Pass rate by evaluator";
@@ -232,32 +234,35 @@ dashboardTest(
   },
 );
 
-browserTest("On paper a run has all its rows on several sheets, without the navigation", async (visitor) => {
-  const { id } = await uploadHousehold(visitor.client, "paper", things);
-  const run = await finishModel(visitor.client, id, "on paper");
-  const page = await visitor.visit(`/runs/${run.id}`, { viewport: { width: 1900, height: 900 } });
-  const worst = page.getByRole("figure", { name: "Worst trajectories" });
-  await worst.getByRole("button", { name: "Show all 12" }).waitFor();
-  const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g);
-  expect(sheets?.length).toBeGreaterThan(2);
+slowBrowserTest(
+  "On paper a run has all its rows on several sheets, without the navigation",
+  async (visitor) => {
+    const { id } = await uploadHousehold(visitor.client, "paper", things);
+    const run = await finishModel(visitor.client, id, "on paper");
+    const page = await visitor.visit(`/runs/${run.id}`, { viewport: { width: 1900, height: 900 } });
+    const worst = page.getByRole("figure", { name: "Worst trajectories" });
+    await worst.getByRole("button", { name: "Show all 12" }).waitFor();
+    const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g);
+    expect(sheets?.length).toBeGreaterThan(2);
 
-  // As the browser does: A4 between its margins is 703 pixels wide.
-  await page.setViewportSize({ width: 703, height: 1_000 });
-  await page.emulateMedia({ media: "print" });
-  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-  expect(await worst.getByRole("row").count()).toBe(13);
-  expect(await page.getByRole("complementary", { name: "Presage" }).isVisible()).toBe(false);
-  expect(await page.getByRole("button", { name: "Copy link to this view" }).isVisible()).toBe(false);
-  const clipped = await page.evaluate(() => {
-    const isCut = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element) =>
-      scrollWidth > clientWidth || scrollHeight > clientHeight;
-    const scrolling = Array.from(document.querySelectorAll("#main, #main section")).filter(
-      (one) => isCut(one) && getComputedStyle(one).overflow !== "visible",
-    );
-    return [scrolling.length, document.documentElement.scrollWidth];
-  });
-  expect(clipped).toEqual([0, 703]);
-});
+    // As the browser does: A4 between its margins is 703 pixels wide.
+    await page.setViewportSize({ width: 703, height: 1_000 });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await worst.getByRole("row").count()).toBe(13);
+    expect(await page.getByRole("complementary", { name: "Presage" }).isVisible()).toBe(false);
+    expect(await page.getByRole("button", { name: "Copy link to this view" }).isVisible()).toBe(false);
+    const clipped = await page.evaluate(() => {
+      const isCut = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element) =>
+        scrollWidth > clientWidth || scrollHeight > clientHeight;
+      const scrolling = Array.from(document.querySelectorAll("#main, #main section")).filter(
+        (one) => isCut(one) && getComputedStyle(one).overflow !== "visible",
+      );
+      return [scrolling.length, document.documentElement.scrollWidth];
+    });
+    expect(clipped).toEqual([0, 703]);
+  },
+);
 
 dashboardTest(
   "Runs are filtered in the address, chosen and compared; a run is cancelled and deleted",
@@ -320,7 +325,7 @@ async function fillForAxe(client: Presage): Promise<Run> {
 const lookAt = sharePage({ viewport: wide, reducedMotion: "reduce" });
 let filledForAxe: Promise<Run> | undefined;
 for (const subject of ["/runs", "/runs/new", "run"]) {
-  browserTest(`${subject} is accessible, wide and narrow, light and dark`, async (visitor) => {
+  slowBrowserTest(`${subject} is accessible, wide and narrow, light and dark`, async (visitor) => {
     filledForAxe ??= fillForAxe(visitor.client);
     const run = await filledForAxe;
     await lookAt(visitor, subject === "run" ? `/runs/${run.id}` : subject, async (page) => {

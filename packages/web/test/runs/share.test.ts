@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
 const evaluators = ["exact-match", "rouge-l", "token-f1"].map((evaluator) => ({ evaluator }));
 const things = "fridge oven drawer cupboard door window box chest gate lamp".split(" ");
 
@@ -61,7 +61,7 @@ browserTest("Figures are saved as CSV with their intervals, and as a picture", a
   expect([...bytes.slice(1, 4)]).toEqual([..."PNG"].map((letter) => letter.charCodeAt(0)));
 });
 
-browserTest(
+slowBrowserTest(
   "On A4, a comparison is complete, and no table is wider than the sheet",
   async ({ visit, client }) => {
     const { id: dataset_id } = await uploadHousehold(client, "printed", things);

@@ -4,7 +4,7 @@ import { testKey } from "../../../server/test/support/presage/presage.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
 
-const { browserTest } = dashboardTests();
+const { browserTest, slowBrowserTest } = dashboardTests();
 /** Of all that the first page of a cold browser loads, fonts included. */
 const maxBytes = 150_000;
 
@@ -142,7 +142,7 @@ browserTest("On a phone the navigation opens, and closes once it has been used",
   await link.waitFor({ state: "hidden" });
 });
 
-browserTest(
+slowBrowserTest(
   "axe finds nothing in the reference and the guides, wide and narrow, light and dark",
   async (visitor) => {
     visitor.expectErrors(/401/);

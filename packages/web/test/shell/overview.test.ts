@@ -4,7 +4,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest } = dashboardTests();
 
 dashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
   const { visit, client } = visitor;
@@ -29,7 +29,7 @@ dashboardTest("A pass rate is of direct evaluations or of one run, never of seve
   await rates.filter({ hasText: "direct evaluations" }).getByText("1 verdict").waitFor();
 });
 
-browserTest(
+slowBrowserTest(
   "At no width do the columns of the latest runs lie over each other",
   async ({ visit, client }) => {
     const { id } = await uploadHousehold(client, "widths");
@@ -58,7 +58,7 @@ browserTest(
   },
 );
 
-browserTest("A figure over time is read by keys and by a finger", async ({ visit, client }) => {
+slowBrowserTest("A figure over time is read by keys and by a finger", async ({ visit, client }) => {
   await client.predict({ interaction: { state: "The door is closed.", action: "open door" } });
   const page = await visit("/usage", { hasTouch: true, viewport: { width: 390, height: 800 } });
   const plot = page.getByRole("slider", { name: / by \w+ and \w+$/ });
@@ -144,22 +144,25 @@ dashboardTest("A paused run needs someone", async ({ visit, client }) => {
   await page.getByRole("heading", { level: 1, name: "halted run" }).waitFor();
 });
 
-browserTest("Nothing moves when figures load, wide and narrow, however slowly they come", async (visitor) => {
-  for (const viewport of [
-    { width: 1440, height: 2400 },
-    { width: 390, height: 4000 },
-  ]) {
-    const page = await visitor.visit("/playground", { viewport, reducedMotion: "no-preference" });
-    await watchShifts(page);
-    let waits = 0;
-    await page.route("**/v1/**", async (route) => {
-      waits += 1;
-      await new Promise((resolve) => setTimeout(resolve, 150 * (waits % 4)));
-      await route.continue();
-    });
-    await page.goto(new URL("/", page.url()).href);
-    await page.getByRole("row").filter({ hasText: "widths" }).getByText("50.0 %").first().waitFor();
-    await page.waitForLoadState("networkidle");
-    expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
-  }
-});
+slowBrowserTest(
+  "Nothing moves when figures load, wide and narrow, however slowly they come",
+  async (visitor) => {
+    for (const viewport of [
+      { width: 1440, height: 2400 },
+      { width: 390, height: 4000 },
+    ]) {
+      const page = await visitor.visit("/playground", { viewport, reducedMotion: "no-preference" });
+      await watchShifts(page);
+      let waits = 0;
+      await page.route("**/v1/**", async (route) => {
+        waits += 1;
+        await new Promise((resolve) => setTimeout(resolve, 150 * (waits % 4)));
+        await route.continue();
+      });
+      await page.goto(new URL("/", page.url()).href);
+      await page.getByRole("row").filter({ hasText: "widths" }).getByText("50.0 %").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
+    }
+  },
+);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test } from "bun:test";
 import type { Page as PlaywrightPage } from "playwright-core";
+import { isWholeRun } from "../../../server/test/support/whole-run.ts";
 import { chromiumPath } from "./browser.ts";
 import { domPages } from "./dom/dom-pages.ts";
 import type { Page } from "./page.ts";
@@ -52,6 +53,12 @@ export function dashboardTests(options: () => DashboardOptions = () => ({})) {
     !hasBrowser,
     poolPages as (dashboard: RunningDashboard) => Pages<BrowserPage, Visited<BrowserPage>>,
   );
+  /** For what only the look in a browser shows: widths, print, axe. Only `npm run test:all` has it. */
+  const slowBrowserTest: typeof browserTest | (() => void) = isWholeRun ? browserTest : () => {};
   const domTest = testsIn<Page, Visited<Page>>(false, domPages);
-  return { browserTest, dashboardTest: isAllInBrowser ? (browserTest as typeof domTest) : domTest };
+  return {
+    browserTest,
+    slowBrowserTest,
+    dashboardTest: isAllInBrowser ? (browserTest as typeof domTest) : domTest,
+  };
 }

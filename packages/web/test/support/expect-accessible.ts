@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
+import { isWholeRun } from "../../../server/test/support/whole-run.ts";
 import { emptyScroll, sidewaysOverflow } from "./scrolling.ts";
 
 export const wide = { width: 1440, height: 900 };
@@ -15,15 +16,14 @@ interface Look {
   /** What axe is asked. Absent: it is not. */
   rules: RunOptions | undefined;
 }
-const isWhole = process.env.PRESAGE_TEST_ALL !== undefined;
 /** The dark page differs only by its colours, the narrow one by everything else. */
 const dark: Look = { viewport: wide, colorScheme: "dark", rules: { runOnly: ["color-contrast"] } };
 const withoutColours: RunOptions = { rules: { "color-contrast": { enabled: false } } };
 const looks: Look[] = [
   { viewport: wide, colorScheme: "light", rules: {} },
   // Half of all that axe takes.
-  ...(isWhole ? [dark] : []),
-  { viewport: narrow, colorScheme: "light", rules: isWhole ? withoutColours : undefined },
+  ...(isWholeRun ? [dark] : []),
+  { viewport: narrow, colorScheme: "light", rules: isWholeRun ? withoutColours : undefined },
 ];
 
 /**

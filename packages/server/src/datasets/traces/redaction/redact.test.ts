@@ -310,8 +310,9 @@ test("what was redacted once is not changed again", () => {
   }
 });
 
+const characters = process.env.PRESAGE_TEST_ALL === undefined ? 250_000 : 1_000_000;
 /** Of processor time, since other tests run beside this one. */
-const maxMs = 4_000;
+const maxMs = characters / 250;
 const processorMs = () => process.cpuUsage().user / 1_000;
 
 test.each([
@@ -364,8 +365,8 @@ test.each([
     "[redacted:a#1] token=x ",
     "password=.....",
   ],
-])("a megabyte of %j takes linear time", (piece) => {
-  const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+])("a long text of %j takes linear time", (piece) => {
+  const text = piece.repeat(Math.ceil(characters / piece.length));
   const startedAt = processorMs();
   for (const ending of ["!", "a1"]) createRedactor("strict").redact(text + ending);
   expect(processorMs() - startedAt).toBeLessThan(maxMs);
