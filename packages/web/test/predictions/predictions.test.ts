@@ -3,7 +3,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+const { browserTest, dashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_CAPTURE: "all" },
 }));
 
@@ -142,7 +142,7 @@ dashboardTest(
   },
 );
 
-slowBrowserTest(
+browserTest(
   "Predictions are deleted by the filters, after their number is said",
   async ({ visit, client }) => {
     const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });
