@@ -93,18 +93,23 @@ export const WorldModel = z
           "The recorded next state of the most similar example: as it is, or with the words in which the actions differ carried over.",
       }),
     }),
-    z.strictObject({
-      deployment: shortText(200)
-        .nullish()
-        .meta({ description: "Its name; the default deployment if not given." }),
-      params: Params.nullish().meta({
-        description:
-          "Sampling and decoding. `temperature` is 0 unless it is given. A request's own fields win.",
+    z
+      .strictObject({
+        deployment: shortText(200)
+          .nullish()
+          .meta({ description: "Its name; the default deployment if not given." }),
+        params: Params.nullish().meta({
+          description:
+            "Sampling and decoding. `temperature` is 0 unless it is given. A request's own fields win.",
+        }),
+        fallback: z.enum(["retrieval"]).nullish().meta({
+          description: "What answers where the deployment cannot be reached; the answer's `world` says so.",
+        }),
+      })
+      // zod tells of a branch that finds nothing but unknown keys as if it were the only one.
+      .check((found) => {
+        found.issues = found.issues.map((issue) => ({ ...issue, continue: false }));
       }),
-      fallback: z.enum(["retrieval"]).nullish().meta({
-        description: "What answers where the deployment cannot be reached; the answer's `world` says so.",
-      }),
-    }),
   ])
   .meta({ id: "WorldModel" });
 export type WorldModel = z.infer<typeof WorldModel>;

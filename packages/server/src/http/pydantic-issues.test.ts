@@ -72,3 +72,16 @@ test("of what can be one of several, the faults of the one that it resembles mos
     ["", "Input should be a valid dictionary or object to extract fields from"],
   ]);
 });
+
+test("of a world's model, what is wrong with a retrieval is said of a retrieval", () => {
+  const found = issuesOf("WorldModel", { kind: "retrieval", answer: "adapt" });
+  expect(found).toEqual([
+    expect.objectContaining({ loc: ["body", "answer"], msg: "Input should be 'adapted' or 'nearest'" }),
+  ]);
+  expect(issuesOf("WorldModel", { kind: "records" })).toEqual([
+    expect.objectContaining({ loc: ["body", "kind"], msg: "Input should be 'retrieval'" }),
+  ]);
+  expect(issuesOf("WorldModel", { deployment: "big", kind: "retrieval" })).toEqual([
+    expect.objectContaining({ loc: ["body", "deployment"], msg: "Extra inputs are not permitted" }),
+  ]);
+});
