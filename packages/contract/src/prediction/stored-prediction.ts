@@ -121,7 +121,8 @@ const surroundings = {
     .optional()
     .meta({ description: "Those of its run; none of other predictions." }),
   made_by: z.string().nullable().optional().meta({
-    description: "The name of the key that it was requested with, or else of who started its run.",
+    description:
+      "The name of the key that it was requested with, or else of who asked in the dashboard or started its run.",
   }),
   cost: z.number().nullable().optional().meta({
     description:

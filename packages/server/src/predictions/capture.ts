@@ -204,7 +204,7 @@ function storeOutcome(
   const startedAtMs = performance.now();
   const hold = capture.hold(bytesOfValues(exchange));
   if (hold === undefined) return;
-  const { accountId, proof } = caller;
+  const { accountId, userId, proof } = caller;
   const keep = (deployment: string, outcome: PredictionOutcome, world?: StoredRequest["world"]) =>
     capture.keep(hold, {
       id: Bun.randomUUIDv7(),
@@ -213,7 +213,11 @@ function storeOutcome(
       apiKeyId: proof.kind === "key" ? proof.keyId : undefined,
       requestId: exchange.requestId,
       context: body.context,
-      asked: { ...toStoredRequest(body), ...(world && { world }) },
+      asked: {
+        ...(proof.kind !== "key" && { user_id: userId }),
+        ...toStoredRequest(body),
+        ...(world && { world }),
+      },
       deployment,
       latencyMicros: Math.round((performance.now() - startedAtMs) * microsPerMs),
       outcome,

@@ -13,7 +13,7 @@ export interface Surroundings {
   action: string | null;
   expected: string | null;
   verdicts: ListedVerdict[];
-  /** The user who started its run, and the key. */
+  /** The user who asked without a key or started its run, and the run's key. */
   userId: string | null;
   keyId: string | null;
 }
@@ -40,6 +40,8 @@ export async function selectSurroundings(
   ]);
 }
 
+const uuidCharacters = 36;
+
 async function selectLiveActions(reader: Database, ids: readonly string[], maxCharacters: number) {
   if (ids.length === 0) return [];
   const rows = await reader
@@ -47,10 +49,14 @@ async function selectLiveActions(reader: Database, ids: readonly string[], maxCh
     .select((of) => [
       "prediction_id as id",
       fieldOf(reader, of.ref("request"), "action", maxCharacters).as("action"),
+      fieldOf(reader, of.ref("request"), "user_id", uuidCharacters).as("user"),
     ])
     .where("prediction_id", "in", ids)
     .execute();
-  return rows.map(({ id, action }) => [id, { action: readText(action, maxCharacters) }] as const);
+  return rows.map(
+    ({ id, action, user }) =>
+      [id, { action: readText(action, maxCharacters), userId: readText(user, uuidCharacters) }] as const,
+  );
 }
 
 async function selectEpisodeActions(reader: Database, ids: readonly string[], maxCharacters: number) {

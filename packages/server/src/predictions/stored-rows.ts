@@ -28,6 +28,8 @@ export interface NewPrediction {
 
 /** What was asked beside the context, as it is stored: numbers too long for a double keep their digits. */
 export interface StoredRequest {
+  /** Who asked, if not with a key. The first field, as lists look for its first occurrence. */
+  user_id?: string;
   interaction?: unknown;
   messages?: unknown;
   params?: unknown;

@@ -8,6 +8,7 @@ import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -126,6 +127,17 @@ onAnyDatabase((database) => {
     );
     expect(structured).toMatchObject({ messages: null, interaction, context, requested_model: null });
     expect(structured.params).toEqual({ user: "u", top_p: 1 });
+  });
+
+  test("A prediction of the dashboard names who asked", async () => {
+    const { headers } = await sessionOf(await signInLocally(presage), presage.databaseUrl);
+    const asked = await presage.call("POST", "/v1/predict", { interaction }, headers);
+    await asked.text();
+    const found = await kept(asked.headers.get("x-request-id") ?? "");
+    const { name } = await (await presage.call("GET", "/v1/me", undefined, headers)).json();
+    expect(found).toMatchObject({ api_key_id: null, made_by: name });
+    const listed = (await list("?text_limit=10")).data.find(({ id }) => id === found.id);
+    expect(listed?.made_by).toBe(name);
   });
 
   test("A failure is kept with its category and what the upstream said", async () => {
