@@ -84,7 +84,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
   }
 
   return (
-    <div className="max-h-80 overflow-y-auto scroll-edges-y rounded-md border border-line">
+    <div className="max-h-[45dvh] overflow-y-auto scroll-edges-y rounded-md border border-line">
       {groups.map(({ family, description, usesModel, needsModel, choices }) => (
         <fieldset
           key={family}

@@ -1,14 +1,15 @@
-import type { Run, RunGoal } from "@presage/sdk";
+import type { Headline, Run, RunGoal } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { use } from "react";
 import { useRefusal } from "../data/accounts.ts";
 import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
-import { formatCount } from "../format/numbers.ts";
-import { humanizeName } from "../format/words.ts";
+import { counted, formatCount, formatShare } from "../format/numbers.ts";
+import { humanizeName, withoutVersion } from "../format/words.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { type ButtonProps, buttonClass } from "../ui/button.tsx";
+import { RateCell } from "../ui/pass-rate.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { ControlTabIndex } from "../ui/tooltip.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
@@ -49,6 +50,43 @@ const tones: Record<Run["status"], Tone> = {
 
 export function RunStatus({ status }: Pick<Run, "status">) {
   return <Badge tone={tones[status]}>{humanizeName(status)}</Badge>;
+}
+
+/** The pass rate of a newest run with its interval and count, and what it has to beat. */
+export function HeadlineRate({ of }: { of: Headline | undefined }) {
+  const headline = of?.run.headline;
+  if (of === undefined || headline == null) return <span className="text-ink-3">–</span>;
+  const { baseline } = of;
+  const { pass_rate, pass_interval, count, trajectories, evaluator } = headline;
+  return (
+    <RateCell
+      rate={pass_rate}
+      interval={pass_interval}
+      baseline={baseline?.pass_rate}
+      note={
+        <>
+          <span title={`in ${counted(trajectories, "trajectory", "trajectories")}`}>
+            {withoutVersion(evaluator)}, {counted(count, "sample")}
+          </span>
+          {baseline === null ? (
+            <span>no baseline measured</span>
+          ) : (
+            <span className={pass_interval && pass_interval.upper < baseline.pass_rate ? "text-fail" : ""}>
+              {against(baseline.pass_rate, pass_interval)}
+              {baseline.kind.replace("-", " ")} {formatShare(baseline.pass_rate)}
+            </span>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+/** Where the whole interval is. */
+function against(baseline: number, interval: { lower: number; upper: number } | null): string {
+  if (interval === null) return "";
+  if (interval.lower > baseline) return "above ";
+  return interval.upper < baseline ? "below " : "not shown above ";
 }
 
 const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;

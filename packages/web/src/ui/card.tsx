@@ -90,8 +90,8 @@ const looks = {
   row: ["sm:col-span-2 sm:grid sm:grid-cols-subgrid", "text-ink-3", "wrap-anywhere"],
   /** The same with lines between the rows. */
   lined: [
-    "col-span-2 grid grid-cols-subgrid border-t border-line *:px-3 *:py-1.5 first:border-t-0",
-    "max-w-40 truncate text-ink-3",
+    "col-span-2 grid grid-cols-subgrid items-baseline border-t border-line *:px-4 *:py-1.5 first:border-t-0",
+    "max-w-40 text-ink-3",
     "flex items-center gap-2",
   ],
   stacked: ["min-w-0", "text-xs text-ink-3", "truncate tabular-nums"],

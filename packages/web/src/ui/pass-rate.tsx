@@ -1,4 +1,5 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
+import type { ReactNode } from "react";
 import { describeInterval, describeVerdicts, explainInterval, formatShare } from "../format/numbers.ts";
 import { IntervalBar } from "./charts/sparkline.tsx";
 import { Explained } from "./tooltip.tsx";
@@ -9,13 +10,11 @@ export function PassRate({ figures }: { figures: EvaluationSummaryGroup }) {
   if (pass_rate === null) return <span className="text-ink-3">No verdicts</span>;
   return (
     <Explained text={explainInterval(figures)} className="inline-flex flex-col">
-      <RateCell rate={pass_rate} interval={interval} />
-      <span className="flex flex-wrap gap-x-2 text-xs text-ink-3 tabular-nums">
-        <span aria-hidden className="whitespace-nowrap text-ink-2">
-          {interval === null ? "no interval" : describeInterval(interval)}
-        </span>
-        <span className="whitespace-nowrap">{describeVerdicts(figures)}</span>
-      </span>
+      <RateCell
+        rate={pass_rate}
+        interval={interval}
+        note={<span className="whitespace-nowrap">{describeVerdicts(figures)}</span>}
+      />
     </Explained>
   );
 }
@@ -23,21 +22,31 @@ export function PassRate({ figures }: { figures: EvaluationSummaryGroup }) {
 interface RateCellProps {
   rate: number | null;
   interval: { lower: number; upper: number } | null;
+  /** What it has to beat, as a mark. */
+  baseline?: number | undefined;
+  /** Of how many, or by what. */
+  note?: ReactNode;
 }
 
-/** A rate as a number, and as a point in its interval. */
-export function RateCell({ rate, interval }: RateCellProps) {
+/** A rate as a number and as a point in its interval, which stands below it. */
+export function RateCell({ rate, interval, baseline, note }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
-  const range = interval === null ? undefined : `${describeInterval(interval)}, at 95 %`;
   return (
-    <span className="flex items-center gap-3">
-      <span className="w-14 shrink-0 tabular-nums">{formatShare(rate)}</span>
-      {interval !== null && (
-        <span className="w-28 shrink-0 max-md:sr-only" title={range}>
-          <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
-          <span className="sr-only">{range}</span>
+    <span className="flex min-w-0 flex-col tabular-nums">
+      <span className="flex items-center gap-3">
+        <span className="w-14 shrink-0 text-ink">{formatShare(rate)}</span>
+        {interval !== null && (
+          <span aria-hidden className="max-w-44 min-w-16 flex-1">
+            <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} baseline={baseline} />
+          </span>
+        )}
+      </span>
+      <span className="flex flex-wrap gap-x-2 text-xs whitespace-normal text-ink-3">
+        <span className="whitespace-nowrap text-ink-2">
+          {interval === null ? "no interval" : describeInterval(interval)}
         </span>
-      )}
+        {note}
+      </span>
     </span>
   );
 }

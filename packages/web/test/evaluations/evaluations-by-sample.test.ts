@@ -68,6 +68,7 @@ dashboardTest("Samples with more results than a page loads say so", async ({ vis
   const page = await visit("/evaluations?app=often&view=samples");
   await page.getByRole("columnheader", { name: "graded" }).getByRole("button").press("Enter");
   await page.getByText("These samples have more results than are shown here.").waitFor();
+  await page.locator("[data-row]").first().waitFor();
   expect(await page.locator("[data-row]").count()).toBe(1);
 });
 

@@ -11,8 +11,8 @@ const kitchen = { environment_state: "A kitchen with a fridge. The fridge door i
 
 dashboardTest("An empty log says how predictions come into it", async ({ visit }) => {
   const page = await visit("/predictions");
-  await page.getByText("No predictions are stored").waitFor();
-  await page.getByText("PRESAGE_CAPTURE=all presage serve").waitFor();
+  await page.getByText("This server stores all live traffic, and what runs predict.").waitFor();
+  await page.getByRole("link", { name: "Open the playground" }).waitFor();
 });
 
 browserTest(
@@ -45,7 +45,7 @@ browserTest(
     await page.getByText("3 predictions", { exact: true }).waitFor();
     // What was predicted is in sight.
     await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
-    await page.getByRole("row", { name: "look around" }).waitFor();
+    await page.getByRole("row", { name: /^(just now|. minutes? ago).*look around/ }).waitFor();
     await page.getByRole("button", { name: "Jump to" }).press("Enter");
     await page.getByRole("button", { name: "To the oldest" }).press("Enter");
     await page.getByText("3 predictions, the oldest first").waitFor();

@@ -243,7 +243,7 @@ slowBrowserTest(
     const worst = page.getByRole("figure", { name: "Worst trajectories" });
     await worst.getByRole("button", { name: "Show all 12" }).waitFor();
     const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g);
-    expect(sheets?.length).toBeGreaterThan(2);
+    expect(sheets?.length).toBeGreaterThan(1);
 
     // As the browser does: A4 between its margins is 703 pixels wide.
     await page.setViewportSize({ width: 703, height: 1_000 });

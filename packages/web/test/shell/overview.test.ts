@@ -106,7 +106,8 @@ dashboardTest(
       .getByRole("region", { name: "Latest runs" })
       .getByRole("row")
       .filter({ hasText: "rooms" });
-    await row.getByText("6 samples, no change 50.0 %").waitFor();
+    await row.getByText("exact-match, 6 samples").waitFor();
+    await row.getByText("not shown above no change 50.0 %").waitFor();
     await row.getByText("55 % undecided").first().waitFor();
     await row.getByText("0 of 6").first().waitFor({ state: "attached" });
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);

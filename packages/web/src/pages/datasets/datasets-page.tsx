@@ -1,14 +1,15 @@
-import type { Dataset } from "@presage/sdk";
+import type { Dataset, Headline } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Database, Upload } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
-import { formatSize } from "../../format/numbers.ts";
+import { headlinesQuery } from "../../data/runs.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { TagList } from "../../parts/datasets.tsx";
 import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
+import { HeadlineRate } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -84,7 +85,10 @@ interface DatasetTableProps {
   empty: ReactNode;
 }
 
-const columns: DataColumn<Dataset>[] = [
+/** With what the newest run over it measured. */
+type DatasetRow = Dataset & { latest: Headline | undefined };
+
+const columns: DataColumn<DatasetRow>[] = [
   {
     id: "name",
     label: "Name",
@@ -130,13 +134,12 @@ const columns: DataColumn<Dataset>[] = [
     widthPx: 112,
   },
   {
-    id: "size",
-    label: "Size",
-    hint: "Of the latest revision's lines as they are exported",
-    value: ({ latest_revision }) => latest_revision?.bytes,
-    cell: ({ latest_revision: latest }) => (latest === null ? "–" : formatSize(latest.bytes)),
-    isNumber: true,
-    widthPx: 96,
+    id: "latest",
+    label: "Newest run",
+    hint: "The pass rate of the newest run over it, with the 95 % interval. The mark is the best baseline: how far one gets without a model.",
+    value: ({ latest }) => latest?.run.headline?.pass_rate,
+    cell: ({ latest }) => <HeadlineRate of={latest} />,
+    widthPx: 280,
   },
   {
     id: "tags",
@@ -156,16 +159,25 @@ const columns: DataColumn<Dataset>[] = [
 ];
 
 function DatasetTable({ datasets, empty }: DatasetTableProps) {
+  const { data: headlines } = useQuery(headlinesQuery(usePresage()));
+  const rows = useMemo(
+    () =>
+      datasets?.map((dataset) => ({
+        ...dataset,
+        latest: headlines?.find(({ run }) => run.dataset_id === dataset.id),
+      })),
+    [datasets, headlines],
+  );
   const view = useTableView("datasets", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Datasets",
     view,
     columns,
-    rows: datasets,
+    rows,
     rowId: ({ id }) => id,
     rowName: ({ name }) => name,
     link: ({ id }) => ({ to: "/datasets/$datasetId", params: { datasetId: id } }),
-    spare: ["size", "revision", "made"],
+    spare: ["revision", "made", "trajectories"],
     isMain: true,
   });
   return (

@@ -146,7 +146,9 @@ function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   return (
     <>
       <Badge tone={tone}>{label}</Badge>
-      <span className="block pt-0.5 text-xs text-ink-3 tabular-nums">{said.filter(Boolean).join(", ")}</span>
+      <span className="block pt-0.5 text-xs whitespace-nowrap text-ink-3 tabular-nums">
+        {said.filter(Boolean).join(", ")}
+      </span>
     </>
   );
 }

@@ -53,7 +53,7 @@ export function SuccessRate({
     <Explained text={explainSuccess(figures)} className="flex items-center gap-2 tabular-nums">
       {rate !== null && interval !== null && (
         <>
-          <span className="w-14 shrink-0 text-right text-ink">{formatShare(rate)}</span>
+          <span className="w-14 shrink-0 text-ink">{formatShare(rate)}</span>
           <span aria-hidden className="w-16 shrink-0 max-md:hidden">
             <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
           </span>

@@ -11,7 +11,7 @@ import { taskNameOf } from "../../format/words.ts";
 import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { inPlace } from "../../search-params.ts";
-import { buttonClass, CopyButton, IconButton } from "../../ui/button.tsx";
+import { buttonClass, IconButton } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -182,7 +182,7 @@ function EpisodeActions({ episode }: { episode: Episode }) {
 
 /** What the episode was about, and how it went. */
 function EpisodeFacts({ episode }: { episode: Episode }) {
-  const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps, id } = episode;
+  const { prompt, goal, stop_reason: reason, reward, failed_steps: failed, seed, steps } = episode;
   const sum = (of: (info: Episode["steps"][number]["info"]) => number | null) => {
     const known = steps.flatMap(({ info }) => of(info) ?? []);
     return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
@@ -230,14 +230,6 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
               {value}
             </Fact>
           ))}
-          <Fact look="inline" name="ID">
-            <span className="inline-flex items-center gap-1">
-              <code className="font-mono text-xs wrap-anywhere">{id}</code>
-              <span className="-my-1.5">
-                <CopyButton text={id} label="Copy the episode’s ID" />
-              </span>
-            </span>
-          </Fact>
         </dl>
       </div>
     </Card>

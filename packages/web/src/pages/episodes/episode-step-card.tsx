@@ -59,7 +59,6 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
 
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   const prediction = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
-  const { replica = null, finish_reason = null } = prediction.data ?? {};
   const facts: [name: string, title: string | undefined, value: ReactNode][] = [
     ["Reward", "What the step was worth", formatScore(reward)],
     [
@@ -74,31 +73,23 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
     ],
     ["Deployment", undefined, info.deployment ?? "–"],
     ["Model", undefined, info.model ?? "–"],
-  ];
-  // One line, whatever comes, so that nothing below it moves.
-  const later: [name: string, value: string][] = [
-    ["Finish", prediction.isPending ? "…" : (finish_reason ?? "–")],
-    ["Replica", prediction.isPending ? "…" : (replica ?? "–")],
+    // Nothing moves when it comes.
+    [
+      "Finish",
+      undefined,
+      <span key="finish" className="inline-block min-w-12">
+        {prediction.isPending ? "…" : (prediction.data?.finish_reason ?? "–")}
+      </span>,
+    ],
   ];
   return (
-    <div className="flex min-w-0 flex-col gap-1 text-sm">
-      <dl className="flex flex-wrap gap-x-6 gap-y-1 tabular-nums">
-        {facts.map(([name, title, value]) => (
-          <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
-            <span className="wrap-anywhere">{value}</span>
-          </Fact>
-        ))}
-      </dl>
-      <dl className="flex min-w-0 gap-x-6 *:min-w-0">
-        {later.map(([name, value]) => (
-          <Fact key={name} look="inline" name={name}>
-            <span className="block truncate" title={value}>
-              {value}
-            </span>
-          </Fact>
-        ))}
-      </dl>
-    </div>
+    <dl className="flex min-w-0 flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
+      {facts.map(([name, title, value]) => (
+        <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
+          <span className="wrap-anywhere">{value}</span>
+        </Fact>
+      ))}
+    </dl>
   );
 }
 

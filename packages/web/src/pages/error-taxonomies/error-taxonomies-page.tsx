@@ -182,5 +182,5 @@ function InProduction({
 }) {
   const found = revisions.find(({ error_taxonomy_id }) => error_taxonomy_id === taxonomy.error_taxonomy_id);
   if (found === undefined) return <span className="text-ink-3">None</span>;
-  return found.revision;
+  return `r${found.revision}`;
 }

@@ -84,10 +84,10 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           empty={
             <EmptyState
               icon={ListChecks}
-              title="No results that name a sample"
+              title="No verdicts of samples"
               actions={<Button onClick={() => change({ view: "verdicts" })}>One row a verdict</Button>}
             >
-              Results have a row here if they were sent with dataset_sample_id, as those of runs are.
+              Runs have a row for each prediction, and so has what is evaluated with a dataset_sample_id.
             </EmptyState>
           }
           end={

@@ -37,6 +37,13 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     isFixed: true,
   },
   {
+    id: "description",
+    label: "Description",
+    value: ({ profile, family }) => profile?.description || family?.description,
+    isElastic: true,
+    widthPx: 208,
+  },
+  {
     id: "uses",
     label: "Uses",
     hint: "Evaluations of the period, of all revisions and with those of runs.",
@@ -98,12 +105,5 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
       family?.required_input_fields.map((field) => humanizeName(field).toLowerCase()).join(", "),
     isExtra: true,
     widthPx: 200,
-  },
-  {
-    id: "description",
-    label: "Description",
-    value: ({ profile, family }) => profile?.description || family?.description,
-    isExtra: true,
-    widthPx: 320,
   },
 ];

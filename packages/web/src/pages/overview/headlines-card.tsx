@@ -7,11 +7,10 @@ import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
-import { counted, describeInterval, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
-import { describeTarget, withoutVersion } from "../../format/words.ts";
-import { GoalState, NewRunLink } from "../../parts/runs.tsx";
+import { formatCost, formatCount } from "../../format/numbers.ts";
+import { describeTarget } from "../../format/words.ts";
+import { GoalState, HeadlineRate, NewRunLink } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
-import { IntervalBar } from "../../ui/charts/sparkline.tsx";
 import { Awaited, EmptyState } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -120,7 +119,7 @@ function Row({ row }: { row: Headline }) {
         </span>
       </RowHeader>
       <Cell className="align-top phone:px-4 phone:pt-1">
-        <Rate row={row} />
+        <HeadlineRate of={row} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         {goal === null ? nothing : <GoalState goal={goal} />}
@@ -139,46 +138,6 @@ function Row({ row }: { row: Headline }) {
 }
 
 const nothing = <span className="text-ink-3">–</span>;
-
-const baselineNames = {
-  "no-change": "no change",
-  "most-frequent": "most frequent",
-  retrieval: "retrieval",
-} as const;
-
-/** The figure with its interval and count, and what it has to beat. */
-function Rate({ row: { run, baseline } }: { row: Headline }) {
-  const { headline } = run;
-  if (headline === null || headline.pass_rate === null)
-    return <span className="text-ink-3">no verdicts</span>;
-  const { pass_rate, pass_interval: interval, count, trajectories, evaluator } = headline;
-  return (
-    <div className="flex min-w-32 flex-col gap-0.5">
-      <span className="flex items-center gap-3">
-        <span className="w-14 shrink-0 font-medium text-ink tabular-nums">{formatShare(pass_rate)}</span>
-        <span aria-hidden className="min-w-16 flex-1">
-          <IntervalBar
-            value={pass_rate}
-            lower={interval?.lower ?? pass_rate}
-            upper={interval?.upper ?? pass_rate}
-            baseline={baseline?.pass_rate}
-          />
-        </span>
-      </span>
-      <span className="flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums">
-        <span>
-          {interval === null ? "no interval" : describeInterval(interval)}, {withoutVersion(evaluator)}
-        </span>
-        <span title={`${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}`}>
-          {counted(count, "sample")},{" "}
-          {baseline === null
-            ? "no baseline measured"
-            : `${baselineNames[baseline.kind]} ${formatShare(baseline.pass_rate)}`}
-        </span>
-      </span>
-    </div>
-  );
-}
 
 const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
@@ -224,10 +183,11 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   return (
     <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
       <span className="whitespace-nowrap">
+        <span className="@min-[58rem]:hidden">Failed </span>
         {failures.length > 0 ? failures.join(", ") : "0"} of {formatCount(progress.samples)}
       </span>
       {trouble.map((text) => (
-        <span key={text} title={text} className="block">
+        <span key={text} title={text} className="block whitespace-nowrap">
           {text.replace(/ \(.*\)$/, "")}
         </span>
       ))}

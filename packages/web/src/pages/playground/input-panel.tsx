@@ -72,6 +72,7 @@ export function InputPanel({
               issue={issues["interaction.state"]}
               aside={<CharacterCount text={state} />}
               className="min-h-28"
+              placeholder="You are in the kitchen. The fridge is closed."
               value={state}
               onChange={(text) => onChange({ state: text })}
             />
@@ -81,6 +82,7 @@ export function InputPanel({
               issue={issues["interaction.action"]}
               aside={<CharacterCount text={action} />}
               className="min-h-10"
+              placeholder="open fridge"
               value={action}
               onChange={(text) => onChange({ action: text })}
             />

@@ -6,6 +6,7 @@ import { formatCost, formatCount, formatDuration } from "../../format/numbers.ts
 import { withoutVersion } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
+import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
@@ -18,6 +19,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <Time at={created_at} />,
     widthPx: 126,
     isFixed: true,
   },
@@ -45,13 +47,14 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
     widthPx: 100,
+    isElastic: true,
   },
   {
     id: "verdicts",
     label: "Verdicts",
     value: ({ verdicts = [] }) => verdicts.map(describeVerdict).join("; "),
     cell: ({ verdicts = [] }) => <VerdictSigns verdicts={verdicts} />,
-    widthPx: 80,
+    widthPx: 104,
   },
   {
     id: "who",
@@ -127,13 +130,6 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Finish reason",
     value: ({ finish_reason }) => finish_reason,
     widthPx: 112,
-    isExtra: true,
-  },
-  {
-    id: "replica",
-    label: "Replica",
-    value: ({ replica }) => replica,
-    widthPx: 200,
     isExtra: true,
   },
   {

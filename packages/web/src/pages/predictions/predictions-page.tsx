@@ -160,25 +160,33 @@ function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) 
       </EmptyState>
     );
   }
+  const isAll = me !== undefined && describeCapture(me.capture.setting) === "all";
   return (
     <EmptyState
       icon={MessagesSquare}
-      title="No predictions are stored"
+      title={isAll ? "No predictions yet" : "No predictions are stored"}
       actions={
-        <>
-          <Link to="/api-keys" className={buttonClass({ variant: "primary" })}>
-            Store them for an API key
-          </Link>
-          <a href="/docs" className={buttonClass({})}>
-            API reference
-          </a>
-        </>
+        <Link to={isAll ? "/playground" : "/api-keys"} className={buttonClass({ variant: "primary" })}>
+          {isAll ? "Open the playground" : "Store them for an API key"}
+        </Link>
       }
     >
+      {isAll ? (
+        <p>This server stores all live traffic, and what runs predict.</p>
+      ) : (
+        <HowToStore setting={me?.capture.setting} />
+      )}
+    </EmptyState>
+  );
+}
+
+function HowToStore({ setting }: { setting: string | undefined }) {
+  return (
+    <>
       <p>
-        {me === undefined
+        {setting === undefined
           ? "Prompts may contain anything, so live traffic is stored only on request."
-          : `This server stores ${describeCapture(me.capture.setting)} of live traffic.`}{" "}
+          : `This server stores ${describeCapture(setting)} of live traffic.`}{" "}
         An API key’s setting wins over it. For the whole server, start it with
       </p>
       <div className="mx-auto mt-2 max-w-80 text-left">
@@ -189,7 +197,7 @@ function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) 
         <code className="font-mono text-xs">0.01</code> are possible too. Predictions of runs are always
         stored.
       </p>
-    </EmptyState>
+    </>
   );
 }
 

@@ -76,8 +76,8 @@ export function ReviewQueue({
           label="The output"
           className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
         >
-          {openId === undefined ? (
-            queue.data !== undefined && <NothingLeft review={review} />
+          {openId === undefined && queue.data !== undefined ? (
+            <NothingLeft review={review} />
           ) : result === undefined ? (
             <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
           ) : (

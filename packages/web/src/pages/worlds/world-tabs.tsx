@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
 import { worldRevisionsQuery } from "../../data/worlds.ts";
+import { counted } from "../../format/numbers.ts";
 import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
 import { RunStatus } from "../../parts/runs.tsx";
@@ -78,7 +79,7 @@ export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
         {shown.map((run) => {
           const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
           return (
-            <tr key={run.id} className="border-b border-line align-top last:border-b-0">
+            <tr key={run.id} className="border-b border-line last:border-b-0">
               <RowHeader>
                 <span className="flex items-center gap-2">
                   <Link
@@ -95,12 +96,12 @@ export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
               <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
               <Cell>
                 {run.headline !== null && (
-                  <span className="flex gap-2">
-                    <span className="w-28 shrink-0 truncate text-ink-2">
-                      {nameOf(run.headline.evaluator)}
-                    </span>
-                    <RateCell rate={run.headline.pass_rate} interval={run.headline.pass_interval} />
-                  </span>
+                  <RateCell
+                    rate={run.headline.pass_rate}
+                    interval={run.headline.pass_interval}
+                    baseline={run.headline.no_change?.pass_rate}
+                    note={`${nameOf(run.headline.evaluator)}, ${counted(run.headline.count, "sample")}`}
+                  />
                 )}
               </Cell>
               <Cell isNumber>

@@ -1,4 +1,4 @@
-import type { RunHeadline, World } from "@presage/sdk";
+import type { Headline, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Orbit, Plus } from "lucide-react";
@@ -8,6 +8,7 @@ import { headlinesQuery } from "../../data/runs.ts";
 import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
+import { HeadlineRate } from "../../parts/runs.tsx";
 import { answererOf } from "../../parts/worlds.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
@@ -17,14 +18,13 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { RateCell } from "../../ui/pass-rate.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 
 export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
 
 /** With what its newest run measured. */
-type WorldRow = World & { latest: RunHeadline | null };
+type WorldRow = World & { latest: Headline | undefined };
 
 const columns: DataColumn<WorldRow>[] = [
   {
@@ -51,12 +51,10 @@ const columns: DataColumn<WorldRow>[] = [
   {
     id: "rate",
     label: "Pass rate",
-    hint: "Of its newest run, with the 95 % interval",
-    value: ({ latest }) => latest?.pass_rate,
-    cell: ({ latest }) => (
-      <RateCell rate={latest?.pass_rate ?? null} interval={latest?.pass_interval ?? null} />
-    ),
-    widthPx: 212,
+    hint: "Of its newest run, with the 95 % interval. The mark is the best baseline.",
+    value: ({ latest }) => latest?.run.headline?.pass_rate,
+    cell: ({ latest }) => <HeadlineRate of={latest} />,
+    widthPx: 280,
   },
   {
     id: "answers",
@@ -113,10 +111,10 @@ function WorldsPage() {
   const { data: headlines } = useQuery(headlinesQuery(presage));
   const rows = useMemo(
     () =>
-      worlds.data?.map((world) => {
-        const measured = headlines?.find(({ run }) => isThrough(world.name, run));
-        return { ...world, latest: measured?.run.headline ?? null };
-      }),
+      worlds.data?.map((world) => ({
+        ...world,
+        latest: headlines?.find(({ run }) => isThrough(world.name, run)),
+      })),
     [worlds.data, headlines],
   );
   const view = useTableView("worlds", columns, { isInAddress: true });

@@ -51,7 +51,7 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
       </div>
       <ScrollRegion
         label="Runs to choose from"
-        className="max-h-96 overflow-y-auto border-t border-line -outline-offset-2"
+        className="max-h-[60dvh] overflow-y-auto border-t border-line -outline-offset-2"
       >
         <ul className="divide-y divide-line">
           {ordered.slice(0, shownRuns).map((run) => (

@@ -11,10 +11,11 @@ import {
   runsOnDatasetQuery,
   useDeleteDataset,
 } from "../../../data/datasets.ts";
+import { headlinesQuery } from "../../../data/runs.ts";
 import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
-import { NewRunLink } from "../../../parts/runs.tsx";
+import { HeadlineRate, NewRunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass, CopyButton } from "../../../ui/button.tsx";
@@ -172,6 +173,10 @@ interface DatasetFactsProps {
 }
 
 function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
+  const { data: headlines } = useQuery(headlinesQuery(usePresage()));
+  const latest = headlines?.find(
+    ({ run }) => run.dataset_id === dataset.id && run.revision === revision?.revision,
+  );
   const { samples, trajectories, bytes, digest, created_at } = revision ?? {};
   const number = (value: number | undefined) => (value === undefined ? "…" : formatCount(value));
   const perTrajectory =
@@ -186,6 +191,11 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
           {number(trajectories)}
           <span className="text-xs text-ink-3">{perTrajectory} steps each on average</span>
         </Fact>
+        {latest?.run.headline != null && (
+          <Fact look="lined" name="Newest run">
+            <HeadlineRate of={latest} />
+          </Fact>
+        )}
         <Fact look="lined" name="Size">
           {bytes === undefined ? "…" : formatSize(bytes)}
         </Fact>

@@ -58,7 +58,14 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="Episodes that have ended: with success, with failure, or cut short by the number of steps or a guard."
         value={shown(formatCount(finished))}
       >
-        {figures && `${figures.successes} succeeded, ${figures.failures} failed, ${cut} cut off`}
+        {figures &&
+          [
+            [figures.successes, "succeeded"] as const,
+            [figures.failures, "failed"] as const,
+            [cut, "cut off"] as const,
+          ]
+            .flatMap(([count, how]) => (count > 0 ? `${count} ${how}` : []))
+            .join(", ")}
       </Figure>
       <Figure
         name="Steps"

@@ -23,7 +23,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
           {is_built_in && <Badge>built in</Badge>}
         </span>
         {config.description && (
-          <span className="block truncate text-xs text-ink-3">
+          <span className="line-clamp-2 text-xs whitespace-normal text-ink-3">
             <InlineText text={config.description} />
           </span>
         )}

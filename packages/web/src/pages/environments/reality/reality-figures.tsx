@@ -98,7 +98,8 @@ function intervalOf({ interval, note }: Figure, format: (value: number) => strin
 const percent = (value: number) => `${Math.round(value * 100)} %`;
 
 /** Whether exploitation grows while a policy is trained. */
-export function PolicyCurve({ figures: { policies, policy_order, state } }: { figures: EnvironmentReality }) {
+export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
+  const { policies, policy_order, state, exploits } = figures;
   const points = policies.map(({ false_success_rate: figure }, index) => ({
     ...{ x: index + 1, value: figure.value, lower: figure.interval?.lower, upper: figure.interval?.upper },
     basis:
@@ -110,6 +111,7 @@ export function PolicyCurve({ figures: { policies, policy_order, state } }: { fi
   return (
     <Section
       title="False success by policy"
+      className={exploits.verbs.length === 0 ? "xl:col-span-2" : ""}
       hint={
         policies.length === 0
           ? "No episode names its policy. Label episodes with the step of the agent that acts (policy), and drift is seen here."
@@ -148,27 +150,25 @@ export function PolicyCurve({ figures: { policies, policy_order, state } }: { fi
 export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures, "exploits">) {
   return (
     <Section title="Exploits" hint={sentence}>
-      {verbs.length > 0 && (
-        <div className="max-h-72 overflow-y-auto">
-          <SmallTable
-            label="Exploits"
-            head={["Verb", "Log odds", "False, true", "Examples"]}
-            rows={verbs.map(({ verb, log_odds_ratio: odds, p_adjusted, examples, ...counts }) => [
-              <InlineText key="verb" text={verb} />,
-              <span key="odds" className="whitespace-normal">
-                <b className="font-medium">{formatScore(odds.value)}</b> ({intervalOf(odds, formatScore)});{" "}
-                {counted(odds.tasks, "task")}, p {formatP(p_adjusted)}
-              </span>,
-              `${counts.false_successes}, ${counts.true_successes}`,
-              examples.map(({ episode_id: id, check_id, position }, index) => (
-                <span key={`${check_id} ${position}`} className="ml-1.5">
-                  {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}
-                </span>
-              )),
-            ])}
-          />
-        </div>
-      )}
+      <div className="max-h-72 overflow-y-auto">
+        <SmallTable
+          label="Exploits"
+          head={["Verb", "Log odds", "False, true", "Examples"]}
+          rows={verbs.map(({ verb, log_odds_ratio: odds, p_adjusted, examples, ...counts }) => [
+            <InlineText key="verb" text={verb} />,
+            <span key="odds" className="whitespace-normal">
+              <b className="font-medium">{formatScore(odds.value)}</b> ({intervalOf(odds, formatScore)});{" "}
+              {counted(odds.tasks, "task")}, p {formatP(p_adjusted)}
+            </span>,
+            `${counts.false_successes}, ${counts.true_successes}`,
+            examples.map(({ episode_id: id, check_id, position }, index) => (
+              <span key={`${check_id} ${position}`} className="ml-1.5">
+                {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}
+              </span>
+            )),
+          ])}
+        />
+      </div>
     </Section>
   );
 }

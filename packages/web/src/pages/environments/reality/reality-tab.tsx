@@ -35,7 +35,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
           <>
             <Outcomes figures={figures} />
             <PolicyCurve figures={figures} />
-            <Exploits exploits={figures.exploits} />
+            {figures.exploits.verbs.length > 0 && <Exploits exploits={figures.exploits} />}
           </>
         )}
         {checks.length > 0 && <CheckList checks={checks} />}

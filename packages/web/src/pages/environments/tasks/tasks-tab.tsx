@@ -110,7 +110,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
     hint: "What the agent is told to do",
     value: ({ prompt }) => prompt,
     cell: ({ prompt }) => <ShortText text={prompt} />,
-    widthPx: 180,
+    widthPx: 160,
     isElastic: true,
   },
   {
@@ -119,14 +119,16 @@ const columns: DataColumn<EnvironmentTask>[] = [
     hint: "Replaces {goal} in stop rules, and is the evaluator’s gold answer",
     value: ({ goal }) => goal,
     cell: ({ goal }) => <ShortText text={goal} />,
-    widthPx: 220,
+    widthPx: 160,
+    isElastic: true,
   },
   {
     id: "start",
     label: "First observation",
     value: ({ initial_state }) => initial_state,
     cell: ({ initial_state }) => <ShortText text={initial_state} />,
-    widthPx: 280,
+    widthPx: 160,
+    isElastic: true,
   },
   {
     id: "metadata",

@@ -104,7 +104,7 @@ const columns: DataColumn<RunRow>[] = [
         {run.mode === "free-running" && <span className="text-ink-3"> free-running</span>}
       </>
     ),
-    widthPx: 150,
+    widthPx: 184,
   },
   {
     id: "mode",

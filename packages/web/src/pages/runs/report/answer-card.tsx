@@ -73,9 +73,9 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   });
 
   return (
-    <Card title="Is the model good enough?">
+    <Card title={isBaseline ? "What is there to beat?" : "Is the model good enough?"}>
       <div className="flex flex-col gap-2 px-4 py-3">
-        <Decision run={run} report={report} chosen={chosen} />
+        {!isBaseline && <Decision run={run} report={report} chosen={chosen} />}
         {!isBaseline && (
           <div className="flex min-h-8.5 flex-wrap items-center gap-2 text-sm">
             <Badge tone={tone} icon={<Icon aria-hidden />}>
@@ -86,7 +86,13 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         )}
         {/* The second line comes with the comparison. */}
         <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[2lh]")}>
-          <Sentence name={nameEvaluator(chosen, evaluators)} figures={chosen} answer={answer} />
+          <Sentence
+            name={nameEvaluator(chosen, evaluators)}
+            figures={isBaseline ? { ...chosen, no_change: null } : chosen}
+            detail={
+              isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail
+            }
+          />
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
         <Agreement
@@ -212,13 +218,13 @@ function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport[
 interface SentenceProps {
   name: string;
   figures: RunReport["evaluators"][number];
-  answer: Answer;
+  detail: string;
 }
 
 function Sentence({
   name,
   figures: { pass_rate, pass_interval, no_change, count, trajectories },
-  answer,
+  detail,
 }: SentenceProps) {
   if (pass_rate === null) return `${name} has no verdict.`;
   return (
@@ -239,7 +245,7 @@ function Sentence({
           <strong className="font-semibold text-ink tabular-nums">{formatShare(no_change.pass_rate)}</strong>.{" "}
         </>
       )}
-      {answer.detail}
+      {detail}
     </>
   );
 }

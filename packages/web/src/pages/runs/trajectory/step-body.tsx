@@ -92,7 +92,7 @@ function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBody
 
 function PredictionFacts({
   sample: { prediction, changes, repeat },
-  predicted: { model, replica },
+  predicted: { model },
 }: {
   sample: RunSample;
   predicted: StoredPredictionDetail;
@@ -103,7 +103,6 @@ function PredictionFacts({
     ["Latency", latency_ms === null ? undefined : formatDuration(latency_ms)],
     ["Finish", finish_reason ?? undefined],
     ["Model", model ?? undefined],
-    ["Replica", replica ?? undefined],
     ["Changes in the recording", changes === null ? undefined : formatCount(changes)],
     ["Repeat", repeat === 0 ? undefined : String(repeat + 1)],
   ];
