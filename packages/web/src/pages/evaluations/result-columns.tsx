@@ -50,14 +50,6 @@ const output: DataColumn<ResultRow> = {
   widthPx: 176,
   isElastic: true,
 };
-const app: DataColumn<ResultRow> = {
-  id: "app",
-  label: "App",
-  value: (row) => row.app,
-  cell: (row) => <InlineText text={row.app} />,
-  widthPx: 88,
-  isExtra: true,
-};
 const run: DataColumn<ResultRow> = {
   id: "run",
   label: "Run",
@@ -86,7 +78,6 @@ export const resultColumns = (nameOf: (id: string) => string): DataColumn<Result
   score,
   evaluator(nameOf),
   output,
-  app,
   run,
   sample,
   when,
