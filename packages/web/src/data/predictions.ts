@@ -72,12 +72,12 @@ export function usePredict(onSuccess?: (predicted: Predicted, asked: PredictionR
           headers = response.headers;
         },
       });
-      const { context, interaction, exclude } = request;
+      const { context, interaction, exclude, history } = request;
       const preview =
         prediction.world &&
         // The answer is worth more than what can be said about it.
         (await presage.worlds
-          .preview(referenceOf(prediction.world), { context, interaction, exclude }, { signal })
+          .preview(referenceOf(prediction.world), { context, interaction, exclude, history }, { signal })
           .catch(() => undefined));
       return { prediction, preview, headers };
     },

@@ -51,6 +51,15 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   expect(await link.getAttribute("href")).toContain(`/trajectories/${kept?.trajectory_id}?revision=1&step=0`);
   await leanedOn.getByText("The whole prompt").click();
   await leanedOn.getByText("Action: open cupboard").waitFor();
+
+  await page.getByRole("button", { name: "Go on from here" }).click();
+  expect(await page.getByRole("textbox", { name: "State" }).inputValue()).toBe("You open the cupboard.");
+  await page.getByRole("textbox", { name: "Action" }).fill("close cupboard");
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await leanedOn.getByText("The whole prompt").click();
+  // The step before stands in the prompt of the next.
+  await leanedOn.getByText("Action: open cupboard").waitFor();
+  await leanedOn.getByText("Action: close cupboard").waitFor();
 });
 
 async function answerRecordedStep(page: Page): Promise<void> {

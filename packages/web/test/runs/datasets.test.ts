@@ -73,6 +73,7 @@ dashboardTest("Several files are previewed, and become one revision", async (vis
     "one.jsonl": chatOf("one"),
     "two.json": chatOf("two"),
     "notes.json": '{"text":"no"}',
+    "words.json": "words",
   });
   const one = page.getByRole("region", { name: "one.jsonl" });
   await one.getByText("messages with tool calls").waitFor();
@@ -81,7 +82,10 @@ dashboardTest("Several files are previewed, and become one revision", async (vis
   const notes = page.getByRole("region", { name: "notes.json" });
   await notes.getByText("No layout fits this file").waitFor();
   await notes.getByText("What each layout needs").waitFor();
+  await page.getByText("2 files cannot be read.").waitFor();
   await notes.getByRole("button", { name: "Remove notes.json" }).click();
+  await page.getByText("words.json cannot be read.").waitFor();
+  await page.getByRole("button", { name: "Leave it out" }).click();
   await page.getByRole("button", { name: "Import 2 samples" }).waitFor();
 
   await page.getByText("Further options").click();

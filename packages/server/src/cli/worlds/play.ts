@@ -18,6 +18,8 @@ export interface PlayOptions {
 /** Where a person is. */
 interface Scene {
   state: string;
+  /** The action that was taken where it begins. */
+  recorded?: string | undefined;
   context?: Context | undefined;
   /** The trajectory that it begins in must not be replayed, nor another of its task where the world says so. */
   exclude?: WorldPreviewRequest["exclude"];
@@ -38,6 +40,8 @@ export async function playWorld(
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (isTerminal) printNotice(`${world.name}@${world.revision}. Type an action; ctrl-D ends.\n`);
   printNotice(showText(scene.state));
+  // So that one sees what actions look like.
+  if (isTerminal && scene.recorded) printNotice(`\nRecorded here: ${short(scene.recorded)}`);
   const lines = createInterface({
     input: process.stdin,
     ...(isTerminal && { output: process.stdout, prompt: "\n> " }),
@@ -64,11 +68,11 @@ async function beginScene(
   if (examples === null) throw new CommandError("The world has no records to begin with: give --state.");
   const { dataset_id: dataset, revision } = examples;
   const sample = await findStart(connection, { dataset, revision }, id);
-  const { state: first, task } = fieldsOf(sample);
+  const { state: first, task, action: recorded } = fieldsOf(sample);
   const context =
     sample.context ?? (task === "" || config.context?.task_context ? undefined : { task_context: task });
   printNotice(`It begins as ${printable(sample.dataset_sample_id)} did, whose trajectory is no example.`);
-  return { state: first, context, exclude: withoutOwn(world, sample), history: [] };
+  return { state: first, recorded, context, exclude: withoutOwn(world, sample), history: [] };
 }
 
 /** Takes a step. A person may try again what fails; a pipe ends there. */

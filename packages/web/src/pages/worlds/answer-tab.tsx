@@ -1,7 +1,7 @@
 import type { DatasetSample, World } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { Orbit, Shuffle } from "lucide-react";
-import { Suspense, useRef, useState } from "react";
+import { CornerDownRight, Orbit, Shuffle } from "lucide-react";
+import { type ReactNode, Suspense, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type Predicted, usePredict } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
@@ -20,15 +20,18 @@ export function AnswerTab({ world }: { world: World }) {
   const form = useRef<HTMLFormElement>(null);
   const [step, setStep] = useState({ state: "", action: "" });
   const [recorded, setRecorded] = useState<DatasetSample>();
+  const [path, setPath] = useState<Path>();
   const [isChecked, setChecked] = useState(false);
   const { mutate, data, variables, error, isPending } = usePredict();
   const draw = useRecordedStep(world, (sample) => {
     setRecorded(sample);
+    setPath(undefined);
     if (sample.interaction !== undefined) setStep(sample.interaction);
   });
   // What was recorded follows from the recorded step alone.
   const isRecorded =
     recorded?.interaction?.state === step.state && recorded.interaction.action === step.action;
+  const origin = isRecorded ? recorded : path?.origin;
   const answered = isPending ? undefined : data;
   const asked = variables?.request.interaction;
   const isOfStep = asked?.state === step.state && asked.action === step.action;
@@ -42,12 +45,20 @@ export function AnswerTab({ world }: { world: World }) {
       setTimeout(() => focusFirstIssue(form.current));
       return;
     }
-    const own = isRecorded && {
-      ...(recorded?.context && { context: recorded.context }),
-      exclude: { trajectory_ids: [recorded?.trajectory_id ?? ""] },
+    const own = origin !== undefined && {
+      ...(origin.context && { context: origin.context }),
+      exclude: { trajectory_ids: [origin.trajectory_id] },
     };
-    const request = { interaction: step, ...own, world: referenceOf(world), explain: true };
+    const history = path && { history: path.steps.slice(-mostSteps) };
+    const request = { interaction: step, ...own, ...history, world: referenceOf(world), explain: true };
     mutate({ request, deployment: undefined });
+  }
+
+  function goOn(action: string, next_state: string) {
+    setPath({ origin, steps: [...(path?.steps ?? []), { action, next_state }] });
+    setStep({ state: next_state, action: "" });
+    setChecked(false);
+    form.current?.querySelectorAll("textarea")[1]?.focus();
   }
 
   return (
@@ -68,7 +79,10 @@ export function AnswerTab({ world }: { world: World }) {
             hint="What the agent sees before it acts."
             issue={issueOf("state")}
             value={step.state}
-            onChange={(state) => setStep({ ...step, state })}
+            onChange={(state) => {
+              setStep({ ...step, state });
+              setPath(undefined);
+            }}
           />
           <TextAreaField
             label="Action"
@@ -98,7 +112,18 @@ export function AnswerTab({ world }: { world: World }) {
             failure !== null && <ErrorNotice key={index === 0 ? "draw" : "ask"} error={failure} />,
         )}
         {answered !== undefined && (
-          <Answer answered={answered} expected={isRecorded && isOfStep ? recorded?.next_state : undefined} />
+          <Answer answered={answered} expected={isRecorded && isOfStep ? recorded?.next_state : undefined}>
+            {asked && isOfStep && (
+              <Button
+                icon={<CornerDownRight aria-hidden />}
+                onClick={() => goOn(asked.action, answered.prediction.response.content)}
+                title="The answer becomes the state of the next step"
+                className="self-start"
+              >
+                Go on from here
+              </Button>
+            )}
+          </Answer>
         )}
       </div>
       {answered === undefined ? (
@@ -115,7 +140,22 @@ export function AnswerTab({ world }: { world: World }) {
   );
 }
 
-function Answer({ answered, expected }: { answered: Predicted; expected: string | undefined }) {
+/** The steps that led to a state, and the recorded one that they began with. */
+interface Path {
+  origin: DatasetSample | undefined;
+  steps: { action: string; next_state: string }[];
+}
+
+/** As many as a request may have. */
+const mostSteps = 64;
+
+interface AnswerProps {
+  answered: Predicted;
+  expected: string | undefined;
+  children: ReactNode;
+}
+
+function Answer({ answered, expected, children }: AnswerProps) {
   const { content } = answered.prediction.response;
   return (
     <section aria-label="Answer" className="flex min-w-0 flex-col gap-3">
@@ -130,6 +170,7 @@ function Answer({ answered, expected }: { answered: Predicted; expected: string 
           <TextDifference before={expected} after={content} beforeLabel="Recorded" afterLabel="Answer" />
         )
       )}
+      {children}
     </section>
   );
 }

@@ -2,7 +2,7 @@ import type { DatasetRevision, ImportPreview } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { FileUp } from "lucide-react";
-import { type DragEvent, useEffect, useId, useRef, useState } from "react";
+import { type DragEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import {
   type ChosenFile,
@@ -16,6 +16,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { TextField } from "../../../ui/form/fields.tsx";
 import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { FilePreview } from "./file-preview.tsx";
 import { type ChosenOptions, ImportOptionFields, LayoutList } from "./import-options.tsx";
 import { ImportProblem } from "./import-problem.tsx";
@@ -54,9 +55,11 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
   const sent = files.map(({ file }) => file);
   const { append: _, ...read } = options;
   const formats = useQuery(importFormatsQuery(presage)).data ?? [];
-  const previews = useQueries({
+  const results = useQueries({
     queries: files.map((chosen) => importPreviewQuery(presage, chosen, read)),
-  }).map(({ data }) => data);
+  });
+  const previews = results.map(({ data }) => data);
+  const unread = files.filter((_, index) => isUnread(results[index]));
 
   function choose(chosen: readonly File[]): void {
     upload.reset();
@@ -110,7 +113,11 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
         onCancel={onClose}
         canImport={canImport}
         label={importLabel(previews)}
-      />
+      >
+        {unread.length > 0 && unread.length < files.length && (
+          <Unread files={unread} onLeaveOut={() => setFiles(files.filter((one) => !unread.includes(one)))} />
+        )}
+      </Footer>
     </form>
   );
 }
@@ -132,6 +139,12 @@ function useSending(onSent: UploadDialogProps["onUploaded"]) {
 /** A problem may be far below what is in sight. */
 function scrollTo(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: "nearest" });
+}
+
+/** Whether a file has nothing to import. */
+function isUnread(result: { data: ImportPreview | undefined; error: unknown } | undefined): boolean {
+  const { data, error } = result ?? {};
+  return Boolean(error) || (data?.samples === 0 && data.faults.length > 0);
 }
 
 /** Whether all files are read, and nothing in them would refuse the import. */
@@ -158,7 +171,24 @@ function nameOf({ name }: File): string {
   return name.replace(/(?<=.)(\.(jsonl?|ndjson|txt|eval|traj|gz|zst|zip))+$/i, "");
 }
 
+/** What keeps all the others from being imported may be far below. */
+function Unread({ files, onLeaveOut }: { files: readonly ChosenFile[]; onLeaveOut(): void }) {
+  const [first] = files;
+  return (
+    <p role="status" className="flex min-w-0 flex-wrap items-center justify-end gap-2 text-sm text-ink-2">
+      <span className="min-w-0 truncate">
+        {files.length === 1 ? <InlineText text={first?.file.name ?? ""} /> : counted(files.length, "file")}{" "}
+        cannot be read.
+      </span>
+      <Button size="small" onClick={onLeaveOut}>
+        Leave {files.length === 1 ? "it" : "them"} out
+      </Button>
+    </p>
+  );
+}
+
 interface FooterProps {
+  children: ReactNode;
   /** Undefined unless files are being sent. */
   sending: ProgressProps | undefined;
   onCancel(): void;
@@ -167,11 +197,11 @@ interface FooterProps {
 }
 
 /** In sight wherever the dialog is scrolled to. */
-function Footer({ sending, onCancel, canImport, label }: FooterProps) {
+function Footer({ sending, onCancel, canImport, label, children }: FooterProps) {
   const isSending = sending !== undefined;
   return (
     <div className="sticky -bottom-5 -mx-5 flex flex-col gap-2 rounded-b-xl border-t border-line bg-surface px-5 py-3">
-      {isSending && <Progress {...sending} />}
+      {isSending ? <Progress {...sending} /> : children}
       <div className="flex items-center justify-end gap-2">
         <Button variant="quiet" onClick={onCancel}>
           {isSending ? "Cancel the upload" : "Cancel"}
@@ -212,6 +242,37 @@ interface FileInputProps {
 
 const importExtensions = ".json,.jsonl,.ndjson,.gz,.zst,.zip,.eval,.traj";
 
+const isImportable = ({ name }: File) =>
+  importExtensions.split(",").some((extension) => name.toLowerCase().endsWith(extension));
+
+/** Files, and of folders those that look like traces, in the order of their names. */
+async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
+  // They are gone once this function has waited.
+  const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  const alone = [...files];
+  if (!entries.some(({ isDirectory }) => isDirectory)) return alone;
+  const found = await Promise.all(entries.map(filesUnder));
+  return found.flat();
+}
+
+async function filesUnder(entry: FileSystemEntry): Promise<File[]> {
+  if (!entry.isDirectory) {
+    // Which of the two it is, the flag says.
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    return [file];
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const inside: FileSystemEntry[] = [];
+  // It gives a hundred at a time.
+  for (let some = [entry]; some.length > 0; inside.push(...some))
+    some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+  inside.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found = await Promise.all(inside.map(filesUnder));
+  return found.flat().filter(isImportable);
+}
+
 /** The browser's own input for files, onto which they can be dropped as well. */
 function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
   const id = useId();
@@ -220,8 +281,10 @@ function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
   function onDrop(event: DragEvent): void {
     event.preventDefault();
     setOver(false);
-    const dropped = [...event.dataTransfer.files];
-    if (dropped.length > 0 && !isDisabled) onChoose(dropped);
+    if (isDisabled) return;
+    void droppedFiles(event.dataTransfer).then((dropped) => {
+      if (dropped.length > 0) onChoose(dropped);
+    });
   }
 
   return (
@@ -239,7 +302,7 @@ function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
       )}
     >
       <FileUp className="size-5 shrink-0 text-ink-3" aria-hidden />
-      {hasFiles ? "Choose others, or drop them here" : "Choose one or more files, or drop them here"}
+      {hasFiles ? "Choose others, or drop them here" : "Choose one or more files, or drop them or their folder here"}
       <input
         id={id}
         type="file"
