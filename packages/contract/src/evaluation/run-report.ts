@@ -106,11 +106,30 @@ const StrataLeftOut = z
   })
   .meta({ id: "RunStrataLeftOut" });
 
+/** The pass rate that people would give, by their labels and all verdicts. */
+export const CorrectedRate = z
+  .object({
+    pass_rate: figure("Null without a label that counts."),
+    interval: intervalOf("At 95 %, clustered by trajectory. Null with fewer than 6 labelled trajectories."),
+    raw: number("The evaluator's own pass rate, of the same verdicts."),
+    labels: count("Labelled verdicts that it is made of."),
+    drawn: z.boolean().meta({ description: "Whether they were drawn, and are weighted by that." }),
+    lambda: number("How much the verdicts without labels count, from 0 to 1."),
+    gain: figure("How many times as many labels would be needed without them."),
+    note: z.string().nullable().meta({ description: "What qualifies it." }),
+    sentence: z.string().meta({ description: "The same in words." }),
+  })
+  .meta({ id: "CorrectedRate" });
+export type CorrectedRate = z.infer<typeof CorrectedRate>;
+
 /** What a run says by one of its evaluators. */
 export const RunEvaluatorReport = z
   .object({
     ...ReportEvaluator.shape,
     ...figures,
+    corrected: CorrectedRate.optional().meta({
+      description: "The pass rate that people would give, where some have labelled verdicts.",
+    }),
     strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
     strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
   })

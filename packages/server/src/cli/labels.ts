@@ -1,10 +1,13 @@
-import type { LabelAgreement } from "@presage/contract";
+import type { CorrectedRate, LabelAgreement, RunReport } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import { type Command, InvalidArgumentError } from "commander";
 import { countOf, printable } from "../platform/words.ts";
 import { calibrationQuery } from "./calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
+import { percent } from "./evaluate/evaluate-line.ts";
+import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
 import { type Column, printJsonOr } from "./terminal.ts";
@@ -33,7 +36,7 @@ const byEvaluator = [
   "an evaluator of the run; by default its first",
 ] as const;
 
-/** `presage label` and `presage agree`. */
+/** `presage label`, `presage agree` and `presage correct`. */
 export function addLabelCommands(program: Command): void {
   program
     .command("label <what...>")
@@ -71,6 +74,17 @@ export function addLabelCommands(program: Command): void {
     .option(...onServer)
     .addHelpText(...examples("presage agree nightly --evaluator judge=system:matches-gold"))
     .action(onConnection(printAgreementOf));
+  program
+    .command("correct <run>")
+    .summary("say which pass rate people would give")
+    .description(
+      "say which pass rates people would give a run, given by id or name, by their labels of some verdicts",
+    )
+    .option("--evaluator <name[=profile]>", "an evaluator of the run; by default all with labels")
+    .option("--json", "print the figures as JSON")
+    .option(...onServer)
+    .addHelpText(...examples("presage correct nightly --evaluator judge=system:matches-gold"))
+    .action(onConnection(printCorrectedOf));
 }
 
 async function labelCommand(what: string, verdict: string | undefined, options: LabelOptions): Promise<void> {
@@ -140,6 +154,56 @@ async function printAgreementOf(
     ...(other.profile_name !== undefined && { other_profile_name: other.profile_name }),
   };
   printJsonOr(json, await connection.call(({ labels }) => labels.agreement(query)), printAgreement);
+}
+
+type Corrected = Pick<RunReport["evaluators"][number], "evaluator" | "profile_name"> & {
+  corrected: CorrectedRate;
+};
+
+async function printCorrectedOf(
+  connection: Connection,
+  nameOrId: string,
+  { evaluator: named, json }: AgreeOptions,
+): Promise<void> {
+  const { id } = await findRun(connection, nameOrId);
+  const { evaluators } = await connection.call(({ runs }) => runs.report(id));
+  const { evaluator, profile_name } = calibrationQuery(named);
+  const isWanted = (one: (typeof evaluators)[number]) =>
+    evaluator === undefined || isMeant({ evaluator, profile_name: profile_name ?? null }, one);
+  const found = evaluators
+    .filter(isWanted)
+    .flatMap(({ evaluator, profile_name, corrected }) =>
+      corrected === undefined ? [] : [{ evaluator, profile_name, corrected }],
+    );
+  if (found.length === 0)
+    throw new CommandError(
+      `Nobody has labelled a verdict of ${named ?? "the run"} yet: presage label ${nameOrId} --draw 50 draws some.`,
+    );
+  printJsonOr(json, found, printCorrected);
+}
+
+const correctedColumns: readonly Column<Corrected>[] = [
+  { heading: "evaluator", text: nameOf, canWrap: true },
+  { heading: "says", text: ({ corrected: { raw } }) => percent(raw), align: "right" },
+  {
+    heading: "corrected (95 %)",
+    text: ({ corrected: { pass_rate, interval } }) => withInterval(pass_rate, interval, 100, 1, " %"),
+    align: "right",
+  },
+  { heading: "labels", text: ({ corrected: { labels } }) => String(labels), align: "right" },
+  { heading: "λ", text: ({ corrected: { lambda } }) => lambda.toFixed(2), align: "right" },
+  {
+    heading: "gain",
+    text: ({ corrected: { gain } }) => (gain === null ? "–" : `${gain.toFixed(2)} ×`),
+    align: "right",
+  },
+];
+
+function printCorrected(found: readonly Corrected[]): void {
+  printTable(correctedColumns, found);
+  for (const { corrected } of found) process.stdout.write(`\n${printable(corrected.sentence)}\n`);
+  const notes = new Set(found.flatMap(({ corrected }) => corrected.note ?? []));
+  if (notes.size > 0) printNotice([...notes].map(printable).join("\n"));
 }
 
 interface Row {

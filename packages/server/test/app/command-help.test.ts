@@ -35,7 +35,7 @@ const commands = [
   "reality",
   ...["goals", "goals list", "goals set", "goals remove"],
   ...["budget", "budget show", "budget set", "budget clear"],
-  ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree"],
+  ...["worlds calibrate", "worlds threshold", "calibrate", "label", "agree", "correct"],
 ];
 
 describe("help", () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { LabelAgreement, LabelSample } from "@presage/contract";
+import { LabelAgreement, LabelSample, RunReport } from "@presage/contract";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
@@ -167,6 +167,26 @@ onAnyDatabase((database) => {
       note: expect.stringContaining("1 labelled verdict that was not drawn do"),
       annotators: [{ annotator: "ada", labels: 13 }],
     });
+    const report = RunReport.parse((await call("GET", `/v1/runs/${run.id}/report`)).body);
+    const [corrected, unlabelled] = report.evaluators.map((one) => one.corrected);
+    // 35 of 40 outputs differ from their gold answers; 12 of them pass, 12 are labelled.
+    const lambda = (6 / 12 - (8 / 12) * (6 / 12)) / ((1 + 12 / 23) * ((12 * (1 - 12 / 35)) / 34));
+    const ofDifferent = lambda * (6 / 23 - 12 / 35) + (6 * 2 + 2 * (23 / 6)) / 35;
+    expect(corrected).toMatchObject({ labels: 12, drawn: true, raw: 17 / 40, note: null });
+    expect(corrected?.lambda).toBeCloseTo(lambda, 9);
+    expect(corrected?.pass_rate).toBeCloseTo((5 + 35 * ofDifferent) / 40, 9);
+    expect(unlabelled).toBeUndefined();
+    const says = /token-f1 says 43 %\. Corrected by 12 human labels it is 58 % \(\d\d to \d\d %\)\./;
+    expect(corrected?.sentence).toMatch(says);
+    for (const place of [["--server", presage.url], []]) {
+      const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
+      const correct = (...words: string[]) => runPresage(["correct", run.id, ...words, ...place], variables);
+      expect((await correct("--evaluator", "token-f1")).stdout).toMatch(says);
+      expect(await correct("--evaluator", "exact-match")).toMatchObject({
+        ...{ code: 1, stdout: "" },
+        stderr: expect.stringContaining("Nobody has labelled a verdict of exact-match yet"),
+      });
+    }
     const listed = (await call("GET", `/v1/runs/${run.id}/label-samples`)).body.data;
     expect(listed).toHaveLength(2);
     expect(listed[0].data.every(({ labelled }: { labelled: boolean }) => labelled)).toBe(true);

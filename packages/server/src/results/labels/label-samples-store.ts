@@ -25,6 +25,8 @@ export interface DrawableRow {
   pass: number;
   /** Whether the output is the gold answer, white space at the ends apart. */
   is_equal: number;
+  /** Its trajectory or sample. */
+  cluster_id: string | null;
 }
 
 const rowsAtOnce = 2_000;
@@ -42,7 +44,7 @@ export async function* selectDrawable(
   for (const column of isOfClient ? ["run_id", "experiment_id"] : ["run_id"]) {
     for (let after = 0, more = true; more; ) {
       const { rows } = await sql<DrawableRow>`
-        select result.id, result.pass,
+        select result.id, result.pass, result.cluster_id,
           case when ${trimmed("payload.output")} = ${trimmed("payload.gold_answer")} then 1 else 0 end as is_equal
         from evaluation_results as result inner join evaluation_payloads as payload on payload.result_id = result.id
         where result.account_id = ${accountId} and result.status = 'success' and result.pass is not null

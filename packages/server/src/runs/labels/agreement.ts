@@ -16,8 +16,6 @@ import type { Requester } from "../../platform/storage/store.ts";
 import {
   countLabels,
   type LabelledVerdict,
-  selectDrawnResults,
-  selectDraws,
   selectLabelledVerdicts,
   selectMostLabelled,
   storedEvaluator,
@@ -30,8 +28,7 @@ import type { Run, RunDataset } from "../run.ts";
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
 import { evaluatorNamed, type FoundEvaluator } from "./evaluator-named.ts";
-import { inclusionProbability } from "./inclusion.ts";
-import type { Stratum } from "./label-samples.ts";
+import { weightsOf } from "./inclusion.ts";
 
 /** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
 const predictionsAtOnce = 50_000;
@@ -141,47 +138,6 @@ function annotatorsOf(labelled: readonly LabelledVerdict[]): LabelAgreement["ann
     labels: labels.length,
     agreed: labels.filter(({ label_pass, verdict_pass }) => label_pass === verdict_pass).length,
   }));
-}
-
-/**
- * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
- * drawn.
- */
-async function weightsOf(
-  reader: Database,
-  accountId: string,
-  labelled: readonly LabelledVerdict[],
-  runId: string | undefined,
-): Promise<Map<number, number> | undefined> {
-  const drawn = await selectDrawnResults(reader, accountId, runId);
-  const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
-  const known = new Map<string, number>();
-  const weights = new Map<number, number>();
-  for (const label of labelled) {
-    if (!drawn.has(label.result_id)) continue;
-    const isPass = label.verdict_pass === 1;
-    const population = populationOf(label);
-    const kind = `${isPass} ${population}`;
-    const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
-    known.set(kind, probability);
-    weights.set(label.result_id, 1 / probability);
-  }
-  return weights.size === 0 ? undefined : weights;
-}
-
-function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPass: boolean): number {
-  const read = draws.map(({ seed, strata }) => ({
-    seed: Number(seed),
-    strata: JSON.parse(strata) as Stratum[],
-  }));
-  return inclusionProbability(read, isPass);
-}
-
-/** The verdicts that one draws from: those of an evaluator in a run. */
-function populationOf(
-  of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">,
-): string {
-  return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
 }
 
 /** From a run's own verdicts: all on which both evaluators have one. */

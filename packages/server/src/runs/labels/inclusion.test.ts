@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { inclusionProbability } from "./inclusion.ts";
-import type { Stratum } from "./label-samples.ts";
+import { inclusionProbability, type Stratum } from "./inclusion.ts";
 
 const uniform = (taken: number, count: number): Stratum[] => [
   { pass: null, count, probability: taken / count },

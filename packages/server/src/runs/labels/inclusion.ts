@@ -1,4 +1,17 @@
-import type { Stratum } from "./label-samples.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import {
+  type LabelledVerdict,
+  selectDrawnResults,
+  selectDraws,
+} from "../../results/labels/label-samples-store.ts";
+
+/** How many verdicts of a kind there were, and with which probability one of them was drawn. */
+export interface Stratum {
+  /** Null: passes and fails together. */
+  pass: boolean | null;
+  count: number;
+  probability: number;
+}
 
 /** A draw of verdicts to be labelled. */
 interface Draw {
@@ -63,4 +76,45 @@ function meanOfLarger(
   weight = 1;
   for (let k = mode; k > lowest && weight > 0; k--) weight = add(k - 1, weight / ratio(k - 1));
   return sum / total;
+}
+
+/**
+ * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
+ * drawn.
+ */
+export async function weightsOf(
+  reader: Database,
+  accountId: string,
+  labelled: readonly LabelledVerdict[],
+  runId: string | undefined,
+): Promise<Map<number, number> | undefined> {
+  const drawn = await selectDrawnResults(reader, accountId, runId);
+  const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
+  const known = new Map<string, number>();
+  const weights = new Map<number, number>();
+  for (const label of labelled) {
+    if (!drawn.has(label.result_id)) continue;
+    const isPass = label.verdict_pass === 1;
+    const population = populationOf(label);
+    const kind = `${isPass} ${population}`;
+    const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
+    known.set(kind, probability);
+    weights.set(label.result_id, 1 / probability);
+  }
+  return weights.size === 0 ? undefined : weights;
+}
+
+function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPass: boolean): number {
+  const read = draws.map(({ seed, strata }) => ({
+    seed: Number(seed),
+    strata: JSON.parse(strata) as Stratum[],
+  }));
+  return inclusionProbability(read, isPass);
+}
+
+/** The verdicts that one draws from: those of an evaluator in a run. */
+function populationOf(
+  of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">,
+): string {
+  return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
 }

@@ -20,14 +20,7 @@ import {
 import { isClientRun, isPreliminary } from "../run.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
 import { evaluatorNamed } from "./evaluator-named.ts";
-
-/** How many verdicts of a kind there were, and with which probability one of them was drawn. */
-export interface Stratum {
-  /** Null: passes and fails together. */
-  pass: boolean | null;
-  count: number;
-  probability: number;
-}
+import type { Stratum } from "./inclusion.ts";
 
 /** Of a verdict that may be drawn. */
 const bytesPerVerdict = 250;

@@ -11,6 +11,7 @@ import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { judgeGoal } from "../goals.ts";
 import { selectGoalsOf } from "../goals-store.ts";
 import { findPrevious } from "../headlines/previous.ts";
+import { withCorrected } from "../labels/corrected.ts";
 import {
   asksDeployment,
   isClientRun,
@@ -233,7 +234,8 @@ export async function reportRun(
   const goalOf = (evaluators: RunReport["evaluators"]) => findGoal({ store }, requester, run, evaluators);
   if (isClientRun(run)) {
     const findings = await clientFindings(reader, run);
-    return { ...findings, goal: await goalOf(findings.evaluators) };
+    const goal = await goalOf(findings.evaluators);
+    return { ...findings, evaluators: await withCorrected(reader, run, findings.evaluators), goal };
   }
   const samples = await readRunSamples(reader, run);
   const predictions = await totalPredictions(reader, run, samples.count);
@@ -260,10 +262,11 @@ export async function reportRun(
   const against = await reportAgainstRecords({ store }, requester, run);
   const previous = await findPrevious({ store }, requester, run);
   const goal = await goalOf(evaluators);
+  const corrected = await withCorrected(reader, run, evaluators);
   await refuseDeleted({ store }, requester, [run]);
   return {
     preliminary: isPreliminary(run),
-    evaluators,
+    evaluators: corrected,
     ...ofEnds,
     ...beside,
     ...ofWorld,

@@ -1,0 +1,89 @@
+import type { CorrectedRate, RunReport } from "@presage/contract";
+import { familyOf } from "@presage/contract/describe-runs";
+import { correctedRate, type LabelledCluster } from "../../platform/statistics/corrected-rate.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import {
+  type LabelledVerdict,
+  selectDrawable,
+  selectLabelledVerdicts,
+  storedEvaluator,
+} from "../../results/labels/label-samples-store.ts";
+import { isClientRun, type Run } from "../run.ts";
+import { weightsOf } from "./inclusion.ts";
+
+type Evaluators = RunReport["evaluators"];
+
+/** Evaluators with the pass rate that people would give, where some of their verdicts are labelled. */
+export async function withCorrected(reader: Database, run: Run, evaluators: Evaluators): Promise<Evaluators> {
+  const all: Evaluators = [];
+  for (const evaluator of evaluators) {
+    const corrected = await correctedOf(reader, run, evaluator);
+    all.push(corrected === undefined ? evaluator : { ...evaluator, corrected });
+  }
+  return all;
+}
+
+async function correctedOf(
+  reader: Database,
+  run: Run,
+  { evaluator, profile_name: profileName }: Evaluators[number],
+): Promise<CorrectedRate | undefined> {
+  const accountId = run.account_id;
+  const of = { runId: run.id, ...storedEvaluator(evaluator), profileName };
+  const labelled = await selectLabelledVerdicts(reader, accountId, of);
+  if (labelled.length === 0) return undefined;
+  const weights = await weightsOf(reader, accountId, labelled, run.id);
+  const labels = majorities(labelled, weights);
+  const clusters = new Map<string, LabelledCluster & { labels: LabelledCluster["labels"][number][] }>();
+  let [count, passes] = [0, 0];
+  for await (const rows of selectDrawable(reader, accountId, { ...of, isOfClient: isClientRun(run) })) {
+    for (const { id, pass, is_equal, cluster_id } of rows) {
+      const name = cluster_id ?? `result ${id}`;
+      const cluster = clusters.get(name) ?? { count: 0, passes: 0, certain: 0, labels: [] };
+      clusters.set(name, cluster);
+      count += 1;
+      passes += Number(pass);
+      // No draw has them: an output that equals its gold answer is right.
+      if (Number(is_equal) === 1) {
+        cluster.certain += 1;
+        continue;
+      }
+      cluster.count += 1;
+      cluster.passes += Number(pass);
+      const label = labels.get(Number(id));
+      if (label !== undefined) cluster.labels.push({ isPass: Number(pass) === 1, ...label });
+    }
+  }
+  const { passRate: pass_rate, note, ...found } = correctedRate([...clusters.values()]);
+  const drawn = weights !== undefined;
+  const notes = [note, drawn ? null : "The labelled verdicts were not drawn: it may be about them alone."];
+  const rate = {
+    ...{ pass_rate, ...found, drawn, raw: count === 0 ? 0 : passes / count },
+    note: notes.filter(Boolean).join(" ") || null,
+  };
+  return { ...rate, sentence: describeCorrected(evaluator, rate) };
+}
+
+/** What most people said of each labelled verdict, and its weight. */
+function majorities(labelled: readonly LabelledVerdict[], weights: Map<number, number> | undefined) {
+  const found = new Map<number, { isLabelledPass: boolean; weight: number }>();
+  for (const [id, labels] of Map.groupBy(labelled, ({ result_id }) => Number(result_id))) {
+    const weight = weights === undefined ? 1 : weights.get(labels[0]?.result_id ?? 0);
+    const passes = labels.filter(({ label_pass }) => label_pass === 1).length;
+    const fails = labels.length - passes;
+    if (weight !== undefined && passes !== fails) found.set(id, { isLabelledPass: passes > fails, weight });
+  }
+  return found;
+}
+
+/** The judge says 84 %. Corrected by 120 human labels it is 76 % (69 to 83 %). */
+function describeCorrected(
+  evaluator: string,
+  { pass_rate: rate, interval, raw, labels }: Omit<CorrectedRate, "sentence">,
+): string {
+  const percent = (share: number) => `${Math.round(100 * share)} %`;
+  const says = `${familyOf(evaluator)} says ${percent(raw)}.`;
+  if (rate === null) return says;
+  const range = interval && ` (${Math.round(100 * interval.lower)} to ${percent(interval.upper)})`;
+  return `${says} Corrected by ${labels} human label${labels === 1 ? "" : "s"} it is ${percent(rate)}${range ?? ""}.`;
+}
