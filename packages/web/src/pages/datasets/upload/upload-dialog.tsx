@@ -302,7 +302,9 @@ function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
       )}
     >
       <FileUp className="size-5 shrink-0 text-ink-3" aria-hidden />
-      {hasFiles ? "Choose others, or drop them here" : "Choose one or more files, or drop them or their folder here"}
+      {hasFiles
+        ? "Choose others, or drop them here"
+        : "Choose one or more files, or drop them or their folder here"}
       <input
         id={id}
         type="file"
