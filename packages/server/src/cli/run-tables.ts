@@ -32,6 +32,7 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
     ...describeChange(report.previous),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
     ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
+    ...evaluators.flatMap(({ corrected }) => corrected?.sentence ?? []),
     ...describeBases("Figures of", evaluators),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
     ...evaluators.flatMap(describeLacking),

@@ -178,6 +178,8 @@ onAnyDatabase((database) => {
     expect(unlabelled).toBeUndefined();
     const says = /token-f1 says 43 %\. Corrected by 12 human labels it is 58 % \(\d\d to \d\d %\)\./;
     expect(corrected?.sentence).toMatch(says);
+    const document = await presage.call("GET", `/v1/runs/${run.id}/report?format=md`);
+    expect(await document.text()).toMatch(says);
     for (const place of [["--server", presage.url], []]) {
       const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
       const correct = (...words: string[]) => runPresage(["correct", run.id, ...words, ...place], variables);

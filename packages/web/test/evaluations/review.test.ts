@@ -140,6 +140,8 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
   await page.getByText("1 labelled now, 1 left here").waitFor();
   await page.getByText(/exact-match agrees with people on 100 % of 1 sample/).waitFor();
   expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
+  const again = await visit(`/runs/${run.id}`);
+  await again.getByText("exact-match says 33 %. Corrected by 1 human label it is 33 %.").waitFor();
 });
 
 slowBrowserTest("A key that is held decides on one result only", async ({ visit, client }) => {

@@ -108,6 +108,9 @@ export function reportDocument(
       rows: report.evaluators.map(evaluatorCells),
     },
     ...noteParts(report.evaluators),
+    ...report.evaluators.flatMap(({ corrected }) =>
+      corrected === undefined ? [] : [paragraph([corrected.sentence, corrected.note ?? ""].join(" ").trim())],
+    ),
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
     ...teacherForcedParts(report),

@@ -98,6 +98,17 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         <Agreement
           of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
         />
+        {chosen.corrected && (
+          <p
+            className="text-sm text-ink-2"
+            title="Prediction-powered inference (PPI++), by the labels and all verdicts"
+          >
+            {chosen.corrected.sentence}{" "}
+            {chosen.corrected.note !== null && (
+              <span className="text-xs text-ink-3">{chosen.corrected.note}</span>
+            )}
+          </p>
+        )}
         {known?.error != null && <ErrorNotice error={known.error} />}
       </div>
       <div
