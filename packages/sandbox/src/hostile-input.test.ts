@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { simulateTurn } from "./simulate-turn.ts";
 import { house } from "./test-world.ts";
 
-const bytes = process.env.PRESAGE_TEST_ALL === undefined ? 250_000 : 1_000_000;
+const bytes = process.env.PRESAGE_TEST_ALL === undefined ? 100_000 : 1_000_000;
 /** Of processor time, since other tests run beside this one. */
 const maxMs = bytes / 200;
 const processorMs = () => process.cpuUsage().user / 1000;

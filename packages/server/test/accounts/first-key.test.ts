@@ -3,6 +3,7 @@ import { startPresage, testKey } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const keyInText = /psg_[0-9A-Za-z]{38}/g;
 
@@ -64,7 +65,7 @@ onAnyDatabase((database) => {
     expect(second.stdout).not.toMatch(keyInText);
   });
 
-  test("no key is shown if there is a bootstrap key or an OpenID provider", async () => {
+  slowTest("no key is shown if there is a bootstrap key or an OpenID provider", async () => {
     const oidc = {
       PRESAGE_OIDC_ISSUER: "http://127.0.0.1:1",
       PRESAGE_OIDC_CLIENT_ID: "presage",

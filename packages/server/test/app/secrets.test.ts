@@ -13,6 +13,7 @@ import { onAnyDatabase, onPostgres } from "../support/store/databases.ts";
 import { startRelay } from "../support/store/relay.ts";
 import { startCollector } from "../support/telemetry/collector.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const bootstrapKey = "bootstrap-secret-Zk3v9Qx1-0123456789";
 const upstreamKey = "upstream-secret-Wm8r2Lp5";
@@ -192,17 +193,21 @@ onAnyDatabase((database) => {
     return log;
   }
 
-  test("no secret of a printed address appears in any response, the log or the database's files", async () => {
-    const url = await database.create();
-    await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
-    const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
-    const browser = await signInLocally({ url: presage.url, signInAddress });
-    const session = await sessionOf(browser, url);
-    const secrets = [new URL(signInAddress ?? "").hash.slice(1), session.token, session.csrfToken];
-    expectNone(secrets, await callWithSession(browser, presage.url, session));
-    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
-    expectNone(secrets, await logOf(presage));
-  }, 120_000);
+  slowTest(
+    "no secret of a printed address appears in any response, the log or the database's files",
+    async () => {
+      const url = await database.create();
+      await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
+      const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
+      const browser = await signInLocally({ url: presage.url, signInAddress });
+      const session = await sessionOf(browser, url);
+      const secrets = [new URL(signInAddress ?? "").hash.slice(1), session.token, session.csrfToken];
+      expectNone(secrets, await callWithSession(browser, presage.url, session));
+      if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+      expectNone(secrets, await logOf(presage));
+    },
+    120_000,
+  );
 
   test("a shared link's address is in no log, trace, metric, error or file", async () => {
     const url = await database.create();
@@ -261,33 +266,37 @@ onAnyDatabase((database) => {
     await collector.stop();
   }, 120_000);
 
-  test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {
-    const url = await database.create();
-    // The tests' browser calls the server directly instead of this address, which is registered at the provider.
-    const publicUrl = `http://127.0.0.1:${await freePort()}`;
-    const provider = await startOpenidProvider([publicUrl]);
-    await using presage = await spawnPresage({
-      PRESAGE_DATABASE_URL: url,
-      PRESAGE_PUBLIC_URL: publicUrl,
-      PRESAGE_LOG_LEVEL: "trace",
-      ...provider.environment,
-    });
-    const browser = openBrowser();
-    const { search, searchParams } = await callbackAddress(browser, presage.url);
-    const attempt = [...browser.cookies].find(([name]) => name.startsWith("presage_sign_in"))?.[1] ?? "";
-    const callback = await browser.fetch(`${presage.url}/auth/callback${search}`);
-    expect(callback.status).toBe(303);
-    const again = await (await browser.fetch(`${presage.url}/auth/callback${search}`)).text();
-    const session = await sessionOf(browser, url);
-    const { token, csrfToken } = session;
-    await provider.stop();
-    const secrets = [provider.environment.PRESAGE_OIDC_CLIENT_SECRET ?? "", token, csrfToken, attempt];
-    secrets.push(searchParams.get("code") ?? "", searchParams.get("state") ?? "");
-    expect(secrets.every((secret) => secret.length > 12)).toBe(true);
-    expectNone(secrets, again + (await callWithSession(browser, presage.url, session)));
-    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
-    expectNone(secrets, (await logOf(presage)) + (await presage.stderr()));
-  }, 120_000);
+  slowTest(
+    "no secret of a provider sign-in appears in any response, the log or the database's files",
+    async () => {
+      const url = await database.create();
+      // The tests' browser calls the server directly instead of this address, which is registered at the provider.
+      const publicUrl = `http://127.0.0.1:${await freePort()}`;
+      const provider = await startOpenidProvider([publicUrl]);
+      await using presage = await spawnPresage({
+        PRESAGE_DATABASE_URL: url,
+        PRESAGE_PUBLIC_URL: publicUrl,
+        PRESAGE_LOG_LEVEL: "trace",
+        ...provider.environment,
+      });
+      const browser = openBrowser();
+      const { search, searchParams } = await callbackAddress(browser, presage.url);
+      const attempt = [...browser.cookies].find(([name]) => name.startsWith("presage_sign_in"))?.[1] ?? "";
+      const callback = await browser.fetch(`${presage.url}/auth/callback${search}`);
+      expect(callback.status).toBe(303);
+      const again = await (await browser.fetch(`${presage.url}/auth/callback${search}`)).text();
+      const session = await sessionOf(browser, url);
+      const { token, csrfToken } = session;
+      await provider.stop();
+      const secrets = [provider.environment.PRESAGE_OIDC_CLIENT_SECRET ?? "", token, csrfToken, attempt];
+      secrets.push(searchParams.get("code") ?? "", searchParams.get("state") ?? "");
+      expect(secrets.every((secret) => secret.length > 12)).toBe(true);
+      expectNone(secrets, again + (await callWithSession(browser, presage.url, session)));
+      if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+      expectNone(secrets, (await logOf(presage)) + (await presage.stderr()));
+    },
+    120_000,
+  );
 });
 
 const databasePassword = "database-secret-Rt7y3Mz1";

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -113,31 +114,34 @@ onAnyDatabase((database) => {
     }
   });
 
-  test("gzip is read, refused where it is broken or cut off, and bounded where it is a bomb", async () => {
-    const id = await create();
-    const gzip = { "content-encoding": "gzip" };
-    const good = gzipSync(toLines([line(0), line(1)]));
-    const second = gzipSync(toLines([line(2)]));
-    for (const wrong of [
-      good.subarray(0, good.length - 12),
-      encode("not gzip"),
-      encode(toLines([line(0)])),
-    ]) {
-      const response = await upload(id, wrong, { headers: gzip });
-      expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("gzip")]);
-    }
-    const bombs = {
-      "one long line": [gzipSync(Buffer.alloc(40 * mebibyte, "x")), 422],
-      "too many bytes": [gzipSync(Buffer.alloc(40 * mebibyte, "\n")), 413],
-    } as const;
-    for (const [what, [bomb, status]] of Object.entries(bombs)) {
-      expect([what, (await upload(id, bomb, { headers: gzip })).status]).toEqual([what, status]);
-    }
-    const unknown = await upload(id, good, { headers: { "content-encoding": "br" } });
-    expect(unknown.status).toBe(422);
-    const joined = await upload(id, Buffer.concat([good, second]), { headers: gzip });
-    expect([joined.status, await joined.json()]).toMatchObject([201, { samples: 3 }]);
-  });
+  slowTest(
+    "gzip is read, refused where it is broken or cut off, and bounded where it is a bomb",
+    async () => {
+      const id = await create();
+      const gzip = { "content-encoding": "gzip" };
+      const good = gzipSync(toLines([line(0), line(1)]));
+      const second = gzipSync(toLines([line(2)]));
+      for (const wrong of [
+        good.subarray(0, good.length - 12),
+        encode("not gzip"),
+        encode(toLines([line(0)])),
+      ]) {
+        const response = await upload(id, wrong, { headers: gzip });
+        expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("gzip")]);
+      }
+      const bombs = {
+        "one long line": [gzipSync(Buffer.alloc(40 * mebibyte, "x")), 422],
+        "too many bytes": [gzipSync(Buffer.alloc(40 * mebibyte, "\n")), 413],
+      } as const;
+      for (const [what, [bomb, status]] of Object.entries(bombs)) {
+        expect([what, (await upload(id, bomb, { headers: gzip })).status]).toEqual([what, status]);
+      }
+      const unknown = await upload(id, good, { headers: { "content-encoding": "br" } });
+      expect(unknown.status).toBe(422);
+      const joined = await upload(id, Buffer.concat([good, second]), { headers: gzip });
+      expect([joined.status, await joined.json()]).toMatchObject([201, { samples: 3 }]);
+    },
+  );
 
   test("the datasets of an account have at most its quota together, and a deletion makes room", async () => {
     const texts = (count: number) =>

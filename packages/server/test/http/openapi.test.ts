@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -46,7 +47,7 @@ async function document(): Promise<Document> {
   return (await (await fetch(`${presage.url}/openapi.json`)).json()) as Document;
 }
 
-test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no issue", async () => {
+slowTest("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no issue", async () => {
   const { openapi, info } = await document();
   expect(openapi).toStartWith("3.1.");
   expect(info.version).toBe("0.1.0");

@@ -6,6 +6,7 @@ import { blocksOf, type RanBlocks, runBlocks } from "../support/presage/run-bloc
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { failing, say } from "../support/upstream/judge.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const page = await readFile(resolve(import.meta.dir, "../../../../docs/evaluations.md"), "utf8");
 const startOfJudges = page.indexOf("\n## Judges");
@@ -30,7 +31,7 @@ function statusesIn({ stdout, stderr }: RanBlocks) {
 describe("docs/evaluations.md", () => {
   const judge = useUpstream();
 
-  test("runs up to the judges on a new server that has no model", async () => {
+  slowTest("runs up to the judges on a new server that has no model", async () => {
     await using presage = await startServer();
     const ran = await runBlocks(presage, blocksOf(page.slice(0, startOfJudges)), { folder });
     expect(ran.failure).toBe("");
@@ -58,7 +59,7 @@ describe("docs/evaluations.md", () => {
     ]);
   });
 
-  test("stops at a call that the server refuses", async () => {
+  slowTest("stops at a call that the server refuses", async () => {
     await using presage = await startServer();
     const { code, stdout } = await runBlocks(presage, blocksOf(page), {
       folder,

@@ -10,6 +10,7 @@ import { evaluationResultsClient } from "../support/resources/evaluation-results
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
+import { slowTest } from "../support/whole-run.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
 import { day, firstDay, resultAt } from "./many-results.ts";
 
@@ -62,7 +63,7 @@ onAnyDatabase((database) => {
   });
 
   // PostgreSQL's autovacuum decides when it does the same.
-  const onSqliteOnly = database.name === "SQLite" ? test : () => {};
+  const onSqliteOnly = database.name === "SQLite" ? slowTest : () => {};
   onSqliteOnly("The space of what was deleted is used again", async () => {
     const pages = async () => {
       const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(opened.database);

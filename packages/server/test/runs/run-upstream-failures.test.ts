@@ -11,6 +11,7 @@ import { runClient } from "../support/resources/runs.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { oneAtATime } from "../support/upstream/one-at-a-time.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const samples = Array.from({ length: 60 }, (_, step) => ({
   trajectory_id: "t",
@@ -193,31 +194,36 @@ test("time-outs are counted, shrink the run's pace, and fail no sample", async (
   expect(timed_out).toBeLessThan(60);
 });
 
-test("a run on replicas of which one answers one call at a time uses both, and says how many calls they bear", async () => {
-  const replicas = [startUpstream(oneAtATime(600)), startUpstream(oneAtATime(300))];
-  const server = await startPresage({
-    PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
-    PRESAGE_UPSTREAM_MODEL: "m",
-    PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
-  });
-  const runs = runClient(server);
-  const dataset_id = await datasetClient(server).create();
-  const apart = samples.slice(0, 40).map((sample, place) => ({ ...sample, trajectory_id: `t${place >> 2}` }));
-  await datasetClient(server).uploadNew(dataset_id, apart);
-  const { id } = await runs.create({ dataset_id, target: { deployment: "default" }, concurrency: 16 });
-  const bearable = await eventually(
-    async () => (await runs.read(id)).progress.tries?.at_once,
-    (count) => count !== undefined,
-  );
-  expect(bearable).toBeWithin(1, 16);
-  expect(await runs.end(id, 100_000)).toMatchObject({
-    status: "finished",
-    progress: { samples: 40, predicted: 40, failed: 0 },
-  });
-  for (const { received } of replicas) expect(received.length).toBeGreaterThan(5);
-  await server.stop();
-  await Promise.all(replicas.map((replica) => replica.stop()));
-});
+slowTest(
+  "a run on replicas of which one answers one call at a time uses both, and says how many calls they bear",
+  async () => {
+    const replicas = [startUpstream(oneAtATime(600)), startUpstream(oneAtATime(300))];
+    const server = await startPresage({
+      PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
+      PRESAGE_UPSTREAM_MODEL: "m",
+      PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
+    });
+    const runs = runClient(server);
+    const dataset_id = await datasetClient(server).create();
+    const apart = samples
+      .slice(0, 40)
+      .map((sample, place) => ({ ...sample, trajectory_id: `t${place >> 2}` }));
+    await datasetClient(server).uploadNew(dataset_id, apart);
+    const { id } = await runs.create({ dataset_id, target: { deployment: "default" }, concurrency: 16 });
+    const bearable = await eventually(
+      async () => (await runs.read(id)).progress.tries?.at_once,
+      (count) => count !== undefined,
+    );
+    expect(bearable).toBeWithin(1, 16);
+    expect(await runs.end(id, 100_000)).toMatchObject({
+      status: "finished",
+      progress: { samples: 40, predicted: 40, failed: 0 },
+    });
+    for (const { received } of replicas) expect(received.length).toBeGreaterThan(5);
+    await server.stop();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  },
+);
 
 test("a server that stops keeps the count of the latest failed tries", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-tries-"));

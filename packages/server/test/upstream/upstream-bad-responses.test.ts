@@ -7,6 +7,7 @@ import { presageOver } from "../support/presage/presage-with-raw-upstream.ts";
 import { upstreamClients } from "../support/upstream/as-replicas.ts";
 import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 describe.each(upstreamClients)("over %s", (client) => {
   const presageWithRawUpstream = presageOver(client);
@@ -62,17 +63,21 @@ describe.each(upstreamClients)("over %s", (client) => {
     }, 120_000);
   }
 
-  test("a response of 40 MB is forwarded in full", async () => {
-    const content = "x".repeat(40 * mebibyte);
-    await using server = await presageWithRawUpstream(({ socket }) =>
-      socket.write(httpResponse(200, completion(content))),
-    );
-    const response = await server.chat();
-    expect(response.status).toBe(200);
-    expect((await response.arrayBuffer()).byteLength).toBe(JSON.stringify(completion(content)).length);
-  }, 120_000);
+  slowTest(
+    "a response of 40 MB is forwarded in full",
+    async () => {
+      const content = "x".repeat(40 * mebibyte);
+      await using server = await presageWithRawUpstream(({ socket }) =>
+        socket.write(httpResponse(200, completion(content))),
+      );
+      const response = await server.chat();
+      expect(response.status).toBe(200);
+      expect((await response.arrayBuffer()).byteLength).toBe(JSON.stringify(completion(content)).length);
+    },
+    120_000,
+  );
 
-  test("a compressed response is forwarded in full, and counts as long as it is then", async () => {
+  slowTest("a compressed response is forwarded in full, and counts as long as it is then", async () => {
     const whole = completion("You hear “click”.");
     const bomb = completion(" ".repeat(65 * mebibyte));
     const bodies = [whole, bomb].map((body) => brotliCompressSync(JSON.stringify(body)));

@@ -8,6 +8,7 @@ import { requestsIn, usageClient } from "../support/resources/usage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { startPostgres } from "../support/store/postgres.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 /** Usage is written every 5 s, so at least one batch fails meanwhile. */
 const outageMs = 5_500;
@@ -59,32 +60,36 @@ onAnyDatabase((database) => {
   });
 });
 
-test("Requests made while PostgreSQL was down are counted once it is back", async () => {
-  const postgres = await startPostgres();
-  const upstream = startUpstream();
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: await postgres.createDatabase(),
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
-  const predict = async () => (await presage.call("POST", "/v1/predict", prediction)).status;
-  expect(await predict()).toBe(200);
-  await postgres.stop();
-  const goneAtMs = performance.now();
-  let predictions = 1;
-  await eventually(
-    async () => {
-      expect(await predict()).toBe(200);
-      predictions += 1;
-    },
-    () => performance.now() - goneAtMs > outageMs,
-  );
-  await postgres.start();
-  const requests = async () => {
-    const response = await presage.call("GET", "/v1/usage");
-    return response.ok ? requestsIn(UsageResponse.parse(await response.json()).data) : 0;
-  };
-  expect(await eventually(requests, (counted) => counted >= predictions, 30_000)).toBe(predictions);
-  await presage.stop();
-  await upstream.stop();
-  await postgres.remove();
-}, 120_000);
+slowTest(
+  "Requests made while PostgreSQL was down are counted once it is back",
+  async () => {
+    const postgres = await startPostgres();
+    const upstream = startUpstream();
+    const presage = await startPresage({
+      PRESAGE_DATABASE_URL: await postgres.createDatabase(),
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    const predict = async () => (await presage.call("POST", "/v1/predict", prediction)).status;
+    expect(await predict()).toBe(200);
+    await postgres.stop();
+    const goneAtMs = performance.now();
+    let predictions = 1;
+    await eventually(
+      async () => {
+        expect(await predict()).toBe(200);
+        predictions += 1;
+      },
+      () => performance.now() - goneAtMs > outageMs,
+    );
+    await postgres.start();
+    const requests = async () => {
+      const response = await presage.call("GET", "/v1/usage");
+      return response.ok ? requestsIn(UsageResponse.parse(await response.json()).data) : 0;
+    };
+    expect(await eventually(requests, (counted) => counted >= predictions, 30_000)).toBe(predictions);
+    await presage.stop();
+    await upstream.stop();
+    await postgres.remove();
+  },
+  120_000,
+);

@@ -12,6 +12,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const upstream = useUpstream();
 
@@ -431,45 +432,50 @@ test("examples that alone are larger than allowed are refused with the way out",
   await small.stop();
 });
 
-test("an index that the first request asks for is there for the next one, also if that one leaves", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "presage-worlds-"));
-  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(folder, "presage.db")}` };
-  const many = Array.from({ length: 300 }, (_, copy) =>
-    lines.map((line) => ({ ...line, trajectory_id: `${line.trajectory_id}-${copy}` })),
-  ).flat();
-  const before = await startPresage(environment);
-  const { id } = (await (await before.call("POST", "/v1/datasets", { name: "d" })).json()) as { id: string };
-  await before.call(
-    "POST",
-    `/v1/datasets/${id}/revisions`,
-    many.map((line) => JSON.stringify(line)).join("\n"),
-  );
-  const model = { kind: "retrieval" };
-  await before.call("POST", "/v1/worlds", { name: "cold", examples: { dataset: "d" }, model });
-  await before.stop();
-  const hasty = await startPresage({ ...environment, PRESAGE_UPSTREAM_TIMEOUT_MS: "1" });
-  const late = await hasty.call("POST", "/v1/predict", { interaction, world: "cold" });
-  expect([late.status, late.headers.get("retry-after"), await late.json()]).toEqual([
-    ...[503, "5"],
-    { detail: "The world's examples are not searchable yet.", category: "unavailable" },
-  ]);
-  await hasty.stop();
-  const after = await startPresage(environment);
-  const leaving = new AbortController();
-  const ask = (signal?: AbortSignal) =>
-    fetch(`${after.url}/v1/predict`, {
-      ...{
-        method: "POST",
-        headers: { "x-api-key": testKey },
-        body: JSON.stringify({ interaction, world: "cold" }),
-      },
-      ...(signal && { signal }),
-    });
-  const first = ask(leaving.signal).catch(() => "left");
-  await Bun.sleep(5);
-  const second = ask();
-  leaving.abort();
-  expect([await first, (await second).status]).toEqual(["left", 200]);
-  await after.stop();
-  await rm(folder, { recursive: true });
-});
+slowTest(
+  "an index that the first request asks for is there for the next one, also if that one leaves",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "presage-worlds-"));
+    const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(folder, "presage.db")}` };
+    const many = Array.from({ length: 300 }, (_, copy) =>
+      lines.map((line) => ({ ...line, trajectory_id: `${line.trajectory_id}-${copy}` })),
+    ).flat();
+    const before = await startPresage(environment);
+    const { id } = (await (await before.call("POST", "/v1/datasets", { name: "d" })).json()) as {
+      id: string;
+    };
+    await before.call(
+      "POST",
+      `/v1/datasets/${id}/revisions`,
+      many.map((line) => JSON.stringify(line)).join("\n"),
+    );
+    const model = { kind: "retrieval" };
+    await before.call("POST", "/v1/worlds", { name: "cold", examples: { dataset: "d" }, model });
+    await before.stop();
+    const hasty = await startPresage({ ...environment, PRESAGE_UPSTREAM_TIMEOUT_MS: "1" });
+    const late = await hasty.call("POST", "/v1/predict", { interaction, world: "cold" });
+    expect([late.status, late.headers.get("retry-after"), await late.json()]).toEqual([
+      ...[503, "5"],
+      { detail: "The world's examples are not searchable yet.", category: "unavailable" },
+    ]);
+    await hasty.stop();
+    const after = await startPresage(environment);
+    const leaving = new AbortController();
+    const ask = (signal?: AbortSignal) =>
+      fetch(`${after.url}/v1/predict`, {
+        ...{
+          method: "POST",
+          headers: { "x-api-key": testKey },
+          body: JSON.stringify({ interaction, world: "cold" }),
+        },
+        ...(signal && { signal }),
+      });
+    const first = ask(leaving.signal).catch(() => "left");
+    await Bun.sleep(5);
+    const second = ask();
+    leaving.abort();
+    expect([await first, (await second).status]).toEqual(["left", 200]);
+    await after.stop();
+    await rm(folder, { recursive: true });
+  },
+);

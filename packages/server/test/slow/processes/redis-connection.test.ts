@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connectRedis, type Redis } from "../../src/platform/redis.ts";
-import { createCompletionCache, readCompletion } from "../../src/upstream/cache.ts";
-import { eventually, expectEventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { startLyingRedis } from "../support/redis/start-lying-redis.ts";
-import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
-import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
+import { connectRedis, type Redis } from "../../../src/platform/redis.ts";
+import { createCompletionCache, readCompletion } from "../../../src/upstream/cache.ts";
+import { eventually, expectEventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
+import { startLyingRedis } from "../../support/redis/start-lying-redis.ts";
+import { redisProgram, startRedis, type TestRedis } from "../../support/redis/start-redis.ts";
+import { selfSignedCertificate } from "../../support/upstream/self-signed-certificate.ts";
 
 /** A connection, and the lines that it logs. */
 function connect(url: string) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connectRedis } from "../../src/platform/redis.ts";
-import { expectEventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
-import { readMetric } from "../support/presage/read-metric.ts";
-import { type LyingRedis, startLyingRedis } from "../support/redis/start-lying-redis.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { connectRedis } from "../../../src/platform/redis.ts";
+import { expectEventually } from "../../support/eventually.ts";
+import { startPresage, type TestPresage } from "../../support/presage/presage.ts";
+import { readMetric } from "../../support/presage/read-metric.ts";
+import { type LyingRedis, startLyingRedis } from "../../support/redis/start-lying-redis.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 const perMinute = 100_000;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { runPresageProcess } from "../support/presage/run-presage.ts";
-import { spawnPresage } from "../support/presage/spawn-presage.ts";
-import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
-import { createPostgresDatabase } from "../support/store/databases.ts";
-import { pgbouncerProgram, startPgbouncer } from "../support/store/start-pgbouncer.ts";
+import { runPresageProcess } from "../../support/presage/run-presage.ts";
+import { spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { kinds, makeFixtures, openLedger } from "../../support/store/change-ledger.ts";
+import { createPostgresDatabase } from "../../support/store/databases.ts";
+import { pgbouncerProgram, startPgbouncer } from "../../support/store/start-pgbouncer.ts";
 
 test.if(pgbouncerProgram !== undefined).each(["serve", "migrate", "doctor"])(
   "presage %s refuses a pooler that gives each transaction another session, and says what helps",

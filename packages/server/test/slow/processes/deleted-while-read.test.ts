@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RootOperationNode } from "kysely";
-import type { WantedRevision } from "../../src/datasets/datasets.ts";
+import type { WantedRevision } from "../../../src/datasets/datasets.ts";
 import {
   exportSamples,
   listTrajectories,
   pageOfSamples,
   readByTrajectory,
   readTrajectory,
-} from "../../src/datasets/samples.ts";
-import { createClientCounts } from "../../src/runs/client/client-counts.ts";
-import { listComparedSamples } from "../../src/runs/compare/compare-route.ts";
-import { compareRuns } from "../../src/runs/compare/compare-runs.ts";
-import { reportRun } from "../../src/runs/report/report-run.ts";
-import { listRunSamples, readPredictions, withDataset } from "../../src/runs/run-samples.ts";
-import { datasetOrder } from "../../src/runs/run-samples-store.ts";
-import { findRun } from "../../src/runs/runs.ts";
-import { eventually } from "../support/eventually.ts";
-import { usePresage } from "../support/presage/use-presage.ts";
-import { datasetClient } from "../support/resources/datasets.ts";
-import { runClient } from "../support/resources/runs.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
-import { anyRequester } from "../support/store/requester.ts";
+} from "../../../src/datasets/samples.ts";
+import { createClientCounts } from "../../../src/runs/client/client-counts.ts";
+import { listComparedSamples } from "../../../src/runs/compare/compare-route.ts";
+import { compareRuns } from "../../../src/runs/compare/compare-runs.ts";
+import { reportRun } from "../../../src/runs/report/report-run.ts";
+import { listRunSamples, readPredictions, withDataset } from "../../../src/runs/run-samples.ts";
+import { datasetOrder } from "../../../src/runs/run-samples-store.ts";
+import { findRun } from "../../../src/runs/runs.ts";
+import { eventually } from "../../support/eventually.ts";
+import { usePresage } from "../../support/presage/use-presage.ts";
+import { datasetClient } from "../../support/resources/datasets.ts";
+import { runClient } from "../../support/resources/runs.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
+import { openStore } from "../../support/store/open-store.ts";
+import { anyRequester } from "../../support/store/requester.ts";
 
 /** The text of each is a piece of its own. */
 const samples = [0, 1].map((step) => ({

@@ -4,15 +4,15 @@ import {
   countProcesses,
   createSharedTokenBuckets,
   createTokenBuckets,
-} from "../../src/platform/limits/token-buckets.ts";
-import { connectRedis, type Redis } from "../../src/platform/redis.ts";
-import { expectEventually } from "../support/eventually.ts";
-import { testKey } from "../support/presage/presage.ts";
-import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
-import { readMetric } from "../support/presage/read-metric.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
-import { createPostgresDatabase } from "../support/store/databases.ts";
+} from "../../../src/platform/limits/token-buckets.ts";
+import { connectRedis, type Redis } from "../../../src/platform/redis.ts";
+import { expectEventually } from "../../support/eventually.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { prediction } from "../../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { redisProgram, startRedis, type TestRedis } from "../../support/redis/start-redis.ts";
+import { createPostgresDatabase } from "../../support/store/databases.ts";
 
 describe.skipIf(redisProgram === undefined)("With Redis", () => {
   let server: TestRedis;

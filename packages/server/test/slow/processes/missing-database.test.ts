@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runPresage } from "../support/presage/run-presage.ts";
-import { createPostgresDatabase } from "../support/store/databases.ts";
-import { connectTo } from "../support/store/postgres.ts";
+import { runPresage } from "../../support/presage/run-presage.ts";
+import { createPostgresDatabase } from "../../support/store/databases.ts";
+import { connectTo } from "../../support/store/postgres.ts";
 
 const commands = [
   ["keys", "list"],

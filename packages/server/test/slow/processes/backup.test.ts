@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { eventually } from "../support/eventually.ts";
-import { killAfterTests } from "../support/presage/child-processes.ts";
-import { presageCommand } from "../support/presage/main-file.ts";
-import { runPresage } from "../support/presage/run-presage.ts";
-import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { killAfterTests } from "../../support/presage/child-processes.ts";
+import { presageCommand } from "../../support/presage/main-file.ts";
+import { runPresage } from "../../support/presage/run-presage.ts";
+import { spawnPresage } from "../../support/presage/spawn-presage.ts";
 
 let folder: string;
 /** With results, and no server. */

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { upstreamClients, upstreamHost } from "../support/upstream/as-replicas.ts";
-import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
-import { completion } from "../support/upstream/upstream.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
+import { prediction } from "../../support/presage/presage-with-raw-upstream.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { upstreamClients, upstreamHost } from "../../support/upstream/as-replicas.ts";
+import { selfSignedCertificate } from "../../support/upstream/self-signed-certificate.ts";
+import { completion } from "../../support/upstream/upstream.ts";
 
 /** Presage with an unreachable upstream. */
 async function before(url: string, more: Record<string, string> = {}): Promise<SpawnedPresage> {

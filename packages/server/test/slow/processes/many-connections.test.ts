@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { episodeClient } from "../support/environments/episode-client.ts";
-import { testKey } from "../support/presage/presage.ts";
-import { openRawClient, type RawResponse } from "../support/presage/raw-client.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
+import { episodeClient } from "../../support/environments/episode-client.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { openRawClient, type RawResponse } from "../../support/presage/raw-client.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
 
 /** Sends a request on each of many new connections while the server does nothing; it then has them all in a few turns of the loop. */
 async function askAtOnce(

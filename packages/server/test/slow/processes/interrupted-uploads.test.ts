@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sweepRevisions } from "../../src/datasets/revisions-store.ts";
-import { eventually } from "../support/eventually.ts";
-import { launchPresage } from "../support/presage/spawn-presage.ts";
-import { datasetClient, toLines } from "../support/resources/datasets.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
-import { openStore } from "../support/store/open-store.ts";
+import { sweepRevisions } from "../../../src/datasets/revisions-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { launchPresage } from "../../support/presage/spawn-presage.ts";
+import { datasetClient, toLines } from "../../support/resources/datasets.ts";
+import { onAnyDatabase } from "../../support/store/databases.ts";
+import { openStore } from "../../support/store/open-store.ts";
 
 const linesAtOnce = 500;
 
