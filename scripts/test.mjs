@@ -80,7 +80,7 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 function whatIsLeftOut() {
   const files = slowFolders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }));
   const count = files.filter((file) => file.endsWith(".test.ts")).length;
-  return `Left out: ${count} slow files, and PostgreSQL where SQL decides nothing. \`npm run test:all\` runs them.`;
+  return `Left out: ${count} slow files, slow cases of others, and PostgreSQL where SQL decides nothing. \`npm run test:all\` runs them.`;
 }
 
 async function report(name, run) {
