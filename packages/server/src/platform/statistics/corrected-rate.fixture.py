@@ -4,7 +4,8 @@
     /tmp/ppi/bin/python corrected-rate.fixture.py > corrected-rate.fixture.jsonl
 
 Each label is what people said and what the evaluator said, 1 or 0. λ and the rate are ppi_py's, with λ of a set without weights; the
-interval leaves out one trajectory at a time.
+interval leaves out one trajectory at a time. Every third set has weights: its unlabelled verdicts are no sample of all, and all take their
+place.
 """
 
 import json
@@ -39,10 +40,16 @@ while made < 60:
         continue
     weights = rng.choice([1.0, 2.0, 4.0], labels) if made % 3 == 2 else np.ones(labels)
     lam = float(_calc_lam_glm(known, said, rest, np.eye(1), clip=True))
-    rate = rate_of(known, said, rest, weights, lam)
+    is_weighted = len(set(weights)) > 1
+
+    def besides(some, others_said):
+        return np.concatenate([some, others_said]) if is_weighted else others_said
+
+    rate = rate_of(known, said, besides(said, rest), weights, lam)
     without = [
-        rate_of(np.delete(known, i), np.delete(said, i), rest, np.delete(weights, i), lam) for i in range(labels)
-    ] + [rate_of(known, said, np.delete(rest, i), weights, lam) for i in range(others)]
+        rate_of(np.delete(known, i), np.delete(said, i), besides(np.delete(said, i), rest), np.delete(weights, i), lam)
+        for i in range(labels)
+    ] + [rate_of(known, said, besides(said, np.delete(rest, i)), weights, lam) for i in range(others)]
     error = np.sqrt((y.size - 1) / y.size * np.sum((np.array(without) - np.mean(without)) ** 2))
     if not 0.001 < rate < 0.999:
         continue

@@ -46,15 +46,17 @@ export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRa
   const sums = clusters.map(sumsOf);
   const all = sums.reduce((sum, one) => combine(sum, one, 1), noSums());
   const lambda = lambdaOf(all);
+  const weights = new Set(clusters.flatMap((one) => one.labels.map(({ weight }) => weight)));
+  const how = { lambda, isWeighted: weights.size > 1 };
   if (all.labels === 0) return { ...none, note: "There are no labels." };
-  const passRate = Math.min(1, Math.max(0, rateOf(all, lambda)));
+  const passRate = Math.min(1, Math.max(0, rateOf(all, how)));
   const labelled = sums.filter(({ labels }) => labels > 0);
   const made = { passRate, labels: all.labels, lambda };
   if (labelled.length < fewestLabelled)
     return { ...made, interval: null, gain: null, note: "Fewer than 6 trajectories have labels." };
-  const without = (of: readonly Sums[], from: Sums, by: number) =>
+  const without = (of: readonly Sums[], from: Sums, by: typeof how) =>
     Float64Array.from(of, (one) => rateOf(combine({ ...from }, one, -1), by));
-  const rates = without(sums, all, lambda);
+  const rates = without(sums, all, how);
   const effective = all.labels ** 2 / labelled.reduce((sum, { labels }) => sum + labels ** 2, 0);
   const { interval, why } = jackknifeInterval(passRate, rates, effective);
   const error = leaveOneOutError(rates);
@@ -62,7 +64,7 @@ export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRa
     without(
       labelled,
       labelled.reduce((sum, one) => combine(sum, one, 1), noSums()),
-      0,
+      { ...how, lambda: 0 },
     ),
   );
   const gain = error < rounding ? null : (ofLabels / error) ** 2;
@@ -107,10 +109,17 @@ function combine(sum: Sums, one: Sums, sign: 1 | -1): Sums {
   return sum;
 }
 
-/** θ = λ f̄ of those without labels + the labels' weighted mean of y − λ f; those that are certain beside it. */
-function rateOf({ count, passes, certain, labels, f, w, wy, wf }: Sums, lambda: number): number {
-  const unlabelled = count - labels;
-  const rest = unlabelled === 0 ? wy / w : (lambda * (passes - f)) / unlabelled + (wy - lambda * wf) / w;
+/**
+ * θ = λ f̄ of those without labels + the labels' weighted mean of y − λ f; those that are certain beside it. Where one kind was drawn
+ * more often than the other, those without labels are no sample of all, and f̄ is of all.
+ */
+function rateOf(
+  { count, passes, certain, labels, f, w, wy, wf }: Sums,
+  { lambda, isWeighted }: { lambda: number; isWeighted: boolean },
+): number {
+  const others = isWeighted ? count : count - labels;
+  const passed = isWeighted ? passes : passes - f;
+  const rest = others === 0 ? wy / w : (lambda * passed) / others + (wy - lambda * wf) / w;
   return (certain + count * rest) / (certain + count);
 }
 
