@@ -99,7 +99,7 @@ function Row({ row }: { row: Headline }) {
   const { id, target, mode, revision, goal, finished_at, created_at } = run;
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover phone:flex phone:flex-col">
-      <RowHeader className="min-w-40 @min-[58rem]:min-w-60 phone:px-4 phone:pb-0">
+      <RowHeader className="min-w-40 @min-[58rem]:min-w-48 phone:px-4 phone:pb-0">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -118,7 +118,7 @@ function Row({ row }: { row: Headline }) {
           {hasTrouble(run.progress) && <Failed run={run} />}
         </span>
       </RowHeader>
-      <Cell className="align-top phone:px-4 phone:pt-1">
+      <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-68">
         <HeadlineRate of={row} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
@@ -188,7 +188,7 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
       </span>
       {trouble.map((text) => (
         <span key={text} title={text} className="block whitespace-nowrap">
-          {text.replace(/ \(.*\)$/, "")}
+          {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}
         </span>
       ))}
     </span>
