@@ -73,6 +73,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   expect(names.slice(0, 2)).toEqual(["b/3", "a/2"]);
   await page.getByRole("combobox", { name: "Verdict" }).selectOption("exact-match: fail");
   await page.getByText("1 of 8 predictions").waitFor();
+  await rows(page).first().getByText("a/2").waitFor();
   await rows(page).first().press("Enter");
   const drawer = page.getByRole("dialog", { name: "Sample a/2" });
   await drawer.getByText("Recorded", { exact: false }).first().waitFor();
