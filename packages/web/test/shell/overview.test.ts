@@ -108,6 +108,8 @@ dashboardTest(
       .filter({ hasText: "rooms" });
     await row.getByText("exact-match, 6 samples").waitFor();
     await row.getByText("not shown above no change 50.0 %").waitFor();
+    const datasets = await visit("/datasets");
+    await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match, 6 samples").waitFor();
     await row.getByText("55 % undecided").first().waitFor();
     await row.getByText("0 of 6").first().waitFor({ state: "attached" });
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);

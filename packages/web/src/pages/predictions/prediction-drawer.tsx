@@ -155,7 +155,7 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
-      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm">
+      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm *:*:px-3!">
         <One name="Time">{exactTime(created_at)}</One>
         <One name="Source" onFilter={filterBy({ source })}>
           {sourceLabels[source]}

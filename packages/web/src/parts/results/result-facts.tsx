@@ -21,7 +21,7 @@ export function ResultFacts({ result, filtering }: { result: EvaluationResult; f
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
-      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm">
+      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm *:*:px-3!">
         <ResultFact name="Evaluator" onFilter={only({ evaluator: evaluator_id })}>
           <InlineText text={evaluator_id} />
           {result.external && <span className="text-ink-3"> · imported</span>}
