@@ -163,4 +163,16 @@ onAnyDatabase((database) => {
     }
     expect(asked).toEqual([]);
   });
+
+  test("what was recorded as no output is an observation, and the episode goes on", async () => {
+    const dataset = await datasets.create();
+    const interaction = { state: "A shell.", action: "touch key" };
+    await datasets.uploadNew(dataset, [{ trajectory_id: "quiet", step: 0, interaction, next_state: "" }]);
+    await worlds.create("shell", { examples: { dataset }, model: { kind: "retrieval" } });
+    for (const prompt_form of ["state-action", "chat"]) {
+      const id = await episodes.start(await episodes.environment({ world: "shell", prompt_form }));
+      for (const step of [1, 2])
+        expect(await episodes.step(id, "touch key")).toMatchObject({ observation: "", info: { step } });
+    }
+  });
 });

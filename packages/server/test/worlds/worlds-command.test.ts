@@ -89,6 +89,22 @@ test.each(everywhere)("traces become a world that is played, in %s", async (plac
   });
 });
 
+test.each(places)("an action without output is followed by another, in %s", async (place) => {
+  const run = commandsIn(place);
+  const line = { trajectory_id: "quiet", step: 0, next_state: "" };
+  await Bun.write(
+    join(directory, "quiet.jsonl"),
+    toLines([{ ...line, interaction: { state: "A shell.", action: "touch key" } }]),
+  );
+  await run("import", join(directory, "quiet.jsonl"), "--name", "quiet");
+  await run("worlds", "create", "quiet", "--examples", "quiet");
+  const input = "touch key\ntouch key\n";
+  const played = await playWith(input, place, "quiet", "--state", "A shell.", "--json");
+  expect([played.code, played.stderr]).toEqual([0, "A shell.\n"]);
+  const said = played.stdout.trim().split("\n");
+  expect(said.map((one) => JSON.parse(one).response.content)).toEqual(["", ""]);
+});
+
 test.each(places)("revisions of a world are made, told apart and hidden, in %s", async (place) => {
   const run = commandsIn(place);
   const instructions = join(directory, "shop.md");

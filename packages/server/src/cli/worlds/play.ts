@@ -75,6 +75,9 @@ async function beginScene(
   return { state: first, recorded, context, exclude: withoutOwn(world, sample), history: [] };
 }
 
+/** The state after an answer without text, as imports write it. */
+const noOutput = "(no output)";
+
 /** Takes a step. A person may try again what fails; a pipe ends there. */
 async function act(
   { call }: RunConnection,
@@ -104,7 +107,7 @@ async function act(
       const preview = await call(({ worlds }) => worlds.preview(world, request));
       printNotice(describeExamples(preview, shownInPlay).join("\n"));
     }
-    scene.state = content;
+    scene.state = content.trim() === "" ? noOutput : content;
     history.push({ action, next_state: content });
   } catch (error) {
     const isOfCall = [PresageError, ServiceError, UpstreamError].some((kind) => error instanceof kind);

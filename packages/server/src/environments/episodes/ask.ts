@@ -11,6 +11,7 @@ import {
   completeThroughWorld,
   findIn,
   paramsThrough,
+  recordsName,
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
@@ -59,8 +60,11 @@ export function askAs(
     const answer = readAnswer(completion);
     // Through a world it is what the world resolved to.
     const world = question.through && toStoredWorld(completion as WorldCompletion);
-    if (world?.abstained !== true) refuseUnusable(answer, acceptsTruncated);
-    else if (failsOnAbstention) throw unusable("its world is less sure of it than it needs");
+    if (world?.abstained === true && failsOnAbstention)
+      throw unusable("its world is less sure of it than it needs");
+    // What was recorded without text is an observation.
+    const isOfModel = world?.answered_by !== recordsName;
+    if (world?.abstained !== true && isOfModel) refuseUnusable(answer, acceptsTruncated);
     const deployment = deployments.find(completion.deployment) ?? asked.deployment;
     if (deployment !== undefined) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs, world };
