@@ -51,7 +51,7 @@ export async function selectResultNumbers(
   );
   const [row] = rows;
   if (row === undefined || row.first === null || row.last === null) return undefined;
-  return { first: Number(row.first), last: Number(row.last) };
+  return { first: row.first, last: row.last };
 }
 
 export type AccountUser = Omit<UsersTable, "account_id">;
@@ -74,7 +74,7 @@ export async function countRowsOf(database: Database, accountId: string): Promis
     if (owner.of !== "account") continue;
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`.execute(database);
-    counted.set(table, Number(rows[0]?.count ?? 0));
+    counted.set(table, rows[0]?.count ?? 0);
   }
   return counted;
 }
@@ -193,7 +193,7 @@ export async function insertRevision(
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();
-  return stored && Number(stored.id);
+  return stored?.id;
 }
 
 /** The columns of each table. */

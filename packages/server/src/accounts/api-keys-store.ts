@@ -122,9 +122,9 @@ export async function countActiveKeys(
 ): Promise<number> {
   const { count } = await database
     .selectFrom(selectActive(database, userId, now).limit(limit).as("active"))
-    .select(({ fn }) => fn.countAll().as("count"))
+    .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 function selectActive(database: Database, userId: string, now: Micros) {

@@ -17,7 +17,7 @@ export async function countOtherUsers(
     .where("account_id", "=", account_id)
     .where("id", "!=", id)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 const ofUser = ["sign_in_tokens", "sessions", "api_keys", "shares"] as const;
@@ -31,7 +31,7 @@ export async function countRowsOfUser(database: Database, userId: string): Promi
       .select((of) => of.fn.countAll<number>().as("count"))
       .where("user_id", "=", userId)
       .executeTakeFirstOrThrow();
-    counted.set(table, Number(count));
+    counted.set(table, count);
   }
   return counted;
 }
@@ -118,7 +118,7 @@ async function selectLastSeen(
   const found = new Map<string, Presence>();
   const add = (userId: string, last: Micros | null, active: number) => {
     const known = found.get(userId) ?? never;
-    const last_seen_at = last === null ? known.last_seen_at : Math.max(known.last_seen_at ?? 0, Number(last));
+    const last_seen_at = last === null ? known.last_seen_at : Math.max(known.last_seen_at ?? 0, last);
     found.set(userId, { last_seen_at, active_keys: known.active_keys + active });
   };
   for (const { user_id, last } of sessions) add(user_id, last, 0);
@@ -186,7 +186,7 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
     ])
     .select(({ selectFrom, fn }) => [
       selectFrom("sessions")
-        .select(fn.countAll().as("count"))
+        .select(fn.countAll<number>().as("count"))
         .whereRef("sessions.user_id", "=", "users.id")
         .where("issuer", "=", live.issuer)
         .where("ended_at", "is", null)
@@ -194,7 +194,7 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
         .where("last_seen_at", ">", live.seenSince)
         .as("live_sessions"),
       selectFrom("api_keys")
-        .select(fn.countAll().as("count"))
+        .select(fn.countAll<number>().as("count"))
         .whereRef("api_keys.user_id", "=", "users.id")
         .where("revoked_at", "is", null)
         .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", live.now)]))

@@ -85,7 +85,7 @@ export async function countRunsOf(database: Database, accountId: string, dataset
     .where(namesDataset(accountId, datasetId))
     .where("status", "!=", "deleted")
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** Makes the runs of a dataset invisible. Links to them end. */

@@ -183,7 +183,7 @@ export async function discardRevision(database: Database, id: number): Promise<v
 /** The same for all revisions of a dataset. Returns the ids of their rows. */
 export async function discardRevisions(transaction: Database, datasetId: string): Promise<number[]> {
   const rows = await discarded(transaction).where("dataset_id", "=", datasetId).returning("id").execute();
-  return rows.map(({ id }) => Number(id));
+  return rows.map(({ id }) => id);
 }
 
 /** Discards revisions whose upload wrote nothing since a time. */

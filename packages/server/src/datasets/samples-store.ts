@@ -78,7 +78,7 @@ export async function countTrajectories(database: Database, revisionId: number):
         of.fn.max("trajectory_id").as("last"),
       ])
       .executeTakeFirstOrThrow();
-    count += Number(counted.trajectories);
+    count += counted.trajectories;
     last = counted.last;
   }
   return count;
@@ -156,7 +156,7 @@ export async function selectEarlierPositions(
     .orderBy("step", "desc")
     .limit(limit)
     .execute();
-  return rows.map(({ position }) => Number(position)).reverse();
+  return rows.map(({ position }) => position).reverse();
 }
 
 export type StoredSample = Pick<DatasetSamplesTable, "position" | "trajectory_id" | "step" | "sample_id"> &
@@ -219,7 +219,7 @@ export async function deleteSomeRows(
     await database
       .deleteFrom(table)
       .where("revision_id", "=", revisionId)
-      .where("position", "<", Number(first) + count)
+      .where("position", "<", first + count)
       .execute();
     return true;
   }
@@ -285,7 +285,7 @@ export async function selectTrajectories(
     grouped = grouped.orderBy(steps, order === "steps" ? "asc" : "desc");
   }
   const page = grouped.orderBy("counted.trajectory_id").limit(limit).as("page");
-  const rows = await reader
+  return await reader
     .selectFrom(page)
     .innerJoin("dataset_samples as first", (join) =>
       join
@@ -297,12 +297,6 @@ export async function selectTrajectories(
     .$if(order !== "trajectory_id", (all) => all.orderBy("steps", order === "steps" ? "asc" : "desc"))
     .orderBy("page.trajectory_id")
     .execute();
-  return rows.map((row) => ({
-    ...row,
-    steps: Number(row.steps),
-    first_step: Number(row.first_step),
-    last_step: Number(row.last_step),
-  }));
 }
 
 function isBehind({ steps, trajectory_id }: NonNullable<TrajectoryPage["after"]>, order: "steps" | "-steps") {

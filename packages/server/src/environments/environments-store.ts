@@ -83,7 +83,7 @@ export async function selectEnvironmentSizes(
   page: KeysetPage,
 ): Promise<number[]> {
   const rows = await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
-  return rows.map(({ bytes }) => Number(bytes));
+  return rows.map(({ bytes }) => bytes);
 }
 
 /** An account's environments in their latest revisions, newest first. */
@@ -138,7 +138,6 @@ function toEnvironment(
 ): EnvironmentRevision {
   return {
     ...row,
-    revision: Number(row.revision),
     // Checked before it was stored.
     config: JSON.parse(row.config) as EnvironmentConfig,
     tasks: JSON.parse(row.tasks) as TaskCounts,
@@ -157,7 +156,7 @@ export async function selectRevisionSizes(
   page: RevisionPage,
 ): Promise<number[]> {
   const rows = await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
-  return rows.map(({ bytes }) => Number(bytes));
+  return rows.map(({ bytes }) => bytes);
 }
 
 function revisionsOf(reader: Database, environmentId: string, { limit, below }: RevisionPage) {
@@ -179,7 +178,7 @@ export async function selectEnvironmentRevisions(
     .select(["revision", "config", "created_at"])
     .execute();
   return rows.map(({ revision, config, created_at }) => ({
-    revision: Number(revision),
+    revision,
     config: JSON.parse(config) as EnvironmentConfig,
     created_at,
   }));
@@ -279,7 +278,7 @@ export async function selectTaskSizes(
   const rows = await tasksFrom(reader, environmentId, split, part)
     .select(["position", sql<number>`octet_length(task)`.as("bytes")])
     .execute();
-  return rows.map(({ position, bytes }) => ({ index: Number(position), bytes: Number(bytes) }));
+  return rows.map(({ position, bytes }) => ({ index: position, bytes }));
 }
 
 /** Tasks of a split from a place on, in their order. */
@@ -290,7 +289,7 @@ export async function selectTasks(
   part: TaskPart,
 ): Promise<IndexedTask[]> {
   const rows = await tasksOfPart(reader, [environmentId, split, part.from, part.limit]);
-  return rows.map(({ position, task }) => ({ index: Number(position), task: JSON.parse(task) as Task }));
+  return rows.map(({ position, task }) => ({ index: position, task: JSON.parse(task) as Task }));
 }
 
 const tasksOfPart = prepareStatement((database) =>

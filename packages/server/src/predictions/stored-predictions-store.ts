@@ -244,7 +244,7 @@ export async function countPredictions(
     .selectFrom(some)
     .select((of) => of.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** A prediction and the number of characters of its payload. */
@@ -253,14 +253,13 @@ export async function selectPrediction(
   accountId: string,
   id: string,
 ): Promise<(StoredPredictionRow & { characters: number }) | undefined> {
-  const found = await joinPayload(reader, accountId, id)
+  return await joinPayload(reader, accountId, id)
     .select(columns.map((column) => `prediction.${column}` as const))
     .select(
       sql<number>`coalesce(length(request), 0) + coalesce(length(output), 0) + coalesce(length(reasoning), 0)
         + coalesce(length(error_message), 0) + coalesce(length(context), 0)`.as("characters"),
     )
     .executeTakeFirst();
-  return found && { ...found, characters: Number(found.characters) };
 }
 
 export async function selectPayload(
@@ -345,8 +344,7 @@ export async function selectValueCounts(
       where ${sql.ref(column)} is not null group by ${sql.ref(column)}
       order by count desc, value limit ${sql.lit(maxValues)}) as ${sql.id(`of_${column}`)}`,
   );
-  const { rows } = await sql<
-    Pick<ValueCount, "column" | "value"> & { count: number | string }
-  >`with newest as ${newest} ${sql.join(counted, sql` union all `)}`.execute(reader);
-  return rows.map(({ column, value, count }) => ({ column, value, count: Number(count) }));
+  const { rows } =
+    await sql<ValueCount>`with newest as ${newest} ${sql.join(counted, sql` union all `)}`.execute(reader);
+  return rows;
 }

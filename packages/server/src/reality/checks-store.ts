@@ -161,7 +161,7 @@ export async function selectCheckedAgain(
     .groupBy(ofEpisode)
     .having(({ fn }) => fn.countAll(), ">", 1)
     .execute();
-  return new Map(rows.map((row) => [toEpisodeKey(row), Number(row.times)]));
+  return new Map(rows.map((row) => [toEpisodeKey(row), row.times]));
 }
 
 /** Which episodes of an environment's checks; absent fields: all. */

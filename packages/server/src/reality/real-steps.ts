@@ -29,7 +29,7 @@ export async function* readRealSteps(
     for (const row of rows) {
       const steps = await stepsOf(services, requester, check, row);
       const until = untilDivergence ? row.diverged_at : null;
-      if (steps.length > 0) yield until === null ? steps : steps.slice(0, Number(until));
+      if (steps.length > 0) yield until === null ? steps : steps.slice(0, until);
     }
     if (rows.length < episodesAtOnce) return;
     after = Number(rows.at(-1)?.position);
@@ -49,7 +49,7 @@ async function stepsOf(
   if (episode === undefined) return [];
   const reader = services.store.reader(requester);
   const [simulated, seen] = [await selectSteps(reader, id, 0), await selectRealSteps(reader, row)];
-  const first = seen.find(({ step }) => Number(step) === 0)?.observation;
+  const first = seen.find(({ step }) => step === 0)?.observation;
   const { config, task } = episode;
   const real = {
     ...episode,
@@ -57,7 +57,7 @@ async function stepsOf(
     task: { ...task, initial_state: first ?? task.initial_state },
   };
   const taken = seen
-    .filter(({ step }) => Number(step) > 0)
+    .filter(({ step }) => step > 0)
     .map((step) => ({ ...step, terminated: step.done, truncated: 0 as const }));
   return linesOf(real, taken)
     .map((line, index) => {
@@ -66,7 +66,7 @@ async function stepsOf(
       const ofCheck = {
         reality_check: check.id,
         ...(check.real !== null && { real_environment: check.real }),
-        diverged: String(diverged_at !== null && index >= Number(diverged_at)),
+        diverged: String(diverged_at !== null && index >= diverged_at),
       };
       return { line: { ...line, tags: { ...tags, ...ofCheck } }, simulated: simulated[index]?.observation };
     })

@@ -38,7 +38,7 @@ export async function describeCheck(
   reserve: (bytes: number) => void,
 ): Promise<RealityCheckDetail> {
   const check = await findCheck(services, requester, id);
-  reserve(Number(check.episodes) * bytesPerEpisode);
+  reserve(check.episodes * bytesPerEpisode);
   const episodes = await selectEpisodePage(services.store.reader(requester), id);
   const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
   return { ...(await countedCheck(services, requester, check)), figures };
@@ -79,26 +79,26 @@ export function toCheck(
   const { id, name, environment, environment_revision: revision, source, real, status, reason } = check;
   const { false_success_limit, created_by, created_at } = check;
   return {
-    ...{ id, name, environment, environment_revision: revision === null ? null : Number(revision) },
-    ...{ source, real, status, reason, false_success_limit, episodes: Number(check.episodes) },
+    ...{ id, name, environment, environment_revision: revision },
+    ...{ source, real, status, reason, false_success_limit, episodes: check.episodes },
     ...(counts.get(id) ?? { waiting: 0, failed: 0 }),
-    ...{ created_by, created_at: toIsoInstant(Number(created_at)) },
+    ...{ created_by, created_at: toIsoInstant(created_at) },
   };
 }
 
 export function toRealityEpisode(row: RealityEpisodesTable): RealityEpisode {
   const { episode_id, task_id, policy, simulated_reward, real_reward } = row;
   return {
-    ...{ position: Number(row.position), episode_id, task_id, policy },
-    ...{ simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 },
-    ...{ simulated_reward, real_reward, steps: numberOrNull(row.steps) },
-    ...{ diverged_at: numberOrNull(row.diverged_at), error: null },
+    ...{ position: row.position, episode_id, task_id, policy },
+    ...{ simulated: row.simulated === 1, real: row.real === 1 },
+    ...{ simulated_reward, real_reward, steps: row.steps },
+    ...{ diverged_at: row.diverged_at, error: null },
   };
 }
 
 export function toFailedEpisode({ position, episode_id, error }: RealityReplaysTable): RealityEpisode {
   return {
-    ...{ position: Number(position), episode_id, task_id: null, policy: null, simulated: null, real: null },
+    ...{ position, episode_id, task_id: null, policy: null, simulated: null, real: null },
     ...{ simulated_reward: null, real_reward: null, steps: null, diverged_at: null, error },
   };
 }
@@ -109,31 +109,27 @@ export function toEpisodeReality(
 ): EpisodeReality {
   const { error: _, ...episode } = toRealityEpisode(found);
   const { check_id, real_environment } = found;
-  const first = steps.find(({ step }) => Number(step) === 0)?.observation ?? null;
+  const first = steps.find(({ step }) => step === 0)?.observation ?? null;
   return {
     ...{ ...episode, check_id, real_environment, first_observation: first },
     real_steps: steps
-      .filter(({ step }) => Number(step) > 0)
+      .filter(({ step }) => step > 0)
       .map(({ step, action, observation, reward, done, latency_micros: latency }) => ({
-        ...{ step: Number(step), action, observation, reward, done: Number(done) === 1 },
-        latency_ms: latency === null ? null : Number(latency) / microsPerMs,
+        ...{ step, action, observation, reward, done: done === 1 },
+        latency_ms: latency === null ? null : latency / microsPerMs,
       })),
   };
-}
-
-function numberOrNull(value: number | null): number | null {
-  return value === null ? null : Number(value);
 }
 
 /** An episode as figures take it. */
 function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
-  const outcomes = { simulated: Number(row.simulated) === 1, real: Number(row.real) === 1 };
+  const outcomes = { simulated: row.simulated === 1, real: row.real === 1 };
   return {
-    ...{ task: task_id, policy, ...outcomes, ...(replayed !== null && { replayed: Number(replayed) === 1 }) },
-    ...{ episodeId: episode_id, position: Number(row.position), checkId: row.check_id },
-    ...{ simulatedReward: simulated_reward, realReward: real_reward, steps: numberOrNull(row.steps) },
-    divergedAt: numberOrNull(row.diverged_at),
+    ...{ task: task_id, policy, ...outcomes, ...(replayed !== null && { replayed: replayed === 1 }) },
+    ...{ episodeId: episode_id, position: row.position, checkId: row.check_id },
+    ...{ simulatedReward: simulated_reward, realReward: real_reward, steps: row.steps },
+    divergedAt: row.diverged_at,
     verbs: verbs === null ? null : (JSON.parse(verbs) as string[]),
   };
 }

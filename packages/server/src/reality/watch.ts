@@ -138,11 +138,7 @@ async function countFromFirst(
         // The last one counts.
         const times = again.get(toEpisodeKey(row)) ?? 1;
         if (times > 1) again.set(toEpisodeKey(row), times - 1);
-        else
-          alarm.add(
-            { task, policy, simulated: Number(simulated) === 1, real: Number(real) === 1 },
-            checked_at,
-          );
+        else alarm.add({ task, policy, simulated: simulated === 1, real: real === 1 }, checked_at);
       }
       after = rows.length < episodesAtOnce ? undefined : Number(rows.at(-1)?.position);
     }
@@ -205,7 +201,7 @@ function watch(limit: number, error: number) {
       addCluster(moments, ofTask.count, ofTask.sum);
       const found = look();
       if (found?.isBelow(limit)) ringing = undefined;
-      else if (found?.isAbove(limit)) ringing ??= { since: at === null ? null : toIsoInstant(Number(at)) };
+      else if (found?.isAbove(limit)) ringing ??= { since: at === null ? null : toIsoInstant(at) };
     },
     end() {
       const found = look();

@@ -172,7 +172,6 @@ export async function selectRunSamples(
   return rows.map((row) => ({
     ...row,
     repeat: Number(row.repeat),
-    ordered_by: row.ordered_by === null ? null : Number(row.ordered_by),
   }));
 }
 

@@ -254,8 +254,8 @@ export async function replaceEvaluators(
     .updateTable("runs")
     .set({
       evaluators: JSON.stringify(evaluators),
-      evaluated: Number(failed),
-      failed: Number(failed),
+      evaluated: failed,
+      failed,
       headline: null,
       // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
       // While it is queued, only an upload can have it.

@@ -89,9 +89,9 @@ export async function countShares(
   const live = selectLive(database, now).select("shares.id").where("shares.account_id", "=", accountId);
   const { count } = await database
     .selectFrom(live.limit(limit).as("live"))
-    .select(({ fn }) => fn.countAll().as("count"))
+    .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /** Deletes one of an account's links and returns it; undefined: there is none. */

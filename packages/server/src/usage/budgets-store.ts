@@ -1,14 +1,9 @@
-import type { BudgetsTable } from "../platform/storage/schema/accounts.ts";
+import type { BudgetsTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 /** All budgets of all accounts: there are few, and each process reads them every few seconds. */
 export async function selectAllBudgets(database: Database): Promise<BudgetsTable[]> {
-  const rows = await database.selectFrom("budgets").selectAll().execute();
-  return rows.map((row) => ({
-    ...row,
-    limit_micros: Number(row.limit_micros),
-    warned_month: Number(row.warned_month),
-  }));
+  return await database.selectFrom("budgets").selectAll().execute();
 }
 
 /** Sets a budget. Its warning is due again. */
@@ -68,14 +63,7 @@ export async function isKeyOf(reader: Database, accountId: string, keyId: string
 }
 
 /** Tokens of one model that one key of an account asked for. */
-export interface TokensOfKey {
-  account_id: string;
-  key_id: string;
-  model: string;
-  prompt_tokens: number;
-  completion_tokens: number;
-  upstream_cached_tokens: number;
-}
+export type TokensOfKey = Omit<UsageModelTokensTable, "hour" | "operation">;
 
 /** What some accounts used from one hour, since 1970, until before another. */
 export async function selectTokens(
@@ -85,7 +73,7 @@ export async function selectTokens(
   untilHour: number,
 ): Promise<TokensOfKey[]> {
   if (fromHour >= untilHour || accountIds.length === 0) return [];
-  const rows = await database
+  return await database
     .selectFrom("usage_model_tokens")
     .select(["account_id", "key_id", "model"])
     .select((row) => [
@@ -98,10 +86,4 @@ export async function selectTokens(
     .where("hour", "<", untilHour)
     .groupBy(["account_id", "key_id", "model"])
     .execute();
-  return rows.map((row) => ({
-    ...row,
-    prompt_tokens: Number(row.prompt_tokens),
-    completion_tokens: Number(row.completion_tokens),
-    upstream_cached_tokens: Number(row.upstream_cached_tokens),
-  }));
 }

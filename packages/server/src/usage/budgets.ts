@@ -8,7 +8,15 @@ import { type PriceList, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { deleteBudget, isKeyOf, upsertBudget } from "./budgets-store.ts";
-import { monthAt, resetsAt, type Spending, type SpentBudget, stateOf, usedShare } from "./spending.ts";
+import {
+  microsPerUnit,
+  monthAt,
+  resetsAt,
+  type Spending,
+  type SpentBudget,
+  stateOf,
+  usedShare,
+} from "./spending.ts";
 
 interface BudgetServices {
   store: Store;
@@ -59,8 +67,6 @@ const setBudget = route("PATCH", "/v1/budgets", {
 });
 
 export const budgetRoutes = [listBudgets, setBudget];
-
-const microsPerUnit = 1_000_000;
 
 /** Sets a budget, or removes it. Returns all that the account has then. */
 export async function changeBudget(

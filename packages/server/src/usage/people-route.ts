@@ -19,11 +19,18 @@ import {
   type RequestedPeriod,
   readUsagePeriod,
   refusePeriod,
+  stepOf,
   toCoveredPeriod,
   toIsoHour,
   tooManyRows,
 } from "./usage-route.ts";
-import { type CountsOfStep, type ModelTokens, selectCounts, selectModelTokens } from "./usage-store.ts";
+import {
+  type CountsOfStep,
+  type ModelTokens,
+  selectCounts,
+  selectModelTokens,
+  toAskedTokens,
+} from "./usage-store.ts";
 
 /** Tokens of one step, holder, operation and model. */
 interface Entry {
@@ -42,13 +49,8 @@ function toEntries(
   byModel: readonly ModelTokens[],
   prices: Prices | undefined,
 ): Entry[] {
-  const stepOf = (row: CountsOfStep | ModelTokens) => `${row.start_hour} ${row.key_id} ${row.operation}`;
   const entries = byModel.map((row): Entry => {
-    const tokens = {
-      promptTokens: row.prompt_tokens,
-      completionTokens: row.completion_tokens,
-      upstreamCachedTokens: row.upstream_cached_tokens,
-    };
+    const tokens = toAskedTokens(row);
     const { start_hour: startHour, key_id: holderId, operation, model } = row;
     const cost = prices === undefined ? null : costOf(prices, model, tokens);
     return { startHour, holderId, operation, model, cost, ...tokens };

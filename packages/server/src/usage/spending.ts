@@ -8,10 +8,11 @@ import type { BudgetsTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { claimWarning, selectAllBudgets, selectTokens, type TokensOfKey } from "./budgets-store.ts";
 import type { UsageTotals } from "./collect-usage.ts";
+import { toAskedTokens, toModelTokens } from "./usage-store.ts";
 
 /** From this share on a budget warns. */
 const warningShare = 0.8;
-const microsPerUnit = 1_000_000;
+export const microsPerUnit = 1_000_000;
 
 /** A calendar month (UTC). Hours are counted since 1970-01-01 UTC. */
 export interface Month {
@@ -140,11 +141,7 @@ export function createSpending(services: SpendingServices): Spending {
       );
       if (list === undefined) return;
       for (const { account_id, key_id, model, ...tokens } of [...stored, ...unstored(pending(), current)]) {
-        const cost = costOf(list, model, {
-          promptTokens: tokens.prompt_tokens,
-          completionTokens: tokens.completion_tokens,
-          upstreamCachedTokens: tokens.upstream_cached_tokens,
-        });
+        const cost = costOf(list, model, toAskedTokens(tokens));
         if (cost !== null) add(account_id, key_id, cost, budgetsFor);
       }
       if (logger !== undefined) await warn(logger);
@@ -164,20 +161,7 @@ export function createSpending(services: SpendingServices): Spending {
 
 /** What this process has counted and not stored yet. */
 function unstored(pending: ReadonlyMap<string, UsageTotals>, { fromHour }: Month): TokensOfKey[] {
-  return [...pending.values()].flatMap(({ accountId, keyId = "", hour, model, ...totals }) =>
-    model === undefined || hour < fromHour
-      ? []
-      : [
-          {
-            account_id: accountId,
-            key_id: keyId,
-            model,
-            prompt_tokens: totals.promptTokens,
-            completion_tokens: totals.completionTokens,
-            upstream_cached_tokens: totals.upstreamCachedTokens,
-          },
-        ],
-  );
+  return [...pending.values()].filter(({ hour }) => hour >= fromHour).flatMap(toModelTokens);
 }
 
 /**

@@ -28,6 +28,7 @@ import {
   selectCounts,
   selectLatencies,
   selectModelTokens,
+  toAskedTokens,
   type UsagePeriod,
 } from "./usage-store.ts";
 
@@ -98,7 +99,7 @@ function withUser(row: UsageRow, holders: ReadonlyMap<string, Holder>): UsageRow
 }
 
 /** What belongs to one row of the response: a step, a key and an operation. */
-function stepOf({ start_hour, key_id, operation }: CountsOfStep | ModelTokens): string {
+export function stepOf({ start_hour, key_id, operation }: CountsOfStep | ModelTokens): string {
   return `${start_hour} ${key_id} ${operation}`;
 }
 
@@ -140,12 +141,7 @@ function costOfTokens(
   let cost = 0;
   for (const row of byModel) {
     pricedTokens += row.prompt_tokens + row.completion_tokens;
-    cost +=
-      costOf(prices, row.model, {
-        promptTokens: row.prompt_tokens,
-        completionTokens: row.completion_tokens,
-        upstreamCachedTokens: row.upstream_cached_tokens,
-      }) ?? 0;
+    cost += costOf(prices, row.model, toAskedTokens(row)) ?? 0;
   }
   return {
     cost: pricedTokens > 0 || asked === 0 ? withoutNoise(cost) : null,

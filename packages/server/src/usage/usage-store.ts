@@ -75,7 +75,7 @@ function toCounts({ accountId, hour, keyId = "", operation, failure, ...of }: Us
 }
 
 /** Tokens of a model, whatever became of the requests. */
-function toModelTokens({
+export function toModelTokens({
   accountId,
   hour,
   keyId = "",
@@ -87,6 +87,19 @@ function toModelTokens({
   const key = { account_id: accountId, hour, key_id: keyId, operation, model };
   const tokens = { prompt_tokens: of.promptTokens, completion_tokens: of.completionTokens };
   return [{ ...key, ...tokens, upstream_cached_tokens: of.upstreamCachedTokens }];
+}
+
+/** A row's tokens, as prices are of them. */
+export function toAskedTokens({
+  prompt_tokens,
+  completion_tokens,
+  upstream_cached_tokens,
+}: Pick<UsageModelTokensTable, (typeof figures)["usage_model_tokens"][number]>) {
+  return {
+    promptTokens: prompt_tokens,
+    completionTokens: completion_tokens,
+    upstreamCachedTokens: upstream_cached_tokens,
+  };
 }
 
 /** Latencies are counted for an account, not for each key. */

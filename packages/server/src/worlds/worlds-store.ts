@@ -109,7 +109,6 @@ function toWorld(
 ): WorldRevision {
   return {
     ...row,
-    revision: Number(row.revision),
     // Both were checked before they were stored.
     config: JSON.parse(row.config) as WorldConfig,
     pinned: JSON.parse(row.pinned) as WorldPins,

@@ -120,7 +120,7 @@ async function insertNext(
   const revised = await inTransaction(store, requester, async (transaction): Promise<WorldRevision> => {
     const locked = await lockWorld(transaction, accountId, name);
     if (locked === undefined) throw noSuchWorld();
-    if (locked.id !== id || Number(locked.last_revision) !== before.revision)
+    if (locked.id !== id || locked.last_revision !== before.revision)
       throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
     const now = nowMicros();
     const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;

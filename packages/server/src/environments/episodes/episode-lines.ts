@@ -88,7 +88,7 @@ export function* linesOf(episode: Episode, steps: readonly Step[]): Generator<Da
     yield {
       trajectory_id: row.id,
       // Trajectories are counted from 0.
-      step: Number(step) - 1,
+      step: step - 1,
       // An interaction has no empty state, but a model may have said nothing.
       ...(isChat || state === ""
         ? { messages: conversationOf(episode, steps, index) }

@@ -10,7 +10,7 @@ import { composeMessages, promptFormOf } from "./turns.ts";
 /** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
 export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
   const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
-  return { ...ofConfig, ...(row.seed === null ? {} : { seed: Number(row.seed) }) };
+  return { ...ofConfig, ...(row.seed === null ? {} : { seed: row.seed }) };
 }
 
 /** A step of an episode with the steps that its prompt is made of. */
@@ -45,8 +45,8 @@ export async function readEpisodePrompt(
   const { row, config, task } = episode;
   const reader = store.briefReader(requester);
   const steps = await selectSteps(reader, row.id, after, step);
-  const turns = steps.filter((one) => Number(one.step) < step);
-  const action = steps.find((one) => Number(one.step) === step)?.action;
+  const turns = steps.filter((one) => one.step < step);
+  const action = steps.find((one) => one.step === step)?.action;
   if (action === undefined) return undefined;
   const wanted = readWorldReference(config.world ?? "");
   const world = wanted && (await selectWorld(reader, requester.accountId, wanted));

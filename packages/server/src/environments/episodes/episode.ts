@@ -63,8 +63,7 @@ export async function findEpisode(
 
 /** The task's place in its split, if it is one of the environment's. */
 export function indexOf({ position }: Pick<EpisodesTable, "position">): number | undefined {
-  const index = Number(position);
-  return index === noPosition ? undefined : index;
+  return position === noPosition ? undefined : position;
 }
 
 export function statusOf({
@@ -116,7 +115,7 @@ export async function readState(
   if (known !== undefined) return known;
   const episode = await findEpisode(services, requester, id);
   if (statusOf(episode.row) !== "open") return { episode, turns: [] };
-  const steps = Number(episode.row.steps);
+  const steps = episode.row.steps;
   const wanted = Math.min(steps, turnsFor(episode.config, steps));
   const rows = wanted === 0 ? [] : await selectSteps(services.store.database, id, steps - wanted);
   return { episode, turns: rows.map(({ action, observation }) => ({ action, observation })) };
@@ -134,9 +133,9 @@ async function findKnown(
   const progress = await readProgress(row);
   const isCurrent =
     progress?.status === "open" &&
-    Number(progress.steps) === Number(row.steps) &&
+    progress.steps === row.steps &&
     // A session's id can be used again once its episode is deleted.
-    Number(progress.created_at) === Number(row.created_at);
+    progress.created_at === row.created_at;
   if (!isCurrent) {
     knownEpisodes.forget(id);
     return undefined;

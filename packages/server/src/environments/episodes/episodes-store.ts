@@ -122,7 +122,7 @@ export async function countMatching(
     .select((of) => of.fn.countAll<number>().as("count"))
     .where(isMatching(accountId, filter))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 function isMatching(accountId: string, filter: EpisodeFilter) {
@@ -184,7 +184,7 @@ export async function countCharacters(
       sql<number | null>`sum(length(step.action) + coalesce(length(payload.output), 0))`.as("characters"),
     )
     .executeTakeFirstOrThrow();
-  return Number(characters ?? 0);
+  return characters ?? 0;
 }
 
 /** The step that a request made. */
@@ -262,7 +262,7 @@ export async function countEpisodesOf(
     .where("account_id", "=", accountId)
     .where("environment_id", "=", environmentId)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 export async function selectEpisodeIds(
@@ -309,7 +309,7 @@ export async function selectOldEpisodes(
   return rows.map(({ id, created_at, steps, is_in_dataset }) => ({
     id,
     createdAt: created_at,
-    steps: Number(steps),
+    steps,
     isInDataset: Boolean(is_in_dataset),
   }));
 }

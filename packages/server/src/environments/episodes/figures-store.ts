@@ -116,16 +116,7 @@ export async function selectEpisodeCounts(
     .orderBy("environment")
     .orderBy("part")
     .execute();
-  // PostgreSQL sums integers as texts.
-  return rows.map(({ environment_id: _, environment, part: of, rewards, ...counts }) => ({
-    ...(Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, Number(value)])) as Omit<
-      EpisodeCounts,
-      "environment" | "part" | "rewards"
-    >),
-    environment,
-    part: of,
-    rewards: rewards === null ? null : Number(rewards),
-  }));
+  return rows.map(({ environment_id: _, ...counts }) => counts);
 }
 
 function partOf(by: EpisodeGrouping): RawBuilder<string | number | null> {

@@ -28,7 +28,7 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
     observation: task.initial_state,
     info: {
       environment: row.environment,
-      revision: Number(row.revision),
+      revision: row.revision,
       split: row.split,
       index: indexOf(row) ?? null,
       prompt: task.prompt ?? null,
@@ -52,7 +52,7 @@ export async function showReality(
 ): Promise<{ reality?: EpisodeStart["info"]["reality"] }> {
   if (typeof config.real?.false_success_limit !== "number") return {};
   const { environment_id: id, environment: name } = row;
-  const looking = realityOf(requester, { id, name, revision: Number(row.revision), config }, shownForMs);
+  const looking = realityOf(requester, { id, name, revision: row.revision, config }, shownForMs);
   const limits = { timeoutMs: mostWaitMs, timeoutError: () => new Error("It takes longer.") };
   const state = await withDeadline(limits, (signal) => orAborted(looking, signal)).catch(() => undefined);
   return state === undefined ? {} : { reality: withoutPolicies(state) };
@@ -66,17 +66,17 @@ export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
   return {
     id: row.id,
     environment: row.environment,
-    revision: Number(row.revision),
+    revision: row.revision,
     split: row.split,
     index: indexOf(row) ?? null,
-    seed: row.seed === null ? null : Number(row.seed),
+    seed: row.seed,
     policy: row.policy,
     status: statusOf(row),
     outcome: row.outcome,
     stop_reason: row.stop_reason,
-    steps_taken: Number(row.steps),
+    steps_taken: row.steps,
     reward: row.reward,
-    failed_steps: Number(row.failed_steps),
+    failed_steps: row.failed_steps,
     created_at: toIsoInstant(row.created_at),
     last_active_at: toIsoInstant(row.last_active_at),
   };
@@ -91,7 +91,7 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
     terminated: step.terminated === 1,
     truncated: step.truncated === 1,
     info: {
-      step: Number(step.step),
+      step: step.step,
       outcome: end?.outcome ?? null,
       stop_reason: end?.reason ?? null,
       prediction_id: step.prediction_id,
@@ -100,7 +100,7 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
       model: step.model,
       finish_reason: step.finish_reason,
       ...shownTokens({ prompt_tokens, cached_tokens, completion_tokens }),
-      latency_ms: step.latency_micros === null ? null : Number(step.latency_micros) / microsPerMs,
+      latency_ms: step.latency_micros === null ? null : step.latency_micros / microsPerMs,
     },
   };
 }
@@ -115,7 +115,7 @@ export async function showEpisode(
   const episode = await findEpisode({ store }, requester, id);
   const { id: storedId, task, steps } = episode.row;
   const reader = store.briefReader(requester);
-  reserve(task.length + (await countCharacters(reader, storedId, { after: 0, upTo: Number(steps) })));
+  reserve(task.length + (await countCharacters(reader, storedId, { after: 0, upTo: steps })));
   return toEpisode(episode, await selectSteps(reader, storedId, 0));
 }
 

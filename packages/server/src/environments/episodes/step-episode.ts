@@ -88,7 +88,7 @@ export async function stepEpisode(
   const made = await recall(services, requester, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
-  if (wanted.seen !== undefined && wanted.seen !== Number(episode.row.steps)) {
+  if (wanted.seen !== undefined && wanted.seen !== episode.row.steps) {
     if (forgetRemembered(services, state))
       return await stepEpisode(services, requester, wanted, ask, isMatch);
     throw unseenStep();
@@ -96,7 +96,7 @@ export async function stepEpisode(
   const { row, config, task } = episode;
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
-  const steps = Number(row.steps) + 1;
+  const steps = row.steps + 1;
   const end =
     endOfAbstention(config, answer) ??
     (await findEnd(config, task, { turns, steps }, (pattern, text) =>
@@ -139,11 +139,11 @@ async function recall(
   { row }: Episode,
   { action, requestKey }: WantedStep,
 ): Promise<StepResult | undefined> {
-  if (requestKey === undefined || Number(row.steps) === 0) return undefined;
+  if (requestKey === undefined || row.steps === 0) return undefined;
   const step = await selectStepByKey(services.store.database, row.id, requestKey);
   if (step === undefined) return undefined;
   if (step.action !== toStorableText(action)) throw new ReusedKeyError();
-  if (Number(step.step) <= Number(row.steps)) return { step, end: endOf(row, step) };
+  if (step.step <= row.steps) return { step, end: endOf(row, step) };
   services.knownEpisodes.forget(row.id);
   return { step, end: endOf((await findEpisode(services, requester, row.id)).row, step) };
 }
@@ -153,7 +153,7 @@ export function endOf(
   { status, steps, outcome, stop_reason: reason }: Episode["row"],
   { step }: Pick<StepRow, "step">,
 ): StepResult["end"] {
-  if (status !== "finished" || Number(step) !== Number(steps) || reason === null) return undefined;
+  if (status !== "finished" || step !== steps || reason === null) return undefined;
   return { outcome, reason };
 }
 
@@ -233,7 +233,7 @@ async function findReward(
       input: composeUserTurn({ state, action: last?.action ?? "" }),
       observation: last?.observation ?? "",
       goal: task.goal ?? undefined,
-      tags: { environment: row.environment, episode: row.id, step: String(Number(row.steps) + 1) },
+      tags: { environment: row.environment, episode: row.id, step: String(row.steps + 1) },
     },
     signal,
   );
@@ -248,7 +248,7 @@ function toNewStep(
   end: End | undefined,
 ): NewStep {
   const id = Bun.randomUUIDv7();
-  const number = Number(row.steps) + 1;
+  const number = row.steps + 1;
   const at = nowMicros();
   return {
     at,

@@ -115,7 +115,7 @@ export async function resetEpisode(
   const known = name === undefined ? undefined : await findKnown(services, requester, name);
   if (known !== undefined) {
     refuseOther(known, conversation);
-    const steps = Number(known.row.steps);
+    const steps = known.row.steps;
     conversation.episode = { id: known.row.id, name: undefined, steps };
     const [step] = steps === 0 ? [] : await selectSteps(store.database, known.row.id, steps - 1);
     if (step === undefined) return showStart(known);
@@ -187,6 +187,6 @@ export async function takeStep(
   await retryUntilAdmitted(call, () => admit(services.admission, call));
   const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
   const taken = await stepEpisode(services, call.requester, wanted, askDeployment(services, call));
-  episode.steps = Number(taken.step.step);
+  episode.steps = taken.step.step;
   return showStep(episode.id, taken);
 }

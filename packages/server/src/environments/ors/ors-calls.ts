@@ -159,7 +159,7 @@ async function* eventsOf(
 
 async function noteDelivery({ ors }: Services, id: string, outcome: CallOutcome): Promise<void> {
   if (outcome.kind !== "step") return;
-  const steps = Number(outcome.result.step.step);
+  const steps = outcome.result.step.step;
   await ors.markDelivered({ id, steps, at: nowMicros() });
 }
 

@@ -35,7 +35,7 @@ export interface SessionServices extends RealityServices {
 }
 
 function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boolean {
-  return Number(last_used_at) < nowMicros() - idleMs * microsPerMs;
+  return last_used_at < nowMicros() - idleMs * microsPerMs;
 }
 
 /** A live session of the account, which is used with this. */
@@ -184,8 +184,8 @@ async function refuseUnknownTask(
 async function refuseUnlessRepeated({ store, ors }: SessionServices, row: OrsSessionsTable): Promise<void> {
   const made = await selectSession(store.database, row.account_id, row.id);
   if (made === undefined) await refuseClosedAccounts(store.database, [row.account_id]);
-  const isSame = made?.wanted === row.wanted && Number(made.delivered_steps) === 0;
-  const ageMs = (row.created_at - Number(made?.created_at ?? 0)) / microsPerMs;
+  const isSame = made?.wanted === row.wanted && made.delivered_steps === 0;
+  const ageMs = (row.created_at - (made?.created_at ?? 0)) / microsPerMs;
   const isTimely = ageMs < repeatToMs && (ageMs >= repeatFromMs || !ors.known.has(row.id));
   if (!isSame || !isTimely) throw new ServiceError("bad_request", "Session already exists.");
 }

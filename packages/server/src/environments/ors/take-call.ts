@@ -91,7 +91,7 @@ export async function findCall(
 ): Promise<FoundCall | undefined> {
   const { session, episode } = open;
   const { ids } = services.ors;
-  const next = Number(episode.row.steps) + 1;
+  const next = episode.row.steps + 1;
   const step = wanted.taskId === undefined ? next : ids.stepOf(session.id, wanted.taskId);
   if (step === undefined) return undefined;
   const read = readAction(episode.config, wanted);
@@ -120,13 +120,13 @@ async function findOutcome(
 ): Promise<CallOutcome | undefined> {
   if (ors.running.has(taskId)) return undefined;
   const { row } = episode;
-  const taken = Number(row.steps) === 0 ? undefined : await selectStepByKey(store.database, row.id, taskId);
+  const taken = row.steps === 0 ? undefined : await selectStepByKey(store.database, row.id, taskId);
   if (taken !== undefined && taken.action !== toStorableText(action))
     return { kind: "refused", message: "This task_id belongs to a call with another action." };
   if (taken !== undefined) return { kind: "step", result: { step: taken, end: endOf(row, taken) } };
   const failure = failureOf(episode);
   if (failure !== undefined) return failure;
-  if (step !== Number(row.steps) + 1)
+  if (step !== row.steps + 1)
     return { kind: "refused", message: "Another step was taken in place of this call." };
   return undefined;
 }
@@ -142,8 +142,8 @@ async function findUndelivered(
   { session, episode: { row } }: OpenSession,
   action: string,
 ): Promise<CallOutcome | undefined> {
-  const steps = Number(row.steps);
-  if (steps === 0 || Number(session.delivered_steps) >= steps) return undefined;
+  const steps = row.steps;
+  if (steps === 0 || session.delivered_steps >= steps) return undefined;
   const [last] = await selectSteps(store.database, row.id, steps - 1);
   if (last === undefined || last.action !== toStorableText(action)) return undefined;
   return { kind: "step", result: { step: last, end: endOf(row, last) } };

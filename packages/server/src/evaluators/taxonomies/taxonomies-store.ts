@@ -225,9 +225,9 @@ export async function countTaxonomyRevisions(
   filter: TaxonomyRevisionFilter,
 ): Promise<number> {
   const { count } = await matching(database, accountId, filter)
-    .select(({ fn }) => fn.countAll().as("count"))
+    .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 function matching(

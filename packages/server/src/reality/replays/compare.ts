@@ -137,8 +137,7 @@ function succeededInSimulation({ row, config, task }: Episode): boolean {
 
 /** Episodes of one task depend on each other. */
 function taskIdOf({ split, position, task }: Pick<EpisodesTable, "split" | "position" | "task">): string {
-  const index = Number(position);
-  if (index !== noPosition) return `${split}/${index}`;
+  if (position !== noPosition) return `${split}/${position}`;
   // Several recordings may be of one task, if they say so.
   const recorded = recordedOf(JSON.parse(task) as Task)?.tags.task;
   return recorded === undefined ? `own/${Bun.hash.wyhash(task).toString(16)}` : `recorded/${recorded}`;

@@ -32,7 +32,7 @@ async function lastPosition(transaction: Database, checkId: string): Promise<num
     union all select position from reality_episodes where check_id = ${checkId}) as known`.execute(
     transaction,
   );
-  return Number(rows[0]?.last ?? 0);
+  return rows[0]?.last ?? 0;
 }
 
 /** Whether some episode of a check, by the check's id, is still to be replayed. */
@@ -63,7 +63,7 @@ export async function countFailuresInARow(database: Database, checkId: string): 
       sql<number>`(select coalesce(max(position), 0) from reality_episodes where check_id = ${checkId})`,
     )
     .executeTakeFirstOrThrow();
-  return Number(failed);
+  return failed;
 }
 
 /** Of a check, what is still to be replayed, or could not be, behind a position. */
@@ -96,12 +96,7 @@ export async function countReplays(
     .where("check_id", "in", checkIds)
     .groupBy("check_id")
     .execute();
-  return new Map(
-    rows.map(({ check_id, all, failed }) => [
-      check_id,
-      { waiting: Number(all) - Number(failed), failed: Number(failed) },
-    ]),
-  );
+  return new Map(rows.map(({ check_id, all, failed }) => [check_id, { waiting: all - failed, failed }]));
 }
 
 /** An episode that was replayed, with what happened, or why it could not be. */

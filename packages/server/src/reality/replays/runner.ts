@@ -178,7 +178,7 @@ async function* allWaiting(
     yield* waiting;
     const last = waiting.at(-1);
     if (last === undefined) return;
-    after = Number(last.position);
+    after = last.position;
   }
 }
 
@@ -196,7 +196,7 @@ async function replayOne(
   requester: Requester,
   { check, waiting, real, whenStored }: Wanted,
 ): Promise<Replayed> {
-  const at = { check_id: check.id, position: Number(waiting.position) };
+  const at = { check_id: check.id, position: waiting.position };
   try {
     if (real === undefined) {
       const { played, reality } = await playRecording(services, requester, { check, waiting });

@@ -71,8 +71,8 @@ export async function deleteMatchingResults(database: Database, limit: number): 
     accountId,
     {
       ...filter,
-      afterId: narrowest(Math.max, filter.afterId, Number(deletion.after_id)),
-      beforeId: narrowest(Math.min, filter.beforeId, Number(deletion.up_to_id) + 1),
+      afterId: narrowest(Math.max, filter.afterId, deletion.after_id),
+      beforeId: narrowest(Math.min, filter.beforeId, deletion.up_to_id + 1),
     },
     { order: "oldest-first", limit: wanted },
   );
@@ -80,7 +80,7 @@ export async function deleteMatchingResults(database: Database, limit: number): 
   const deletable = candidates.filter(({ is_of_run }) => !is_of_run).slice(0, limit);
   const isCut = deletable.length === limit;
   const isLast = !isCut && ids.length < wanted;
-  const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? Number(deletion.after_id);
+  const afterId = (isCut ? deletable.at(-1)?.id : ids.at(-1)) ?? deletion.after_id;
   const { result, heldMs } = await inTimedTransaction(
     database,
     async (transaction) => {

@@ -198,7 +198,7 @@ export async function selectEmptyCounts(
       from ${sql.ref(table)} ${isLater} order by ${columns} limit ${lookedAt}
     ) as looked where is_empty or number = ${lookedAt}`.execute(database);
   const keyOf = (row: (typeof rows)[number]) => names.map((name) => row[name] as string | number);
-  const last = rows.find(({ number }) => Number(number) === lookedAt);
+  const last = rows.find(({ number }) => number === lookedAt);
   return {
     empty: rows.filter(({ is_empty }) => is_empty).map(keyOf),
     last: last && keyOf(last),

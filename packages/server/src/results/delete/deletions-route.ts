@@ -212,8 +212,8 @@ function toDeletion(row: ResultDeletionsTable): EvaluationResultDeletion {
   return {
     id: row.id,
     status: row.finished_at === null ? "running" : "finished",
-    count: Number(row.matched),
-    deleted: Number(row.deleted),
+    count: row.matched,
+    deleted: row.deleted,
     created_at: toIsoInstant(row.created_at),
     finished_at: row.finished_at === null ? null : toIsoInstant(row.finished_at),
   };

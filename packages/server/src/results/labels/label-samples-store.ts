@@ -193,5 +193,5 @@ export async function countLabels(reader: Database, accountId: string): Promise<
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("account_id", "=", accountId)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }

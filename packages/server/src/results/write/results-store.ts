@@ -90,7 +90,7 @@ export async function takeGivenNumbers(
     // Locks the sequence until this is committed: it changes nothing.
     await sql`alter sequence ${sequence} increment by 1`.execute(taking);
     const { rows } = await sql<{ last_value: number }>`select last_value from ${sequence}`.execute(taking);
-    const offset = Math.max(0, Number(rows[0]?.last_value ?? 0) + 1 - first);
+    const offset = Math.max(0, (rows[0]?.last_value ?? 0) + 1 - first);
     await sql`select setval(${sql.lit(resultNumbers)}, ${sql.lit(last + offset)})`.execute(taking);
     return offset;
   });

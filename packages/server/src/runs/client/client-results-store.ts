@@ -54,7 +54,7 @@ export async function countResults(reader: Database, { id, account_id }: RunIds)
       .where(column, "=", id)
       .where(hasVerdictIs(hasVerdict))
       .executeTakeFirstOrThrow();
-    count += Number(part.count);
+    count += part.count;
   }
   return count;
 }
@@ -119,14 +119,7 @@ export async function countByEvaluator(
   for (const part of resultsParts) {
     const found = await countPart(reader, { accountId, ids }, part, range);
     isCut ||= found.length > maxRowsOfPart;
-    // PostgreSQL's driver has texts for counts.
-    for (const row of found.slice(0, maxRowsOfPart))
-      rows.push({
-        ...row,
-        results: Number(row.results),
-        with_pass: Number(row.with_pass),
-        with_score: Number(row.with_score),
-      });
+    rows.push(...found.slice(0, maxRowsOfPart));
   }
   return { rows, isCut };
 }
@@ -205,7 +198,7 @@ export async function hasMoreResultsThan(
       .selectFrom(some)
       .select((of) => of.fn.countAll<number>().as("results"))
       .executeTakeFirstOrThrow();
-    if (Number(found.results) > count) return true;
+    if (found.results > count) return true;
   }
   return false;
 }
@@ -237,5 +230,5 @@ export async function selectHighestId(reader: Database): Promise<number> {
     .selectFrom("evaluation_results")
     .select((of) => of.fn.max("id").as("id"))
     .executeTakeFirstOrThrow();
-  return Number(id ?? 0);
+  return id ?? 0;
 }

@@ -16,7 +16,7 @@ export async function selectLastPosition(reader: Database, revisionId: number): 
     .select((of) => of.fn.max("position").as("last"))
     .where("revision_id", "=", revisionId)
     .executeTakeFirstOrThrow();
-  return Number(last ?? 0);
+  return last ?? 0;
 }
 
 /** Samples of a revision; without traits, those that no run has reached. */
@@ -136,13 +136,12 @@ export async function* readInRanges<Row>(
 
 /** A run's predictions of some samples, with what was answered; null if they failed. */
 export async function selectAnswers(reader: Database, runId: string, range: PositionRange) {
-  const rows = await predictionsIn(reader, runId, range)
+  return await predictionsIn(reader, runId, range)
     .leftJoin("prediction_payloads as payload", (join) =>
       join.onRef("payload.prediction_id", "=", "predictions.id").on("predictions.status", "=", "success"),
     )
     .select("payload.output")
     .execute();
-  return rows.map((row) => ({ ...row, position: Number(row.position), repeat: Number(row.repeat) }));
 }
 
 /** What some samples recorded: their bodies and, of those with messages, the last one, as JSON. */
@@ -151,7 +150,7 @@ export async function selectRecorded(
   revisionId: number,
   { after, upTo }: PositionRange,
 ): Promise<{ position: number; body: string; message: string | null }[]> {
-  const rows = await reader
+  return await reader
     .selectFrom("dataset_payloads as payload")
     .leftJoin("dataset_parts as part", (join) =>
       join
@@ -164,5 +163,4 @@ export async function selectRecorded(
     .where("payload.position", ">", after)
     .where("payload.position", "<=", upTo)
     .execute();
-  return rows.map((row) => ({ ...row, position: Number(row.position) }));
 }

@@ -41,7 +41,7 @@ export async function selectWorldCounts(
   runId: string,
   { after, upTo }: PositionRange,
 ): Promise<WorldCounts[]> {
-  const rows = await reader
+  return await reader
     .selectFrom("predictions as prediction")
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
     .select((of) => [
@@ -56,12 +56,6 @@ export async function selectWorldCounts(
     .where("prediction.position", "<=", upTo)
     .groupBy("prediction.deployment")
     .execute();
-  return rows.map(({ deployment, predictions, leavesOut, nearDuplicates }) => ({
-    deployment,
-    predictions: Number(predictions),
-    leavesOut: Number(leavesOut),
-    nearDuplicates: Number(nearDuplicates),
-  }));
 }
 
 /** What is kept of a run's predictions of some samples through a world. */
@@ -78,7 +72,7 @@ export async function selectKeptWorlds(
   return rows.map(({ position, repeat, request }) => {
     // The runner wrote it.
     const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
-    return { position: Number(position), repeat: Number(repeat), world };
+    return { position, repeat, world };
   });
 }
 

@@ -318,17 +318,13 @@ export async function selectTrajectoryLengths(
   after: string,
   limit: number,
 ): Promise<TrajectoryLength[]> {
-  const rows = await reader
+  return await reader
     .selectFrom("dataset_samples")
-    .select((of) => ["trajectory_id", of.fn.countAll().as("samples")])
+    .select((of) => ["trajectory_id as trajectoryId", of.fn.countAll<number>().as("samples")])
     .where("revision_id", "=", revisionId)
     .where("trajectory_id", ">", after)
     .groupBy("trajectory_id")
     .orderBy("trajectory_id")
     .limit(limit)
     .execute();
-  return rows.map(({ trajectory_id, samples }) => ({
-    trajectoryId: trajectory_id,
-    samples: Number(samples),
-  }));
 }
