@@ -163,6 +163,7 @@ describe("The operator's file", () => {
   test("is checked at the start and by presage doctor, which resets what needs no task", async () => {
     const environment = {
       PRESAGE_DATABASE_URL: "sqlite::memory:",
+      PRESAGE_PORT: "0",
       PRESAGE_REAL_ENVIRONMENTS: file,
       LAB_KEY: "hidden",
     };
