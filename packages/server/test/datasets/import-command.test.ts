@@ -129,7 +129,7 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
     ]);
     expect(await refused("import", file("runs/notes.json"), "--name", "none")).toEqual([
       1,
-      expect.stringMatching(/notes.json: No known layout: its keys are "x".*\npresage formats lists/),
+      expect.stringMatching(/notes.json: No known layout: its keys are "x"\npresage formats lists/),
     ]);
     const share = ["--split-by", "task", "--test", "0.7", "--calibration", "0.5"];
     expect(await refused("import", file("runs/a.jsonl"), "--name", "none", ...share)).toEqual([

@@ -59,12 +59,12 @@ export class UnrecognisedError extends UploadError {
     const seen = [...keys].slice(0, maxKeys).map((key) => JSON.stringify(key.slice(0, 100)));
     const what =
       keys.size === 0
-        ? "it has no JSON object"
+        ? "it has no JSON object. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry"
         : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
     super({
       ...{ line: undefined, path: [], file },
       type: "unrecognised_layout",
-      reason: `No known layout: ${what}. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry`,
+      reason: `No known layout: ${what}`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },
     });
   }
