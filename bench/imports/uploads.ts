@@ -128,7 +128,7 @@ const writeUploads = (large: Large, rounds: readonly Round[]): string => `
 One JSON array of \`openai-chat\`, made as it is sent over HTTP and stored in SQLite: documents of 100 kB, of which nearly all is reasoning, which is left out.
 The server's resident memory at its peak is all that it uses, from its start. Beside an import, ${fewCallers} callers predict with pauses of ${pauseMs} ms, no delay at
 the upstream; ${rounds.length} rounds, without an import and beside one in turns, ratios within a round, medians with ranges. Server, upstream, callers and the
-maker of the array share the machine's cores.
+maker of the array share the machine's cores; the maker gives way to the others (\`nice\` 19), as one on a machine of its own does.
 
 ${tableOf(
   [large],

@@ -1,6 +1,8 @@
 // bun send-array.ts: uploads one JSON array of `openai-chat`, which is made as it is sent, as its standard input says in JSON. Writes what
 // it sent as JSON.
 
+import { setPriority } from "node:os";
+
 export interface SendArray {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,6 +13,9 @@ export interface SentArray {
   readonly documents: number;
   readonly bytes: number;
 }
+
+// A client has processors of its own: here it gives way to all others.
+setPriority(19);
 
 const { url, headers, until } = (await Bun.stdin.json()) as SendArray;
 

@@ -30,6 +30,10 @@ export type UploadOutcome =
 /** After a chunk, whether another one is wanted; at the end, the outcome. */
 export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
+/** A body that comes fast leaves garbage faster than it is collected at the side: 10 GB took up to 480 MB, and no longer. */
+const collectEveryBytes = 32 * 1024 * 1024;
+let uncollectedBytes = 0;
+
 let database: Database | undefined;
 let current: { feed: Feed<Chunk>; outcome: Promise<UploadOutcome> } | undefined;
 
@@ -45,7 +49,10 @@ serveRequests<UploadRequest, UploadReply>({
     }
     if (current === undefined) throw new Error("No upload has begun");
     const { feed, outcome } = current;
-    if (typeof request === "object") return { isWanted: await feed.add(request) };
+    if (typeof request === "object") {
+      collectAfter(request.chunk.length);
+      return { isWanted: await feed.add(request) };
+    }
     if (request === "end") feed.end();
     else feed.fail(new Error("The upload was aborted"));
     return await outcome;
@@ -54,6 +61,13 @@ serveRequests<UploadRequest, UploadReply>({
     await database?.destroy();
   },
 });
+
+function collectAfter(bytes: number): void {
+  uncollectedBytes += bytes;
+  if (uncollectedBytes < collectEveryBytes) return;
+  uncollectedBytes = 0;
+  Bun.gc(true);
+}
 
 function begin(database: Database, task: UploadTask) {
   const feed = createFeed<Chunk>();
