@@ -30,9 +30,9 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   return {
     operation,
     method: operation.method,
-    // As they are, these would end the path, which may be another operation's then.
+    // As they are, these would end the path, which may be another operation's then, as it is without a value.
     pathParameters: Object.fromEntries(
-      drawn("path").map(([name, value]) => [name, value.replaceAll(/[?#]/g, encodeURIComponent)]),
+      drawn("path").map(([name, value]) => [name, value.replaceAll(/[?#]/g, encodeURIComponent) || "_"]),
     ),
     pathSuffix: "",
     query: drawn("query"),

@@ -112,6 +112,7 @@ const unrecorded: Record<string, string> = {
   "budget show": reads,
   calibrate: reads,
   agree: reads,
+  correct: reads,
   play: "predictions are their own records",
   migrate: "is about the schema",
   backup: "writes a file",

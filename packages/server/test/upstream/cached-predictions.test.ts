@@ -124,6 +124,7 @@ describe("Equal predictions at the same time", () => {
     const callers = Array.from({ length: 3 }, () => new AbortController());
     const calls = callers.map(({ signal }) => predict(body, {}, signal).catch(() => "gone"));
     await expectEventually(() => readMetric(server.presage, inFlight), 3);
+    await expectEventually(asked, 1);
     for (const caller of callers) caller.abort();
     await Promise.all(calls);
     await expectEventually(() => aborted[0], true);

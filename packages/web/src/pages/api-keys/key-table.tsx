@@ -1,7 +1,7 @@
 import type { ApiKeyResponse, BudgetListResponse } from "@presage/sdk";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { type ReactNode, useMemo, useState } from "react";
+import { type Dispatch, type ReactNode, type SetStateAction, useMemo, useState } from "react";
 import { counted } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { BudgetBar, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
@@ -220,7 +220,7 @@ const factColumns: DataColumn<KeyRow>[] = [
 
 function tickColumn(
   ticked: ReadonlySet<string>,
-  onChange: (ticked: ReadonlySet<string>) => void,
+  setTicked: Dispatch<SetStateAction<ReadonlySet<string>>>,
 ): DataColumn<KeyRow> {
   return {
     id: "tick",
@@ -233,12 +233,12 @@ function tickColumn(
           tabIndex={-1}
           className="block size-4 accent-accent"
           checked={ticked.has(id)}
-          onChange={({ target }) => {
-            const next = new Set(ticked);
-            if (target.checked) next.add(id);
-            else next.delete(id);
-            onChange(next);
-          }}
+          onChange={({ target: { checked } }) =>
+            // Another tick may not be drawn yet.
+            setTicked(
+              (before) => new Set(checked ? [...before, id] : [...before].filter((one) => one !== id)),
+            )
+          }
         />
       ),
     widthPx: 40,
