@@ -1,16 +1,13 @@
 import { z } from "zod";
 import { ReportEvaluator } from "../evaluation/run.ts";
-
-const count = (description: string) => z.int().meta({ description });
+import { count, figure } from "../text.ts";
 
 const CoveredAction = z
   .object({
     verb: z.string().nullable().meta({ description: "The first word or the tool; null if there is none." }),
     predictions: count("Predictions of such actions."),
     without_example: count("Those that no example was found for."),
-    nearest: z.number().nullable().meta({
-      description: "The median similarity of the nearest example; null if there was none for any of them.",
-    }),
+    nearest: figure("The median similarity of the nearest example; null if there was none for any of them."),
     judged: count("Predictions with a verdict."),
     right: count("Those that pass."),
   })

@@ -30,7 +30,7 @@ export type UploadOutcome =
 /** After a chunk, whether another one is wanted; at the end, the outcome. */
 export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
-/** A body that comes fast leaves garbage faster than it is collected at the side: 10 GB took up to 480 MB, and no longer. */
+/** Left to itself, the collector falls behind a body that comes fast (bench/MEASUREMENTS.md, imports of traces). */
 const collectEveryBytes = 32 * 1024 * 1024;
 let uncollectedBytes = 0;
 

@@ -1,5 +1,7 @@
+import type { World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { usePresage } from "../data/client.ts";
 import { datasetNamesQuery } from "../data/datasets.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -28,6 +30,35 @@ export function DatasetName({ id }: { id: string }) {
 function useDatasetName(id: string): string | undefined {
   const { data: names } = useQuery(datasetNamesQuery(usePresage()));
   return names?.get(id);
+}
+
+interface ExampleLinkProps {
+  example: { trajectory_id?: string | undefined; dataset_sample_id?: string | undefined };
+  pinned: NonNullable<World["pinned"]["examples"]>;
+  children: ReactNode;
+}
+
+/** Leads to the step of a world's dataset that an example is. */
+export function ExampleLink({
+  example: { trajectory_id, dataset_sample_id },
+  pinned: { dataset_id, revision },
+  children,
+}: ExampleLinkProps) {
+  if (trajectory_id === undefined) return null;
+  // Ids that uploads did not give have the step behind the trajectory.
+  const step = dataset_sample_id?.startsWith(`${trajectory_id}/`)
+    ? Number(dataset_sample_id.slice(trajectory_id.length + 1))
+    : Number.NaN;
+  return (
+    <Link
+      to="/datasets/$datasetId/trajectories/$trajectoryId"
+      params={{ datasetId: dataset_id, trajectoryId: trajectory_id }}
+      search={{ revision, ...(Number.isSafeInteger(step) && { step }) }}
+      className="self-start text-sm text-accent-ink underline-offset-2 hover:underline"
+    >
+      {children}
+    </Link>
+  );
 }
 
 /** Tags as `name=value`. */

@@ -1,6 +1,5 @@
-import type { Prediction, PromptMessage, World, WorldPreview } from "@presage/sdk";
+import type { Prediction, PromptMessage, WorldPreview } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { usePresage } from "../data/client.ts";
 import { referenceOf, worldQuery } from "../data/worlds.ts";
 import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
@@ -8,6 +7,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Fold } from "../ui/card.tsx";
 import { InlineText, SampleName } from "../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
+import { ExampleLink } from "./datasets.tsx";
 import { roleLabels } from "./prompt.ts";
 
 interface LeanedOnProps {
@@ -58,7 +58,11 @@ export function LeanedOn({ prediction, preview }: LeanedOnProps) {
                   <PlainText text={texts[index].answer} label="What followed" />
                 </>
               )}
-              {data?.pinned.examples && <TrajectoryLink example={example} pinned={data.pinned.examples} />}
+              {data?.pinned.examples && (
+                <ExampleLink example={example} pinned={data.pinned.examples}>
+                  Its trajectory in <InlineText text={data.pinned.examples.dataset} />
+                </ExampleLink>
+              )}
             </Fold>
           </li>
         ))}
@@ -106,37 +110,6 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
         </span>
       )}
     </span>
-  );
-}
-
-/** Leads to an example's step in the dataset. */
-export function TrajectoryLink({
-  example: { trajectory_id, dataset_sample_id },
-  pinned: { dataset_id, dataset, revision },
-  children,
-}: {
-  example: Pick<Example, "trajectory_id" | "dataset_sample_id">;
-  pinned: NonNullable<World["pinned"]["examples"]>;
-  children?: React.ReactNode;
-}) {
-  if (trajectory_id === undefined) return null;
-  // Ids that uploads did not give have the step behind the trajectory.
-  const step = dataset_sample_id?.startsWith(`${trajectory_id}/`)
-    ? Number(dataset_sample_id.slice(trajectory_id.length + 1))
-    : Number.NaN;
-  return (
-    <Link
-      to="/datasets/$datasetId/trajectories/$trajectoryId"
-      params={{ datasetId: dataset_id, trajectoryId: trajectory_id }}
-      search={{ revision, ...(Number.isSafeInteger(step) && { step }) }}
-      className="self-start text-sm text-accent-ink underline-offset-2 hover:underline"
-    >
-      {children ?? (
-        <>
-          Its trajectory in <InlineText text={dataset} />
-        </>
-      )}
-    </Link>
   );
 }
 

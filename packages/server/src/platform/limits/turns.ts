@@ -267,8 +267,8 @@ export interface Chunk {
 }
 
 const sliceBytes = 64 * 1024;
-/** With 7, a thread has an eighth of the time, which is still 64 MB/s of long documents. */
-const restPerSlice = 7;
+/** With 7, a thread has an eighth of the time. */
+const threadRestPerWork = 7;
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -277,7 +277,7 @@ function threadCpuMs(): number {
 
 /**
  * The bytes of chunks, of which all that is read is worked on before the next is taken. Beside live requests the thread rests
- * longer than it works: however nice it is, who wakes up on its processor waits for its turn to end, and the main thread receives less.
+ * `threadRestPerWork` times as long as it works: however nice it is, who wakes up on its processor waits for its turn to end, and the main thread receives less.
  */
 export async function* withRests(
   chunks: AsyncIterable<Chunk>,
@@ -289,7 +289,7 @@ export async function* withRests(
     const bytesAtOnce = givesWay ? sliceBytes : chunk.length;
     for (let at = 0; at < chunk.length; at += bytesAtOnce) {
       yield chunk.subarray(at, at + bytesAtOnce);
-      const owedMs = restPerSlice * (workedMs() - restedAtMs);
+      const owedMs = threadRestPerWork * (workedMs() - restedAtMs);
       if (givesWay && owedMs < shortestRestMs) continue;
       if (givesWay) await rest(Math.min(owedMs, longestRestMs));
       restedAtMs = workedMs();

@@ -60,45 +60,22 @@ export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRa
   const effective = all.labels ** 2 / labelled.reduce((sum, { labels }) => sum + labels ** 2, 0);
   const { interval, why } = jackknifeInterval(passRate, rates, effective);
   const error = leaveOneOutError(rates);
-  const ofLabels = leaveOneOutError(
-    without(
-      labelled,
-      labelled.reduce((sum, one) => combine(sum, one, 1), noSums()),
-      { ...how, lambda: 0 },
-    ),
-  );
+  const labelledAlone = labelled.reduce((sum, one) => combine(sum, one, 1), noSums());
+  const ofLabels = leaveOneOutError(without(labelled, labelledAlone, { ...how, lambda: 0 }));
   const gain = error < rounding ? null : (ofLabels / error) ** 2;
   return { ...made, interval, gain, note: why && whyNoInterval[why] };
 }
 
 const none = { passRate: null, interval: null, labels: 0, lambda: 0, gain: null };
-const noSums = (): Sums => ({
-  ...{ count: 0, passes: 0, certain: 0, labels: 0 },
-  y: 0,
-  f: 0,
-  yf: 0,
-  w: 0,
-  wy: 0,
-  wf: 0,
-});
+const noVerdicts = { count: 0, passes: 0, certain: 0, labels: 0 };
+const noSums = (): Sums => ({ ...noVerdicts, y: 0, f: 0, yf: 0, w: 0, wy: 0, wf: 0 });
 
 function sumsOf({ count, passes, certain, labels }: LabelledCluster): Sums {
   const sums = { ...noSums(), count, passes, certain };
   for (const { isPass, isLabelledPass, weight } of labels) {
     const [f, y] = [Number(isPass), Number(isLabelledPass)];
-    combine(
-      sums,
-      {
-        ...{ count: 0, passes: 0, certain: 0, labels: 1 },
-        y,
-        f,
-        yf: y * f,
-        w: weight,
-        wy: weight * y,
-        wf: weight * f,
-      },
-      1,
-    );
+    const ofLabel = { y, f, yf: y * f, w: weight, wy: weight * y, wf: weight * f };
+    combine(sums, { ...noVerdicts, labels: 1, ...ofLabel }, 1);
   }
   return sums;
 }

@@ -102,6 +102,14 @@ const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   },
 });
 
+/** What a world's figures are refused with. */
+export const noRunOfWorld = {
+  "404": errorResponse(
+    "The account has no such world, or no run through it has finished",
+    "No run through shop@3 has finished.",
+  ),
+};
+
 const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
   needs: "read",
   id: "getWorldCalibration",
@@ -117,10 +125,7 @@ const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
       ...exampleCalibration,
       run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f",
     }),
-    "404": errorResponse(
-      "The account has no such world, or no run through it has finished",
-      "No run through shop@3 has finished.",
-    ),
+    ...noRunOfWorld,
   },
   async handle(services: FindNeeds, { call, requester, params, query }) {
     const run_id = await findRunOfWorld(services, requester, params.name);

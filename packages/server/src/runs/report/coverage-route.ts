@@ -1,5 +1,5 @@
 import { RunCalibrationQuery, WorldCoverage, WorldPath } from "@presage/contract";
-import { errorResponse, response } from "../../http/describe.ts";
+import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -9,7 +9,7 @@ import { exampleEvaluator, type Run, samplesOfRevision, toEvaluatorNames } from 
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findEvaluator } from "../samples-route.ts";
-import { findRunOfWorld } from "./calibration-route.ts";
+import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
 import { readInRanges } from "./outcomes-store.ts";
 import { selectKeptWorlds } from "./records-store.ts";
@@ -45,10 +45,7 @@ const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
       ],
       misleading: [{ dataset_sample_id: "t-17/3", trajectory_id: "t-17", chosen: 9, wrong: 8 }],
     }),
-    "404": errorResponse(
-      "The account has no such world, or no run through it has finished",
-      "No run through shop@3 has finished.",
-    ),
+    ...noRunOfWorld,
   },
   async handle(services: FindNeeds, { call, requester, params, query }) {
     const id = await findRunOfWorld(services, requester, params.name);

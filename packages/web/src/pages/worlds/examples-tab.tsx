@@ -4,8 +4,7 @@ import { usePresage } from "../../data/client.ts";
 import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
-import { DatasetLink } from "../../parts/datasets.tsx";
-import { TrajectoryLink } from "../../parts/leaned-on.tsx";
+import { DatasetLink, ExampleLink } from "../../parts/datasets.tsx";
 import { worldFacts } from "../../parts/worlds.ts";
 import { Fact } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
@@ -108,9 +107,9 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
             {misleading.map((example) => (
               <tr key={example.dataset_sample_id} className="border-b border-line last:border-b-0">
                 <RowHeader>
-                  <TrajectoryLink example={example} pinned={pinned}>
+                  <ExampleLink example={example} pinned={pinned}>
                     <SampleName id={example.dataset_sample_id} />
-                  </TrajectoryLink>
+                  </ExampleLink>
                 </RowHeader>
                 <Cell isNumber>{formatCount(example.chosen)}</Cell>
                 <Cell isNumber>{outOf(example.wrong, example.chosen)}</Cell>
