@@ -233,8 +233,14 @@ const preparePresage = async ({ port, upstreamOrigin, directory }: Place): Promi
   };
 };
 
-/** The server as `npm start` runs it. */
-const bundledServer = async (): Promise<string> => {
+let bundled: Promise<string> | undefined;
+
+/** The server as `npm start` runs it, bundled once. */
+const bundledServer = (): Promise<string> => {
+  bundled ??= bundleServer();
+  return bundled;
+};
+const bundleServer = async (): Promise<string> => {
   const build = Bun.spawn([bun, bundleFile], { stdout: "pipe", stderr: "inherit" });
   const path = await new Response(build.stdout).text();
   if ((await build.exited) !== 0) throw new Error("The server could not be bundled; nothing to measure");

@@ -28,7 +28,7 @@ import {
   verifyTarget,
 } from "../lib/targets.ts";
 import type { Upstream } from "../lib/upstream.ts";
-import { measureRounds, type RunningTarget, type Sample, type Scenario } from "./predictions.ts";
+import { measureRound, type RunningTarget, type Sample, type Scenario, warmUp } from "./predictions.ts";
 
 /** The gateways' one core. Upstream and wrk may use all. */
 const core = "1";
@@ -145,13 +145,10 @@ export const peersPart: Part = {
   measure: async ({ group, upstream, quick }) => {
     const plan = quick ? quickPlan : fullPlan;
     const origin = await upstream();
-    const { running, missing } = await startPeers(group, origin);
-    const direct = {
-      name: "direct",
-      pid: origin.process.pid,
-      request: chatRequest(origin.origin),
-    };
-    const samples = await measureRounds(group, origin, [direct, ...running], plan);
+    const { found, missing } = await installPeers(group);
+    const samples: Sample[] = [];
+    for (let round = 0; round < plan.rounds; round += 1)
+      samples.push(...(await measureAnew(group, origin, found, plan, round)));
     return {
       goals: judgePeers(samples),
       problems: findProblems(
@@ -159,30 +156,52 @@ export const peersPart: Part = {
         ({ target, scenario, round }) =>
           `${target} at ${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`,
       ),
-      text: writePeers(samples, running, missing, plan.rounds),
+      text: writePeers(samples, found, missing, plan.rounds),
     };
   },
 };
 
-/** Those that can be had, each proved to send the same prompt to the upstream. */
-const startPeers = async (group: ProcessGroup, upstream: Upstream) => {
-  const running: RunningTarget[] = [];
+/** Those that can be had, and why the others cannot. */
+const installPeers = async (group: ProcessGroup) => {
+  const found: PeerName[] = [];
   const missing = ["Bifrost and GoModel (Go): the proxy of Go's modules has them not"];
   for (const name of peerNames) {
     const peer: Peer = peers[name];
     const reason = await peer.install?.(group);
-    if (reason !== undefined) {
-      missing.push(`${peer.title}: ${reason}`);
-      continue;
-    }
-    const directory = join(workDirectory, `peer-${name}`);
-    const launch = await peer.prepare(await placeFor(upstream.origin, directory));
-    const pinned = { ...launch, argv: ["taskset", "-c", core, ...launch.argv] };
-    const { process: started, request } = await start(group, name, pinned, directory);
-    await verifyTarget(name, request, upstream);
-    running.push({ name, pid: started.pid, request, quietForMs: peer.quietForMs });
+    if (reason === undefined) found.push(name);
+    else missing.push(`${peer.title}: ${reason}`);
   }
-  return { running, missing };
+  return { found, missing };
+};
+
+/** One round over servers started for it: those of one program, started alike, differ by more than rounds over the same one do. */
+const measureAnew = async (
+  group: ProcessGroup,
+  upstream: Upstream,
+  found: readonly PeerName[],
+  plan: typeof fullPlan,
+  round: number,
+): Promise<Sample[]> => {
+  const direct = { name: "direct", pid: upstream.process.pid, request: chatRequest(upstream.origin) };
+  const started = [];
+  for (const name of found) started.push(await startPeer(group, upstream, name));
+  const targets: RunningTarget[] = [direct, ...started.map(({ target }) => target)];
+  await warmUp(group, upstream, targets, plan.firstWarmUpS);
+  const samples = await measureRound(group, upstream, targets, plan, round);
+  await Promise.all(started.map(({ process }) => group.stop(process)));
+  return samples;
+};
+
+/** Proved to send the same prompt to the upstream. */
+const startPeer = async (group: ProcessGroup, upstream: Upstream, name: PeerName) => {
+  const peer: Peer = peers[name];
+  const directory = join(workDirectory, `peer-${name}`);
+  const launch = await peer.prepare(await placeFor(upstream.origin, directory));
+  const pinned = { ...launch, argv: ["taskset", "-c", core, ...launch.argv] };
+  const { process, request } = await start(group, name, pinned, directory);
+  await verifyTarget(name, request, upstream);
+  const target: RunningTarget = { name, pid: process.pid, request, quietForMs: peer.quietForMs };
+  return { process, target };
 };
 
 const samplesAt = (samples: readonly Sample[], name: string, at: Scenario): Sample[] =>
@@ -236,12 +255,12 @@ const columns = [
 
 const writePeers = (
   samples: readonly Sample[],
-  running: readonly RunningTarget[],
+  found: readonly PeerName[],
   missing: readonly string[],
   rounds: number,
 ): string => `
-- Each gateway pinned to one core, the same one; upstream and wrk use both. They take turns within ${rounds} rounds. Every figure is the median of the rounds, with the range in parentheses;
-  ratios are taken within a round.
+- Each gateway pinned to one core, the same one; upstream and wrk use both. They take turns within ${rounds} rounds, and each round starts them anew: servers of one program, started alike,
+  differ. Every figure is the median of the rounds, with the range in parentheses; ratios are taken within a round.
 - One prediction of ${(predictBody.length / 1000).toFixed(1)} KB over wrk, as in the predictions above. Presage, SGLang's router and LiteLLM check a key; nginx, the bare proxy,
   vLLM's router and Portkey do not. Each logs as it does by default: Presage, nginx and LiteLLM a line for each request, SGLang's router two, the others none. Routers spread by
   \`round_robin\` over one worker; LiteLLM has one process and no database.
@@ -249,19 +268,14 @@ const writePeers = (
 - Not had: ${missing.join("; ")}.
 
 ### Processor time a request, µs
-${tableOf(
-  running.map(({ name }) => name as PeerName),
-  [
-    ["", (name) => peers[name].title],
-    ...columns.map(
-      ([at, title]) => [title, (name: PeerName) => showFigure(cpuAt(samples, name, at))] as const,
-    ),
-  ],
-)}
+${tableOf(found, [
+  ["", (name) => peers[name].title],
+  ...columns.map(([at, title]) => [title, (name: PeerName) => showFigure(cpuAt(samples, name, at))] as const),
+])}
 
 ### Presage over sockets: its processor time as a part of the other's
 ${tableOf(
-  running.map(({ name }) => name as PeerName).filter((name) => name !== "presage"),
+  found.filter((name) => name !== "presage"),
   [
     ["", (name) => peers[name].title],
     ...columns.map(

@@ -123,7 +123,10 @@ export const runPredictions = async (
   const direct: RunningTarget = { name: "direct", pid: upstream.process.pid, request };
   const running = [...(targets.includes("direct") ? [direct] : []), ...servers.values()];
   for (const target of running) await verifyTarget(target.name, target.request, upstream);
-  const samples = await measureRounds(group, upstream, running, plan);
+  await warmUp(group, upstream, running, plan.firstWarmUpS);
+  const samples: Sample[] = [];
+  for (let round = 0; round < plan.rounds; round += 1)
+    samples.push(...(await measureRound(group, upstream, running, plan, round)));
   const afterLoad = await measureMemory();
   await Promise.all(started.map(group.stop));
 
@@ -167,31 +170,38 @@ export interface RunningTarget {
 
 const warmUpConnections = 32;
 
+/** Before its first round a target compiles its hot paths. */
+export const warmUp = async (
+  group: ProcessGroup,
+  upstream: Upstream,
+  targets: readonly RunningTarget[],
+  seconds: number,
+): Promise<void> => {
+  await upstream.set(0);
+  for (const { request } of targets) await runWrk(group, request, warmUpConnections, seconds);
+};
+
 /**
  * Targets that are compared are measured within seconds of each other, and none is always first: a noisy machine drifts,
  * so a figure only means something next to its neighbours.
  */
-export const measureRounds = async (
+export const measureRound = async (
   group: ProcessGroup,
   upstream: Upstream,
   targets: readonly RunningTarget[],
-  plan: Pick<PredictionsPlan, "rounds" | "warmUpS" | "firstWarmUpS" | "scenarios">,
+  { scenarios, warmUpS }: Pick<PredictionsPlan, "warmUpS" | "scenarios">,
+  round: number,
 ): Promise<Sample[]> => {
-  await upstream.set(0);
-  for (const { request } of targets) await runWrk(group, request, warmUpConnections, plan.firstWarmUpS);
-
+  const first = round % targets.length;
+  const order = [...targets.slice(first), ...targets.slice(0, first)];
   const samples: Sample[] = [];
-  for (let round = 0; round < plan.rounds; round += 1) {
-    const first = round % targets.length;
-    const order = [...targets.slice(first), ...targets.slice(0, first)];
-    for (const scenario of plan.scenarios) {
-      for (const { name, pid, request, quietForMs } of order) {
-        const run = (durationS: number) => runWrk(group, request, scenario.connections, durationS);
-        const load = { run, pids: [pid], warmUpS: plan.warmUpS, quietForMs, ...scenario };
-        const sample = { ...(await measurePredictions(upstream, load)), target: name, scenario, round };
-        process.stdout.write(describe(sample));
-        samples.push(sample);
-      }
+  for (const scenario of scenarios) {
+    for (const { name, pid, request, quietForMs } of order) {
+      const run = (durationS: number) => runWrk(group, request, scenario.connections, durationS);
+      const load = { run, pids: [pid], warmUpS, quietForMs, ...scenario };
+      const sample = { ...(await measurePredictions(upstream, load)), target: name, scenario, round };
+      process.stdout.write(describe(sample));
+      samples.push(sample);
     }
   }
   return samples;
